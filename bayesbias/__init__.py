@@ -1,0 +1,40 @@
+"""bayesbias: social association in vectors and classifiers, pair by pair, with honest uncertainty."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+_WHERE = {
+    "errors": ["BayesbiasError", "FitError", "InputError"],
+    "wordlist": ["WordList", "check_wordlist", "load_wordlist", "pairs", "shipped_wordlists", "wordlist_template"],
+    "embedding": ["Embedding", "load_embedding", "save_word2vec"],
+    "distance": ["PairTable", "distance_table", "read_distances"],
+    "spec": ["ModelSpec", "load_model", "shipped_models"],
+    "posterior": ["ROPE", "BiasFit", "compare_models", "load_fit", "loo"],
+    "model": ["build", "fit"],
+    "figures": [
+        "plot_connections",
+        "plot_contrasts",
+        "plot_predictive",
+        "plot_priors",
+        "plot_words",
+        "save_figures",
+    ],
+}
+_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
+
+__version__ = "0.1.0"
+__all__ = ["__version__", *sorted(_MODULE_OF)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'bayesbias' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"bayesbias.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,178 @@
+"""The compiled log-density of the collapsed model; see `bayesbias.collapsed` for what it computes.
+
+One function serves every model and every table: what differs is in the arrays. Numba compiles it once
+and keeps the result on disk, so a second process starts sampling at once.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+_LOG_2PI = math.log(2.0 * math.pi)
+
+
+@njit(cache=True, nogil=True, fastmath=False)
+def log_prior(code: int, a: float, b: float, s: float) -> tuple[float, float]:
+    """Return the log-density of a positive parameter at `s` and its derivative.
+
+    Codes: 0 Exponential(lam=a), 1 HalfNormal(sigma=a), 2 HalfCauchy(beta=a), 3 Gamma(alpha=a, beta=b),
+    4 HalfStudentT(nu=a, sigma=b), 5 InverseGamma(alpha=a, beta=b), 6 LogNormal(mu=a, sigma=b).
+    """
+    if code == 0:
+        return math.log(a) - a * s, -a
+    if code == 1:
+        z = s / a
+        return 0.5 * math.log(2.0 / math.pi) - math.log(a) - 0.5 * z * z, -z / a
+    if code == 2:
+        z = s / a
+        return math.log(2.0 / (math.pi * a)) - math.log1p(z * z), -2.0 * z / (a * (1.0 + z * z))
+    if code == 3:
+        return (
+            a * math.log(b) - math.lgamma(a) + (a - 1.0) * math.log(s) - b * s,
+            (a - 1.0) / s - b,
+        )
+    if code == 4:
+        z2 = (s / b) ** 2
+        constant = (
+            math.log(2.0)
+            + math.lgamma((a + 1.0) / 2.0)
+            - math.lgamma(a / 2.0)
+            - 0.5 * math.log(a * math.pi)
+            - math.log(b)
+        )
+        return (
+            constant - (a + 1.0) / 2.0 * math.log1p(z2 / a),
+            -(a + 1.0) * s / (b * b * a * (1.0 + z2 / a)),
+        )
+    if code == 5:
+        return (
+            a * math.log(b) - math.lgamma(a) - (a + 1.0) * math.log(s) - b / s,
+            -(a + 1.0) / s + b / (s * s),
+        )
+    z = (math.log(s) - a) / b
+    return -0.5 * _LOG_2PI - math.log(b) - math.log(s) - 0.5 * z * z, -(1.0 + z / b) / s
+
+
+@njit(cache=True, nogil=True, fastmath=False)
+def log_density(
+    theta: np.ndarray,
+    prior_code: np.ndarray,
+    prior_a: np.ndarray,
+    prior_b: np.ndarray,
+    constants: np.ndarray,
+    comp_m: np.ndarray,
+    comp_nu: np.ndarray,
+    comp_obs: np.ndarray,
+    comp_gram: np.ndarray,
+    comp_eff: np.ndarray,
+    obs_var: np.ndarray,
+    gram: np.ndarray,
+    eff_var: np.ndarray,
+    eff_ptr: np.ndarray,
+    inc_obs: np.ndarray,
+    inc_coef: np.ndarray,
+    grad: np.ndarray,
+) -> float:
+    """Return the marginal log-posterior of the logarithms of the scales; write its gradient.
+
+    `theta` are logarithms; `constants` are fixed variances, numbered after those of the scales. For
+    component j: `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``, the Gram matrix
+    ``gram[comp_gram[j]:]`` summed over ``comp_nu[j]`` independent copies, and the effects
+    ``comp_eff[j]:comp_eff[j + 1]``, each with a variance and a sparse incidence on the rows.
+    """
+    n_theta = theta.shape[0]
+    n_var = n_theta + constants.shape[0]
+    var = np.empty(n_var)
+    gvar = np.zeros(n_var)
+    total = 0.0
+    for t in range(n_theta):
+        s = math.exp(theta[t])
+        var[t] = s * s
+        lp, d = log_prior(prior_code[t], prior_a[t], prior_b[t], s)
+        total += lp + theta[t]
+        grad[t] = d * s + 1.0
+    for t in range(n_theta, n_var):
+        var[t] = constants[t - n_theta]
+
+    for j in range(comp_m.shape[0]):
+        m = comp_m[j]
+        nu = comp_nu[j]
+        o = comp_obs[j]
+        g = comp_gram[j]
+        if m == 1 and comp_eff[j] == comp_eff[j + 1]:
+            v = var[obs_var[o]]
+            if not v > 0.0:
+                return -math.inf
+            total -= 0.5 * (nu * (_LOG_2PI + math.log(v)) + gram[g] / v)
+            gvar[obs_var[o]] -= 0.5 * (nu / v - gram[g] / (v * v))
+            continue
+        low = np.zeros((m, m))
+        for i in range(m):
+            low[i, i] = var[obs_var[o + i]]
+        for e in range(comp_eff[j], comp_eff[j + 1]):
+            v = var[eff_var[e]]
+            for x in range(eff_ptr[e], eff_ptr[e + 1]):
+                for y in range(eff_ptr[e], x + 1):
+                    low[inc_obs[x], inc_obs[y]] += v * inc_coef[x] * inc_coef[y]
+        logdet = 0.0
+        for i in range(m):
+            for k in range(i + 1):
+                acc = low[i, k]
+                for r in range(k):
+                    acc -= low[i, r] * low[k, r]
+                if i == k:
+                    if not acc > 0.0:
+                        return -math.inf
+                    low[i, i] = math.sqrt(acc)
+                    logdet += 2.0 * math.log(low[i, i])
+                else:
+                    low[i, k] = acc / low[k, k]
+        # The inverse of the triangle, then of the matrix.
+        tri = np.zeros((m, m))
+        for i in range(m):
+            tri[i, i] = 1.0 / low[i, i]
+            for k in range(i):
+                acc = 0.0
+                for r in range(k, i):
+                    acc -= low[i, r] * tri[r, k]
+                tri[i, k] = acc / low[i, i]
+        inv = np.zeros((m, m))
+        for i in range(m):
+            for k in range(i + 1):
+                acc = 0.0
+                for r in range(i, m):
+                    acc += tri[r, i] * tri[r, k]
+                inv[i, k] = acc
+                inv[k, i] = acc
+        half = np.zeros((m, m))
+        trace = 0.0
+        for i in range(m):
+            for k in range(m):
+                acc = 0.0
+                for r in range(m):
+                    acc += inv[i, r] * gram[g + r * m + k]
+                half[i, k] = acc
+            trace += half[i, i]
+        total -= 0.5 * (nu * (m * _LOG_2PI + logdet) + trace)
+        # d logp / dV = -(nu V^-1 - V^-1 G V^-1) / 2
+        for i in range(m):
+            for k in range(i + 1):
+                acc = 0.0
+                for r in range(m):
+                    acc += half[i, r] * inv[r, k]
+                tri[i, k] = -0.5 * (nu * inv[i, k] - acc)
+        for i in range(m):
+            gvar[obs_var[o + i]] += tri[i, i]
+        for e in range(comp_eff[j], comp_eff[j + 1]):
+            acc = 0.0
+            for x in range(eff_ptr[e], eff_ptr[e + 1]):
+                for y in range(eff_ptr[e], x + 1):
+                    term = inc_coef[x] * inc_coef[y] * tri[inc_obs[x], inc_obs[y]]
+                    acc += term if x == y else 2.0 * term
+            gvar[eff_var[e]] += acc
+    for t in range(n_theta):
+        grad[t] += 2.0 * var[t] * gvar[t]
+    return total

@@ -1,0 +1,425 @@
+"""The command ``bayesbias``. Results go to stdout, everything else to stderr; bad input exits with 2."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import bayesbias
+from bayesbias.errors import BayesbiasError, InputError, nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.distance import PairTable
+    from bayesbias.posterior import BiasFit
+
+KINDS = ("wordlists", "models", "embeddings")
+DEMO = ("minilm-static", "religion")
+
+
+def main() -> None:
+    """Run the command; errors a user can mend are one message and exit code 2."""
+    try:
+        cli(prog_name="bayesbias")
+    except BayesbiasError as error:
+        click.echo(f"bayesbias: {error}", err=True)
+        sys.exit(2)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(bayesbias.__version__, prog_name="bayesbias")
+def cli() -> None:
+    """Measure social association in word vectors, pair by pair, with honest uncertainty."""
+
+
+def _sampling(command: Callable[..., Any]) -> Callable[..., Any]:
+    options = [
+        click.option(
+            "--seed", type=click.IntRange(0, 2**32 - 1), help="Seed; same seed, same machine, same draws."
+        ),
+        click.option(
+            "--draws", type=click.IntRange(1), default=1000, show_default=True, help="Kept draws per chain."
+        ),
+        click.option(
+            "--tune", type=click.IntRange(1), default=1000, show_default=True, help="Tuning steps per chain."
+        ),
+        click.option("--chains", type=click.IntRange(1), default=4, show_default=True, help="Chains."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@cli.command()
+@click.option("--embedding", metavar="E", help="Word vectors: a file, a gensim-data name, or minilm-static.")
+@click.option("--wordlist", metavar="W", help="A word list: a shipped name or the path of a TOML file.")
+@click.option("--distances", metavar="FILE", help="A table of distances (CSV or Parquet) in place of both.")
+@click.option(
+    "--model", default="crossed", show_default=True, metavar="M", help="A shipped model or a TOML file."
+)
+@click.option("--controls", metavar="C", help="Control words: 2022, 2021, none, or a TOML file.")
+@click.option(
+    "--repeats",
+    type=click.Choice(["once", "keep"]),
+    default="once",
+    show_default=True,
+    help="How often a repeated row of FILE counts.",
+)
+@click.option("--allow-pickle", is_flag=True, help="Read pickled vectors; this runs code in the file.")
+@click.option(
+    "--invalid-utf8",
+    type=click.Choice(["error", "skip"]),
+    default="error",
+    show_default=True,
+    help="What to do with words in the vectors that are not valid UTF-8.",
+)
+@click.option(
+    "--prob",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.89,
+    show_default=True,
+    help="Probability of the intervals.",
+)
+@click.option("--rope", type=click.FloatRange(0, min_open=True), help="Half-width of practical equivalence.")
+@_sampling
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Write table, fit, figures and summaries here.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+def fit(
+    embedding: str | None,
+    wordlist: str | None,
+    distances: str | None,
+    model: str,
+    controls: str | None,
+    repeats: str,
+    allow_pickle: bool,
+    invalid_utf8: str,
+    prob: float,
+    rope: float | None,
+    seed: int | None,
+    draws: int,
+    tune: int,
+    chains: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Fit a model to every pair of protected word and attribute."""
+    started = time.perf_counter()
+    _check_out(out)
+    from bayesbias.spec import load_model
+
+    spec = load_model(model)  # before minutes are spent on the vectors
+    table = _table(embedding, wordlist, distances, controls, repeats, allow_pickle, invalid_utf8)
+    loaded = time.perf_counter()
+    result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
+    fitted = time.perf_counter()
+    settings = {"prob": prob, "rope": bayesbias.ROPE if rope is None else rope}
+    files = write_run(result, table, out, **settings) if out else []
+    if as_json:
+        payload = fit_json(result, **settings)
+        payload["timing"] |= {
+            "load_s": round(loaded - started, 4),
+            "fit_s": round(fitted - loaded, 4),
+            "total_s": round(time.perf_counter() - started, 4),
+        }
+        click.echo(json.dumps(payload, allow_nan=False))
+    else:
+        _print_fit(result, files, **settings)
+
+
+@cli.command()
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("bayesbias-demo"), show_default=True, metavar="DIR"
+)
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True)
+def demo(out: Path, seed: int) -> None:
+    """Run the main job on the embedded vectors and the religion list; needs no network."""
+    from bayesbias.reporting import finding
+
+    _check_out(out)
+    table = bayesbias.distance_table(DEMO[0], DEMO[1])
+    click.echo(repr(table))
+    result = bayesbias.fit(table, "crossed", seed=seed, pointwise=False)
+    settings = {"prob": 0.89, "rope": bayesbias.ROPE}
+    files = write_run(result, table, out, **settings)
+    _print_fit(result, files, **settings, with_finding=False)
+    click.echo(finding(result))
+
+
+@cli.command("list")
+@click.argument("kind", type=click.Choice(KINDS))
+def list_(kind: str) -> None:
+    """List what is shipped: wordlists, models or embeddings."""
+    if kind == "wordlists":
+        from bayesbias.wordlist import load_wordlist, shipped_controls, shipped_wordlists
+
+        for name in shipped_wordlists():
+            click.echo(f"{name:<24} {load_wordlist(name).title}")
+        click.echo(f"controls: {', '.join(shipped_controls())}, none")
+    elif kind == "models":
+        from bayesbias.spec import load_model, shipped_models
+
+        for name in shipped_models():
+            click.echo(f"{name:<24} {load_model(name).description}")
+    else:
+        from bayesbias.embedding import shipped_embeddings
+
+        for name, about in shipped_embeddings().items():
+            click.echo(f"{name:<24} {about}")
+        click.echo(
+            "any file of word2vec (text, binary), GloVe, fastText (.vec, .bin), .npz or safetensors vectors, also gzipped"
+        )
+
+
+@cli.command()
+@click.argument("name")
+def show(name: str) -> None:
+    """Show a word list, control list, model or embedding by name or path; `show template` starts your own list."""
+    from bayesbias.embedding import describe_embedding, shipped_embeddings
+    from bayesbias.spec import load_model, shipped_models
+    from bayesbias.wordlist import load_wordlist, shipped_controls, shipped_wordlists, wordlist_template
+
+    path = Path(name)
+    if name == "template":
+        click.echo(wordlist_template(), nl=False)
+    elif name in shipped_models() or (path.is_file() and _is_model(path)):
+        spec = load_model(name)
+        click.echo(f"{spec.name}: {spec.description}\n")
+        for note in spec.notes:
+            click.echo(f"{note}\n")
+        click.echo(spec.text, nl=False)
+    elif name in shipped_controls():
+        from bayesbias.wordlist import load_controls
+
+        controls = load_controls(name)
+        assert controls is not None
+        click.echo(f"{controls.title}\nsource: {controls.source}")
+        click.echo(f"human ({len(controls.human)}): {', '.join(controls.human)}")
+        click.echo(f"neutral ({len(controls.neutral)}): {', '.join(controls.neutral)}")
+    elif name in shipped_wordlists() or path.is_file():
+        _show_wordlist(load_wordlist(name))
+    elif name in shipped_embeddings():
+        click.echo(describe_embedding(name), nl=False)
+    else:
+        names = [
+            *shipped_wordlists(),
+            *shipped_controls(),
+            *shipped_models(),
+            *shipped_embeddings(),
+            "template",
+        ]
+        raise InputError(
+            "nothing of this name is shipped",
+            found=name,
+            valid="see `bayesbias list`",
+            hint=nearest(name, names),
+        )
+
+
+def _is_model(path: Path) -> bool:
+    from bayesbias._resources import read_toml
+
+    return "likelihood" in read_toml(path)
+
+
+def _show_wordlist(words: Any) -> None:
+    click.echo(f"{words.name}: {words.title}\nlanguage: {words.language}\nsource: {words.source}")
+    for title, items in (("edits", words.edits), ("known disagreements", words.disagreements)):
+        for item in items:
+            click.echo(f"{title}: {item}")
+    for group in words.classes:
+        click.echo(f"\n{group.name} ({len(group.protected)}): {', '.join(group.protected)}")
+        click.echo(f"  {group.attribute_class} ({len(group.attributes)}): {', '.join(group.attributes)}")
+    controls = words.controls
+    click.echo(
+        "\ncontrols: none"
+        if controls is None
+        else f"\ncontrols {controls.name}: {len(controls.human)} human, {len(controls.neutral)} neutral words"
+    )
+    for note in words.notes:
+        click.echo(f"note: {note}")
+
+
+@cli.command("check-wordlist")
+@click.argument("file")
+def check_wordlist(file: str) -> None:
+    """Check a word list of your own and say everything that is wrong with it."""
+    from bayesbias.wordlist import check_wordlist as check
+    from bayesbias.wordlist import load_wordlist
+
+    problems = check(file)
+    if problems:
+        for problem in problems:
+            click.echo(f"bayesbias: {problem}", err=True)
+        sys.exit(2)
+    words = load_wordlist(file)
+    click.echo(
+        f"{file}: a good list: {len(words.protected_words)} protected words, {len(words.attribute_words)} stereotypes, "
+        f"{len(words.control_words)} controls"
+    )
+    for note in words.notes:
+        click.echo(f"note: {note}")
+
+
+# -- shared by the commands ------------------------------------------------------------------------
+
+
+def _check_out(out: Path | None) -> None:
+    if out is not None and out.exists() and not out.is_dir():
+        raise InputError("the output must be a folder", where=out, found="a file")
+
+
+def _table(
+    embedding: str | None,
+    wordlist: str | None,
+    distances: str | None,
+    controls: str | None,
+    repeats: str,
+    allow_pickle: bool,
+    invalid_utf8: str,
+) -> PairTable:
+    if distances is not None:
+        if embedding or wordlist or controls:
+            raise InputError(
+                "--distances stands alone: it already holds the words and their distances",
+                hint="leave out --embedding, --wordlist and --controls, or --distances",
+            )
+        return bayesbias.read_distances(distances, repeats=repeats)
+    if embedding is None or wordlist is None:
+        raise InputError("nothing to fit", valid="--embedding E --wordlist W, or --distances FILE")
+    words = bayesbias.load_wordlist(wordlist, controls=controls)
+    vectors = bayesbias.load_embedding(
+        embedding, words=words.words, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8
+    )
+    return bayesbias.distance_table(vectors, words)
+
+
+def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
+    """Return what ``bayesbias fit --json`` prints."""
+    columns = ["mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat"]
+    provenance = dict(result.provenance)
+    coverage, timing = provenance.pop("coverage"), provenance.pop("timing")
+    return {
+        "model": result.spec.name,
+        "summary": _records(result.summary(prob)[["connection", "estimand", *columns, "n_pairs"]]),
+        "words": _records(
+            result.words(prob)[["protected_word", "protected_class", "connection", "estimand", *columns]]
+        ),
+        "contrasts": _records(result.contrasts(prob, rope)),
+        "parameters": _records(result.parameters(prob)),
+        "diagnostics": result.diagnostics(),
+        "coverage": coverage,
+        "provenance": provenance,
+        "timing": dict(timing),
+    }
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    # JSON has no NaN; a statistic that does not exist (R-hat of one chain) is null.
+    return json.loads(frame.to_json(orient="records", double_precision=15))
+
+
+def write_run(result: BiasFit, table: PairTable, out: Path, prob: float, rope: float) -> list[Path]:
+    """Write table, fit, summaries and figures into a folder; return the paths."""
+    from bayesbias._resources import whole_file
+    from bayesbias.figures import save_figures
+
+    files = [out / "pairs.csv", out / "fit.nc"]
+    table.save(files[0])
+    result.save(files[1])
+    frames = {
+        "summary": result.summary(prob),
+        "words": result.words(prob),
+        "contrasts": result.contrasts(prob, rope),
+        "parameters": result.parameters(prob),
+        "coverage": table.coverage.frame(),
+    }
+    for name, frame in frames.items():
+        files.append(out / f"{name}.csv")
+        with whole_file(files[-1]) as temporary:
+            frame.to_csv(temporary, index=False)
+    files.append(out / "provenance.json")
+    with whole_file(files[-1]) as temporary:
+        temporary.write_text(json.dumps(dict(result.provenance), indent=2) + "\n", encoding="utf-8")
+    return [*files, *save_figures(result, out / "figures")]
+
+
+def _print_fit(
+    result: BiasFit, files: list[Path], prob: float, rope: float, with_finding: bool = True
+) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from bayesbias.reporting import finding
+
+    console = Console(highlight=False, soft_wrap=True)
+    for sentence in result.provenance["coverage"].get("notes", []):
+        console.print(escape(f"note: {sentence}"))
+    missing = result.provenance["coverage"].get("missing", [])
+    if missing:
+        console.print(escape(f"missing words: {', '.join(missing)}"))
+    interval = f"{prob:.0%} HPDI"
+    table = Table(
+        "connection", "mean distance", "sd", interval, "pairs", title="new words like these (population)"
+    )
+    for row in result.summary(prob).itertuples():
+        table.add_row(
+            row.connection,
+            f"{row.mean:.3f}",
+            f"{row.sd:.3f}",
+            f"{row.hpdi_low:.3f} to {row.hpdi_high:.3f}",
+            f"{row.n_pairs:,}",
+        )
+    console.print(table)
+    table = Table(
+        "contrast",
+        "holds for",
+        "mean",
+        "sd",
+        interval,
+        "P(< 0)",
+        f"P(within {rope:g})",
+        title="overall contrasts",
+    )
+    frame = result.contrasts(prob, rope)
+    for row in frame[frame["level"] == "overall"].itertuples():
+        table.add_row(
+            row.contrast,
+            row.estimand,
+            f"{row.mean:+.3f}",
+            f"{row.sd:.3f}",
+            f"{row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}",
+            f"{row.p_below_zero:.3f}",
+            f"{row.p_in_rope:.3f}",
+        )
+    console.print(table)
+    diagnostics = result.diagnostics()
+    for problem in diagnostics["problems"]:
+        console.print(escape(f"NOT TO BE TRUSTED YET: {problem}"))
+    if diagnostics["ok"]:
+        console.print(
+            f"converged: R-hat at most {diagnostics['max_r_hat']:.3f}, at least {diagnostics['min_ess_bulk']:.0f} effective draws"
+        )
+    method = result.provenance["sampler"]
+    if method["method"] == "pairwise":
+        console.print(escape(f"sampled pair by pair, since {method['why_pairwise']}"))
+    if with_finding:
+        console.print(escape(finding(result, prob, rope)))
+    if files:
+        console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
+
+
+if __name__ == "__main__":
+    main()

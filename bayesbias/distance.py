@@ -1,0 +1,537 @@
+"""The pair table: cosine distance of every protected word to every attribute, with an account of both.
+
+A word the vectors lack makes no row and no hole: it is named in the coverage, and its pairs do not
+exist. Distances are float64 and lie in [0, 2].
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias._resources import sha256_file, whole_file
+from bayesbias.errors import InputError, nearest
+from bayesbias.spec import CONNECTIONS
+from bayesbias.wordlist import WordList, load_wordlist, pairs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.embedding import Embedding
+
+__all__ = ["COLUMNS", "Coverage", "PairTable", "distance_table", "read_distances"]
+
+COLUMNS = (
+    "protected_word",
+    "protected_class",
+    "attribute",
+    "attribute_class",
+    "attribute_kind",
+    "connection",
+    "distance",
+)
+_PUBLISHED = ("protected_word", "word_to_compare", "word_class", "cosine_distance", "connection")
+_CONTROLS = ("human", "neutral")
+# Published Google tables hold single precision: distance and 1 - similarity differ by up to 1.2e-7.
+_ROUNDING = 1e-6
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which words were listed, which were found, and what was done about the rest.
+
+    Attributes
+    ----------
+    protected, attributes : Mapping of str to Mapping
+        Per protected class and per attribute class: ``listed`` (count), ``found`` (count) and ``missing``
+        (the words).
+    matched : Mapping of str to str
+        Words found under another spelling, and which.
+    repeats : int
+        Rows of a published table that repeat another row and were counted once.
+    notes : tuple of str
+        Sentences on anything else a reader should know.
+    """
+
+    protected: Mapping[str, Mapping[str, Any]]
+    attributes: Mapping[str, Mapping[str, Any]]
+    matched: Mapping[str, str] = field(default_factory=dict)
+    repeats: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """All missing words."""
+        groups = [*self.protected.values(), *self.attributes.values()]
+        return tuple(dict.fromkeys(word for group in groups for word in group["missing"]))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain dictionaries and lists, for JSON."""
+        return {**asdict(self), "notes": list(self.notes), "missing": list(self.missing)}
+
+    def frame(self) -> pd.DataFrame:
+        """One row per class: ``side, class, listed, found, missing`` (joined by ", ")."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            [
+                {
+                    "side": side,
+                    "class": name,
+                    "listed": group["listed"],
+                    "found": group["found"],
+                    "missing": ", ".join(group["missing"]),
+                }
+                for side, groups in (("protected", self.protected), ("attribute", self.attributes))
+                for name, group in groups.items()
+            ]
+        )
+
+    def sentences(self) -> list[str]:
+        """Say what is missing and what was changed, one sentence each."""
+        out = []
+        for side, groups in (("protected words", self.protected), ("attributes", self.attributes)):
+            for name, group in groups.items():
+                if group["missing"]:
+                    words = list(group["missing"])
+                    shown = ", ".join(words[:12]) + (
+                        f" and {len(words) - 12} more" if len(words) > 12 else ""
+                    )
+                    out.append(f"{name}: {len(words)} of {group['listed']} {side} missing: {shown}")
+        if self.matched:
+            shown = ", ".join(f"{asked} as {found}" for asked, found in list(self.matched.items())[:12])
+            out.append(f"found under another spelling: {shown}" + (" ..." if len(self.matched) > 12 else ""))
+        if self.repeats:
+            out.append(f"{self.repeats} repeated rows counted once")
+        return [*out, *self.notes]
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """A tidy table of pairs and the account of how it came about.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        ``protected_word, protected_class, attribute, attribute_class, attribute_kind, connection``
+        (categorical) and ``distance`` (float64), one row per pair.
+    coverage : Coverage
+    provenance : Mapping
+        Names and hashes of the word list and the vectors, or of the imported file.
+    """
+
+    frame: pd.DataFrame
+    coverage: Coverage
+    provenance: Mapping[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(
+            f"{n:,} {name}" for name, n in self.frame["connection"].value_counts(sort=False).items() if n
+        )
+        words = self.frame["protected_word"].nunique(), self.frame["attribute"].nunique()
+        return (
+            f"PairTable: {self.provenance.get('name', 'pairs')}, {len(self.frame):,} pairs of {words[0]} protected words "
+            f"and {words[1]} attributes ({counts}); {len(self.coverage.missing)} words missing"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all."""
+        path = Path(path)
+        if path.suffix not in (".csv", ".parquet"):
+            raise InputError(
+                "unknown kind of table file", where=path, found=path.suffix, valid=".csv, .parquet"
+            )
+        with whole_file(path) as temporary:
+            if path.suffix == ".csv":
+                self.frame.to_csv(temporary, index=False)
+            else:
+                self.frame.to_parquet(temporary, index=False)
+
+
+def distance_table(
+    embedding: Embedding | Any,
+    wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,
+    *,
+    controls: Any = None,
+) -> PairTable:
+    """Compute the cosine distance of every pair that the word list makes.
+
+    Parameters
+    ----------
+    embedding : Embedding, or anything `load_embedding` reads
+    wordlist : str, path, mapping or WordList
+        A shipped name, a path, or a list of your own; see `load_wordlist`.
+    controls : optional
+        The control list to use in place of the list's own; see `load_wordlist`.
+
+    Returns
+    -------
+    PairTable
+        Distances are ``1 - cosine similarity``, computed in float64.
+
+    Raises
+    ------
+    InputError
+        Where a whole protected class, attribute class or control list is not in the vocabulary.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> len(table), table.coverage.missing
+    (4830, ())
+    """
+    import pandas as pd
+
+    from bayesbias.embedding import Embedding, load_embedding
+
+    words = load_wordlist(wordlist, controls=controls)
+    if not isinstance(embedding, Embedding):
+        embedding = load_embedding(embedding, words=words.words)
+    columns = pairs(words)
+    frame = pd.DataFrame({name: columns[name] for name in COLUMNS[:-1]})
+    # A name in place of an embedding may have been asked for words already; others are looked up here.
+    known = {
+        word: word in embedding for word in dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
+    }
+    groups = _found(frame, known)
+    _refuse_empty(groups, embedding.name)
+    notes = list(words.notes)
+    for name, group in groups[0].items():
+        if group["found"] == 1:
+            notes.append(
+                f"only one protected word of {name} is in the vocabulary; its class rests on that word"
+            )
+    spelling = {word: embedding.matched.get(word, word) for word in known}
+    notes += _same_vector(spelling, [word for word, is_in in known.items() if is_in])
+    frame = frame[frame["protected_word"].map(known) & frame["attribute"].map(known)]
+    # Two spellings of one vector (Billy, billy) are at distance 0 by construction, which is no observation.
+    one = frame["protected_word"].map(spelling) == frame["attribute"].map(spelling)
+    for word, attribute in frame.loc[one, ["protected_word", "attribute"]].itertuples(index=False):
+        notes.append(f"{word} and {attribute} are one word in {embedding.name}; their pair is left out")
+    frame = frame[~one].reset_index(drop=True)
+    frame["distance"] = _distances(embedding, frame)
+    matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
+    coverage = Coverage(groups[0], groups[1], matched, 0, tuple(notes))
+    provenance = {
+        "name": f"{words.name} in {embedding.name}",
+        "wordlist": {
+            "name": words.name,
+            "sha256": words.sha256,
+            "controls": words.controls.name if words.controls else "none",
+        },
+        "embedding": {"name": embedding.name, **{str(k): v for k, v in embedding.provenance.items()}},
+    }
+    return PairTable(_typed(frame), coverage, provenance)
+
+
+def _distances(embedding: Embedding, frame: pd.DataFrame) -> np.ndarray:
+    import pandas as pd
+
+    row, rows = pd.factorize(frame["protected_word"])
+    column, attributes = pd.factorize(frame["attribute"])
+    x = np.asarray(embedding.vectors_of(list(rows)), dtype=float)
+    a = np.asarray(embedding.vectors_of(list(attributes)), dtype=float)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    a /= np.linalg.norm(a, axis=1, keepdims=True)
+    # Rounding can leave a cosine a few units of the last place beyond 1.
+    return np.clip(1.0 - (x @ a.T)[row, column], 0.0, 2.0)
+
+
+def _found(frame: pd.DataFrame, known: Mapping[str, bool]) -> tuple[dict[str, Any], dict[str, Any]]:
+    out = []
+    for label, word in (("protected_class", "protected_word"), ("attribute_class", "attribute")):
+        groups: dict[str, Any] = {}
+        for name, words in frame.groupby(label, sort=False, observed=True)[word].unique().items():
+            missing = [str(w) for w in words if not known[w]]
+            groups[str(name)] = {"listed": len(words), "found": len(words) - len(missing), "missing": missing}
+        out.append(groups)
+    return out[0], out[1]
+
+
+def _refuse_empty(groups: tuple[dict[str, Any], dict[str, Any]], source: str) -> None:
+    for side, of in zip(("protected class", "attribute class"), groups, strict=True):
+        for name, group in of.items():
+            if group["found"] == 0:
+                control = " (a control list; choose another one, or none)" if name in _CONTROLS else ""
+                raise InputError(
+                    f"no word of the {side} {name!r}{control} is in the vocabulary",
+                    where=source,
+                    found=f"none of {', '.join(group['missing'][:8])}{' ...' if group['listed'] > 8 else ''}",
+                    valid="at least one word of every class",
+                    hint="does the vocabulary spell words otherwise, or is it in another language?",
+                )
+
+
+def _same_vector(spelling: Mapping[str, str], words: list[str]) -> list[str]:
+    by_spelling: dict[str, list[str]] = {}
+    for word in words:
+        by_spelling.setdefault(spelling[word], []).append(word)
+    return [
+        f"{' and '.join(group)} have the same vector; they are counted as different words"
+        for group in by_spelling.values()
+        if len(group) > 1
+    ]
+
+
+def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    frame = frame[list(COLUMNS)].copy()
+    present = [c for c in CONNECTIONS if (frame["connection"] == c).any()]
+    frame["connection"] = pd.Categorical(frame["connection"], categories=present)
+    frame["distance"] = frame["distance"].astype(float)
+    return frame.reset_index(drop=True)
+
+
+def read_distances(
+    source: str | os.PathLike[str] | pd.DataFrame, *, repeats: str = "once", name: str | None = None
+) -> PairTable:
+    """Read a table of distances: one this package wrote, or one in the published layout.
+
+    The published layout has the columns ``protected_word, word_to_compare, word_class,
+    cosine_distance, connection`` (and usually ``cosine_similarity``); the connection ``none`` is ours of
+    the name ``neutral``, and a value below -1 marks a word the vectors lacked. Such words go to the
+    coverage and never become a distance. The protected class of a word is the attribute class it is
+    associated with, and every stated connection is checked against the derived one.
+
+    Parameters
+    ----------
+    source : path or DataFrame
+        ``.csv`` or ``.parquet``.
+    repeats : {"once", "keep"}
+        The published race tables list ten words eighteen times. A repeated row is the same observation;
+        by default it is counted once. ``keep`` counts it as often as it is listed, as the published fits do.
+    name : str, optional
+        What to call the table; by default the file's name.
+
+    Raises
+    ------
+    InputError
+        For missing columns, values that are no distances, contradictory repeats or connections; the
+        message names file and row.
+    """
+    import pandas as pd
+
+    if repeats not in ("once", "keep"):
+        raise InputError("unknown treatment of repeated rows", found=repeats, valid=("once", "keep"))
+    if isinstance(source, pd.DataFrame):
+        raw, where, sha = source.reset_index(drop=True), name or "data frame", ""
+    else:
+        raw, where, sha = _read_file(Path(source)), os.fspath(source), sha256_file(source)
+    published = "word_to_compare" in raw.columns
+    for column in _PUBLISHED if published else (c for c in COLUMNS if c != "attribute_kind"):
+        if column not in raw.columns:
+            raise InputError(
+                f"the column {column!r} is missing",
+                where=where,
+                found=[str(c) for c in raw.columns],
+                valid=f"{', '.join(COLUMNS)}; or the published {', '.join(_PUBLISHED)}",
+                hint=nearest(column, [str(c) for c in raw.columns]),
+            )
+    if raw.empty:
+        raise InputError("the table has no rows", where=where)
+    frame = _from_published(raw, where) if published else raw.copy()
+    for column in ("protected_word", "attribute", "attribute_class", "connection"):
+        empty = frame[column].isna() | (frame[column].astype(str).str.strip() == "")
+        if empty.any():
+            raise InputError("an empty cell", where=f"{where}, line {_line(empty)}, column {column}")
+    frame["distance"] = _numbers(frame["distance"], where, "distance", 0.0, 2.0, sentinel=published)
+    _check_connections(frame, where)
+    if published:
+        frame["protected_class"] = _protected_class(frame, where)
+    _check_derived(frame, where)
+    frame["attribute_kind"] = np.where(frame["connection"].isin(_CONTROLS), frame["connection"], "stereotype")
+
+    gone = frame["distance"].isna()
+    absent = _absent(frame, gone)
+    known = {word: word not in absent for word in [*frame["protected_word"], *frame["attribute"]]}
+    groups = _found(frame, known)
+    _refuse_empty(groups, where)
+    notes = []
+    lost = gone & frame["protected_word"].map(known) & frame["attribute"].map(known)
+    if lost.any():
+        notes.append(
+            f"{int(lost.sum())} pairs of words that are otherwise present have no distance and are left out"
+        )
+    frame = frame[~gone].reset_index(drop=True)
+    repeated = _repeated(frame, where)
+    count = int(repeated.sum())
+    if count and repeats == "keep":
+        notes.append(f"{count} repeated rows are kept, as asked: the same observation counts more than once")
+    elif count:
+        words = ", ".join(dict.fromkeys(frame.loc[repeated, "protected_word"].astype(str)))
+        notes.append(
+            f"a repeated row is the same observation, not a new one; repeated were the pairs of {words}"
+        )
+        frame = frame[~repeated]
+    coverage = Coverage(groups[0], groups[1], {}, count if repeats == "once" else 0, tuple(notes))
+    provenance = {
+        "name": name or (Path(where).stem if sha else where),
+        "source": Path(where).name,
+        "sha256": sha,
+        "repeats": repeats,
+    }
+    return PairTable(_typed(frame), coverage, provenance)
+
+
+def _read_file(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    if path.is_dir():
+        raise InputError("is a folder, not a table", where=path, valid="a .csv or .parquet file")
+    if not path.is_file():
+        folder = path.parent if path.parent.is_dir() else Path()
+        raise InputError(
+            "no such file", where=path, hint=nearest(path.name, [p.name for p in folder.iterdir()])
+        )
+    try:
+        if path.suffix == ".parquet":
+            return pd.read_parquet(path)
+        # Words such as "nan", "null" or "NA" are words.
+        return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise InputError("is not valid UTF-8", where=f"{path}, near line {line}") from None
+    except (ValueError, OSError) as error:  # pandas and pyarrow raise subclasses of these
+        raise InputError(f"cannot be read as a table ({str(error).splitlines()[0]})", where=path) from None
+
+
+def _from_published(raw: pd.DataFrame, where: str) -> pd.DataFrame:
+    frame = raw.rename(columns={"word_to_compare": "attribute", "cosine_distance": "distance"})
+    frame["connection"] = frame["connection"].replace({"none": "neutral"})
+    frame["attribute_class"] = frame["word_class"].astype(str).str.removesuffix("_stereotype")
+    if "cosine_similarity" in frame.columns:
+        distance = _numbers(frame["distance"], where, "cosine_distance", 0.0, 2.0, sentinel=True)
+        similarity = _numbers(
+            frame["cosine_similarity"], where, "cosine_similarity", -1.0, 1.0, sentinel=True
+        )
+        apart = (distance - (1 - similarity)).abs() > _ROUNDING
+        if apart.any():
+            line = _line(apart)
+            raise InputError(
+                "distance and similarity do not add up to 1",
+                where=f"{where}, line {line}",
+                found=(float(distance[line - 2]), float(similarity[line - 2])),
+            )
+        frame["distance"] = distance.where(similarity.notna())
+    return frame
+
+
+def _line(mask: Any) -> int:
+    """Return the line in the file of the first True; the header is line 1."""
+    return int(np.flatnonzero(np.asarray(mask))[0]) + 2
+
+
+def _numbers(
+    column: pd.Series, where: str, name: str, low: float, high: float, *, sentinel: bool = False
+) -> pd.Series:
+    """Turn a column into numbers in [low, high]; a sentinel (below -1) becomes missing."""
+    import pandas as pd
+
+    numbers = pd.to_numeric(column, errors="coerce").astype(float)
+    if column.dtype.kind != "f":  # text: what is no number is an error; a NaN of ours is already missing
+        bad = numbers.isna() | ~np.isfinite(numbers)
+        if bad.any():
+            line = _line(bad)
+            raise InputError(
+                "is not a finite number", where=f"{where}, line {line}, column {name}", found=column[line - 2]
+            )
+    elif np.isinf(numbers).any() or (numbers.isna().any() and not sentinel):
+        line = _line(~np.isfinite(numbers))
+        raise InputError(
+            "is not a finite number",
+            where=f"{where}, line {line}, column {name}",
+            found=float(column[line - 2]),
+        )
+    if sentinel:
+        numbers = numbers.mask(numbers < -1 - _ROUNDING)
+    out = (numbers < low - _ROUNDING) | (numbers > high + _ROUNDING)
+    if out.any():
+        line = _line(out)
+        raise InputError(
+            "is out of range",
+            where=f"{where}, line {line}, column {name}",
+            found=float(numbers[line - 2]),
+            valid=f"{low:g} to {high:g}",
+        )
+    return numbers.clip(low, high)
+
+
+def _check_connections(frame: pd.DataFrame, where: str) -> None:
+    unknown = ~frame["connection"].isin(CONNECTIONS)
+    if unknown.any():
+        line = _line(unknown)
+        found = str(frame["connection"].iloc[line - 2])
+        raise InputError(
+            "unknown connection",
+            where=f"{where}, line {line}, column connection",
+            found=found,
+            valid=[*CONNECTIONS, "none"],
+            hint=nearest(found, CONNECTIONS),
+        )
+
+
+def _protected_class(frame: pd.DataFrame, where: str) -> pd.Series:
+    """Return the class of each row's protected word: the attribute class it is associated with."""
+    own = frame[frame["connection"] == "associated"].groupby("protected_word")["attribute_class"].unique()
+    for word in dict.fromkeys(frame["protected_word"]):
+        classes = list(own.get(word, []))
+        if len(classes) != 1:
+            raise InputError(
+                "the class of a protected word is the one it is associated with, and must be one",
+                where=f"{where}, line {_line(frame['protected_word'] == word)}, protected word {word!r}",
+                found=classes or "no associated attribute",
+            )
+    return frame["protected_word"].map({word: str(classes[0]) for word, classes in own.items()})
+
+
+def _check_derived(frame: pd.DataFrame, where: str) -> None:
+    """Hold every stated connection to the derived one: two classes have one connection."""
+    first = frame.groupby(["protected_class", "attribute_class"], sort=False, observed=True)[
+        "connection"
+    ].transform("first")
+    other = frame["connection"].astype(str) != first.astype(str)
+    if other.any():
+        line = _line(other)
+        row = frame.iloc[line - 2]
+        raise InputError(
+            f"{row['protected_word']!r} ({row['protected_class']}) and {row['attribute']!r} ({row['attribute_class']}) "
+            "contradict the connection that other rows give these two classes",
+            where=f"{where}, line {line}",
+            found=str(row["connection"]),
+            valid=str(first.iloc[line - 2]),
+        )
+
+
+def _absent(frame: pd.DataFrame, gone: pd.Series) -> set[str]:
+    """Words all of whose rows lack a distance; protected words first, then attributes of the others."""
+    by_word = gone.groupby(frame["protected_word"]).all()
+    absent = set(by_word[by_word].index)
+    rest = ~frame["protected_word"].isin(absent)
+    by_attribute = gone[rest].groupby(frame.loc[rest, "attribute"]).all()
+    return absent | set(by_attribute[by_attribute].index)
+
+
+def _repeated(frame: pd.DataFrame, where: str) -> pd.Series:
+    """Mark rows whose pair stands further up; a repeat with another distance is an error."""
+    key = ["protected_word", "attribute"]
+    repeated = frame.duplicated(key)
+    first = frame.groupby(key, sort=False)["distance"].transform("first")
+    other = (frame["distance"] - first).abs() > 1e-9
+    if other.any():
+        row = frame[other].iloc[0]
+        raise InputError(
+            f"the pair {row['protected_word']!r}, {row['attribute']!r} stands twice with different distances",
+            where=where,
+            found=(float(first[other].iloc[0]), float(row["distance"])),
+        )
+    return repeated

@@ -1,0 +1,313 @@
+"""Fit a model to a table. The only module that calls PyMC.
+
+`fit` takes the quickest exact way: normal models on (nearly) complete grids are reduced to their
+scales (`bayesbias.collapsed`) and sampled there; anything else is sampled pair by pair through the PyMC
+model that `build` returns, which is also the plain statement of what is fitted.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.collapsed import Collapsed, NotCollapsible, collapse
+from bayesbias.distance import PairTable
+from bayesbias.errors import FitError, InputError
+from bayesbias.posterior import BiasFit, with_pointwise
+from bayesbias.spec import Design, ModelSpec, load_model
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pymc as pm
+    import xarray as xr
+
+__all__ = ["build", "fit"]
+
+SAMPLERS = ("auto", "collapsed", "pairwise")
+# Above this many pointwise values (200 MB) they are left out of the tree; `loo` makes them when asked.
+MOST_POINTWISE = 25_000_000
+
+
+def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
+    """Return the plain PyMC model, pair by pair, as the TOML file states it.
+
+    Parameters
+    ----------
+    model : str, path or ModelSpec
+    table : PairTable or DataFrame
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> sorted(v.name for v in bb.build("hierarchical", table).free_RVs)
+    ['c', 'cbar', 'csd', 'sigma']
+    """
+    return _pymc_model(Design.of(load_model(model), _frame(table)))
+
+
+def _frame(table: PairTable | pd.DataFrame) -> pd.DataFrame:
+    return table.frame if isinstance(table, PairTable) else table
+
+
+def _pymc_model(design: Design) -> pm.Model:
+    import pymc as pm
+
+    spec = design.spec
+    made: dict[str, Any] = {}
+    with pm.Model(coords={dim: list(labels) for dim, labels in design.coords.items()}) as model:
+
+        def make(name: str) -> Any:
+            if name not in made:
+                parameter = spec.parameters[name]
+                args: dict[str, Any] = {}
+                for arg, value in parameter.args.items():
+                    if isinstance(value, str):
+                        entries = design.parent[name, arg].reshape(design.shape(name))
+                        up = make(value)
+                        args[arg] = up.flatten()[entries] if spec.parameters[value].dims else up
+                    else:
+                        args[arg] = value
+                made[name] = getattr(pm, parameter.distribution)(name, **args, dims=parameter.dims or None)
+            return made[name]
+
+        def per_pair(value: float | str) -> Any:
+            if not isinstance(value, str):
+                return value
+            variable = make(value)
+            return variable.flatten()[design.index[value]] if spec.parameters[value].dims else variable
+
+        mean = sum(per_pair(name) for name in spec.mu)
+        noise = {arg: per_pair(value) for arg, value in spec.noise.items()}
+        getattr(pm, spec.likelihood)(spec.outcome, mu=mean, **noise, observed=design.y)
+    return model
+
+
+def fit(
+    table: PairTable | pd.DataFrame,
+    model: str | os.PathLike[str] | ModelSpec = "crossed",
+    *,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    seed: int | None = None,
+    sampler: str = "auto",
+    target_accept: float = 0.9,
+    pointwise: bool = True,
+    progress: bool | None = None,
+) -> BiasFit:
+    """Fit a model to a table of pairs.
+
+    Parameters
+    ----------
+    table : PairTable or DataFrame
+        As made by `distance_table` or `read_distances`.
+    model : str, path or ModelSpec
+        A shipped name (see `shipped_models`) or the path of your own TOML file.
+    draws, tune, chains : int
+        Kept draws and tuning steps per chain, and chains.
+    seed : int, optional
+        Same seed, same machine, same draws. By default one is drawn and recorded in the provenance.
+    sampler : {"auto", "collapsed", "pairwise"}
+        ``collapsed`` integrates all effects out exactly; ``pairwise`` samples everything through PyMC.
+        ``auto`` takes the first where it applies and records why not where it does not.
+    target_accept : float in (0, 1)
+    pointwise : bool
+        Whether the tree gets the log-likelihood of each pair and predictive draws.
+    progress : bool, optional
+        A progress bar on the terminal; by default where standard error is one and it pays.
+
+    Returns
+    -------
+    BiasFit
+
+    Raises
+    ------
+    InputError, FitError
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> result = bb.fit(table, "crossed", seed=1, draws=500)
+    >>> list(result.summary()["connection"])
+    ['associated', 'different', 'human', 'neutral']
+    """
+    _check_settings(draws=draws, tune=tune, chains=chains)
+    if sampler not in SAMPLERS:
+        raise InputError("unknown sampler", found=sampler, valid=SAMPLERS)
+    if not 0 < target_accept < 1:
+        raise InputError("target_accept must lie between 0 and 1", found=target_accept)
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
+    elif not 0 <= int(seed) < 2**32:
+        raise InputError("the seed must be a whole number from 0 to 4294967295", found=seed)
+    spec, frame = load_model(model), _frame(table).reset_index(drop=True)
+    started = time.perf_counter()
+    design = Design.of(spec, frame)
+    reduced: Collapsed | None = None
+    why = "asked for" if sampler == "pairwise" else ""
+    if sampler != "pairwise":
+        try:
+            reduced = collapse(design)
+            if reduced.n_theta == 0:
+                raise NotCollapsible("the model has no scale to sample")
+        except NotCollapsible as reason:
+            if sampler == "collapsed":
+                raise FitError(f"model {spec.name}: no exact reduction, since {reason}") from None
+            reduced, why = None, str(reason)
+    settings = {
+        "draws": draws,
+        "tune": tune,
+        "chains": chains,
+        "seed": int(seed),
+        "target_accept": target_accept,
+    }
+    prepared = time.perf_counter()
+    if reduced is not None:
+        tree = _sample_collapsed(reduced, settings)
+    else:
+        tree = _sample_pairwise(design, settings, progress)
+    _observed(tree, design)
+    provenance = _provenance(table, spec, settings)
+    provenance["sampler"] |= {
+        "method": "collapsed" if reduced is not None else "pairwise",
+        "why_pairwise": why,
+    }
+    provenance["timing"] = {
+        "prepare_s": round(prepared - started, 4),
+        "sample_s": round(time.perf_counter() - prepared, 4),
+    }
+    result = BiasFit(tree=tree, table=frame, spec=spec, provenance=provenance)
+    if pointwise and chains * draws * len(frame) <= MOST_POINTWISE:
+        result = with_pointwise(result)
+    return result
+
+
+def _check_settings(**settings: int) -> None:
+    for name, value in settings.items():
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise InputError(f"`{name}` must be a whole number of at least 1", found=value)
+
+
+def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any]) -> xr.DataTree:
+    import nutpie
+    import xarray as xr
+    from nutpie.compiled_pyfunc import from_pyfunc
+
+    from bayesbias._kernel import log_density
+
+    n, arrays = reduced.n_theta, reduced.arrays
+
+    def make_logp() -> Any:
+        def logp(theta: np.ndarray) -> tuple[float, np.ndarray]:
+            grad = np.empty(n)
+            return log_density(theta, *arrays, grad), grad
+
+        return logp
+
+    def make_expand(*_: Any) -> Any:
+        return lambda theta: {"theta": theta}
+
+    spread = np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2)
+
+    def initial(seed: int) -> np.ndarray:
+        return spread + np.random.default_rng(seed).normal(0, 0.5, n)
+
+    # One evaluation before the threads start, so that one of them compiles and not all.
+    reduced.log_density(np.full(n, spread))
+    compiled = from_pyfunc(
+        n, make_logp, make_expand, [np.dtype(float)], [(n,)], ["theta"], make_initial_point_fn=initial
+    )
+    sampled = nutpie.sample(
+        compiled,
+        draws=settings["draws"],
+        tune=settings["tune"],
+        chains=settings["chains"],
+        cores=min(settings["chains"], os.cpu_count() or 1),
+        seed=settings["seed"],
+        save_warmup=False,
+        progress_bar=False,
+        target_accept=settings["target_accept"],
+    )
+    theta = sampled["posterior"]["theta"].to_numpy()
+    rng = np.random.default_rng(np.random.SeedSequence([settings["seed"], 1]))
+    flat = theta.reshape(-1, n)
+    drawn = reduced.split(flat) | reduced.draw_effects(flat, rng)
+    design = reduced.design
+    variables = {
+        name: (
+            ("chain", "draw", *parameter.dims),
+            drawn[name].reshape((*theta.shape[:2], *design.shape(name))),
+        )
+        for name, parameter in design.spec.parameters.items()
+    }
+    coords = {
+        dim: labels
+        for dim, labels in design.coords.items()
+        if any(dim in parameter.dims for parameter in design.spec.parameters.values())
+    }
+    coords |= {"chain": range(theta.shape[0]), "draw": range(theta.shape[1])}
+    stats = sampled["sample_stats"].to_dataset()
+    keep = [
+        name for name in ("diverging", "depth", "n_steps", "energy", "logp", "step_size") if name in stats
+    ]
+    return xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords), "sample_stats": stats[keep]})
+
+
+def _sample_pairwise(design: Design, settings: Mapping[str, Any], progress: bool | None) -> xr.DataTree:
+    import sys
+
+    import pymc as pm
+    import xarray as xr
+
+    with _pymc_model(design):
+        sampled = pm.sample(
+            draws=settings["draws"],
+            tune=settings["tune"],
+            chains=settings["chains"],
+            cores=min(settings["chains"], os.cpu_count() or 1),
+            random_seed=settings["seed"],
+            target_accept=settings["target_accept"],
+            nuts_sampler="nutpie",
+            progressbar=sys.stderr.isatty() if progress is None else progress,
+            compute_convergence_checks=False,
+        )
+    posterior = sampled["posterior"].to_dataset()[list(design.spec.parameters)]
+    stats = sampled["sample_stats"].to_dataset()
+    keep = [
+        name for name in ("diverging", "depth", "n_steps", "energy", "logp", "step_size") if name in stats
+    ]
+    return xr.DataTree.from_dict({"posterior": posterior, "sample_stats": stats[keep]})
+
+
+def _observed(tree: xr.DataTree, design: Design) -> None:
+    import xarray as xr
+
+    tree["observed_data"] = xr.DataTree(
+        xr.Dataset({design.spec.outcome: ("pair", design.y)}, coords={"pair": np.arange(len(design.y))})
+    )
+
+
+def _provenance(
+    table: PairTable | pd.DataFrame, spec: ModelSpec, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    import platform
+    from importlib.metadata import version
+
+    out: dict[str, Any] = {
+        "table": dict(table.provenance) if isinstance(table, PairTable) else {"name": "a data frame"},
+        "coverage": table.coverage.as_dict() if isinstance(table, PairTable) else {},
+        "model": {"name": spec.name, "sha256": spec.sha256},
+        "sampler": {"name": "nutpie NUTS", **settings},
+        "versions": {
+            name: version(name)
+            for name in ("bayesbias", "nutpie", "pymc", "arviz", "numpy", "numba", "pandas")
+        },
+    }
+    out["versions"]["python"] = platform.python_version()
+    return out

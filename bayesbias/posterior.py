@@ -1,0 +1,540 @@
+"""BiasFit: what a fit found, and the questions one may ask of it.
+
+Two estimands, never mixed, always named:
+
+``population``
+    Random effects that are not held are set to the mean of their population: the answer for *new* words
+    like the listed ones. Overall nothing is held. At the levels ``class`` and ``word`` the named
+    protected words keep their own effects, and only the attributes are new.
+``these_words``
+    Every effect is the one of the words on the list, averaged over the pairs at hand: the answer for
+    this list and no other.
+
+Effects with a spread that is a number, not a parameter (the shifts of the additive model), have no
+population to generalise to; they are averaged over the listed words under both estimands.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias._resources import whole_file
+from bayesbias.errors import FitError, InputError
+from bayesbias.spec import CONNECTIONS, Design, ModelSpec, parse_model
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["CONTRASTS", "ESTIMANDS", "PROB", "ROPE", "BiasFit", "compare_models", "load_fit", "loo"]
+
+PROB = 0.89
+"""The default probability of an HPDI: the convention of the papers; any other can be asked for."""
+
+ROPE = 0.02
+"""Half-width of the default region of practical equivalence, in cosine distance.
+
+Single pairs of one connection scatter with a standard deviation near 0.2 around their mean (0.17 to 0.22
+on the published Reddit tables). A standardised difference of 0.1, half of what is by convention called a
+small effect, is therefore about 0.02 in cosine distance; a difference inside +-0.02 is lost among the pairs
+even for someone who looks for it. On vectors whose distances scatter otherwise, set your own.
+"""
+
+CONTRASTS = (
+    ("associated", "different"),
+    ("associated", "human"),
+    ("associated", "neutral"),
+    ("different", "neutral"),
+    ("human", "neutral"),
+)
+ESTIMANDS = ("population", "these_words")
+MAX_R_HAT = 1.01
+MIN_ESS_PER_CHAIN = 100
+_HELD = ("protected_word", "protected_class")
+
+
+@dataclass(frozen=True, repr=False)
+class BiasFit:
+    """The posterior of one model on one table.
+
+    Attributes
+    ----------
+    tree : xarray.DataTree
+        Groups ``posterior``, ``sample_stats``, ``observed_data`` and, unless the fit was asked to leave
+        them out, ``log_likelihood``, ``posterior_predictive`` and ``prior_predictive``.
+    table : pandas.DataFrame
+        The rows that were fitted.
+    spec : ModelSpec
+    provenance : dict
+        Names and SHA-256 of the inputs, coverage, seed, sampler, versions, timing.
+    """
+
+    tree: xr.DataTree
+    table: pd.DataFrame
+    spec: ModelSpec
+    provenance: Mapping[str, Any]
+    _cache: dict[Any, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def design(self) -> Design:
+        """The index arrays of the model on the table."""
+        if "design" not in self._cache:
+            self._cache["design"] = Design.of(self.spec, self.table)
+        return self._cache["design"]
+
+    def draws(self) -> dict[str, np.ndarray]:
+        """Return all posterior draws, chains joined.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (chains * draws, *shape of the parameter)
+        """
+        posterior = self.tree["posterior"]
+        out = {}
+        for name in self.spec.parameters:
+            values = posterior[name].transpose("chain", "draw", ...).to_numpy()
+            out[name] = values.reshape((-1, *values.shape[2:]))
+        return out
+
+    def summary(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
+        """Mean distance per connection.
+
+        Parameters
+        ----------
+        prob : float in (0, 1)
+            Probability of the highest posterior density interval.
+        estimand : {"population", "these_words"}
+
+        Returns
+        -------
+        DataFrame
+            One row per connection: ``connection, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk,
+            r_hat, n_pairs``. Distances are in [0, 2].
+        """
+        keys, draws = self._levels(estimand)
+        rows = [i for i, (level, _, _) in enumerate(keys) if level == "overall"]
+        frame = self._described(draws[..., rows], prob)
+        frame.insert(0, "connection", [keys[i][2] for i in rows])
+        frame.insert(1, "estimand", estimand)
+        counts = self.table["connection"].value_counts()
+        frame["n_pairs"] = [int(counts[name]) for name in frame["connection"]]
+        return frame
+
+    def words(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
+        """Mean distance per protected word and connection.
+
+        Under ``population`` the attributes are new ones like those listed; the protected word is itself.
+        Columns as in `summary`, with ``protected_word`` and ``protected_class`` in front.
+        """
+        keys, draws = self._levels(estimand)
+        rows = [i for i, (level, _, _) in enumerate(keys) if level == "word"]
+        frame = self._described(draws[..., rows], prob)
+        classes = self.table.drop_duplicates("protected_word").set_index("protected_word")["protected_class"]
+        frame.insert(0, "protected_word", [keys[i][1] for i in rows])
+        frame.insert(1, "protected_class", [str(classes[word]) for word in frame["protected_word"]])
+        frame.insert(2, "connection", [keys[i][2] for i in rows])
+        frame.insert(3, "estimand", estimand)
+        return frame
+
+    def contrasts(self, prob: float = PROB, rope: float = ROPE, estimand: str | None = None) -> pd.DataFrame:
+        """Differences between connections, overall, per protected class and per protected word.
+
+        A negative ``associated - different`` says that words lie nearer to the stereotypes of their own
+        class than to those of others.
+
+        Parameters
+        ----------
+        prob : float in (0, 1)
+        rope : float > 0
+            Half-width of the region of practical equivalence around zero.
+        estimand : {"population", "these_words"}, optional
+            By default both, one after the other.
+
+        Returns
+        -------
+        DataFrame
+            ``level, name, contrast, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat,
+            p_below_zero, p_in_rope, rope``.
+        """
+        import pandas as pd
+
+        if not rope > 0:
+            raise InputError("the half-width of the ROPE must be positive", found=rope)
+        frames = []
+        for which in ESTIMANDS if estimand is None else (estimand,):
+            keys, draws = self._levels(which)
+            at = {key: i for i, key in enumerate(keys)}
+            names, diffs = [], []
+            for level, name in dict.fromkeys((level, name) for level, name, _ in keys):
+                for a, b in CONTRASTS:
+                    if (level, name, a) in at and (level, name, b) in at:
+                        names.append((level, name, f"{a} - {b}"))
+                        diffs.append(draws[..., at[level, name, a]] - draws[..., at[level, name, b]])
+            if not names:
+                continue
+            stacked = np.stack(diffs, axis=-1)
+            frame = self._described(stacked, prob)
+            for position, column in enumerate(("level", "name", "contrast")):
+                frame.insert(position, column, [row[position] for row in names])
+            frame.insert(3, "estimand", which)
+            flat = stacked.reshape(-1, stacked.shape[-1])
+            frame["p_below_zero"] = (flat < 0).mean(axis=0)
+            frame["p_in_rope"] = (np.abs(flat) < rope).mean(axis=0)
+            frame["rope"] = rope
+            frames.append(frame)
+        if not frames:
+            raise FitError("the table holds one connection only; there is nothing to contrast")
+        return pd.concat(frames, ignore_index=True)
+
+    def parameters(self, prob: float = PROB) -> pd.DataFrame:
+        """Every parameter of the model but the per-attribute ones.
+
+        Returns
+        -------
+        DataFrame
+            ``name, index, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat``; `index` joins the labels of
+            an entry by ``", "`` and is empty for a single number.
+        """
+        names, columns = [], []
+        for name, parameter in self.spec.parameters.items():
+            if "attribute" in parameter.dims:
+                continue
+            values = self.tree["posterior"][name].transpose("chain", "draw", ...).to_numpy()
+            labels = [self.design.coords[dim] for dim in parameter.dims]
+            for entry in np.ndindex(values.shape[2:]):
+                names.append((name, ", ".join(labels[k][i] for k, i in enumerate(entry))))
+                columns.append(values[(slice(None), slice(None), *entry)])
+        frame = self._described(np.stack(columns, axis=-1), prob)
+        frame.insert(0, "name", [name for name, _ in names])
+        frame.insert(1, "index", [label for _, label in names])
+        return frame
+
+    def diagnostics(self) -> dict[str, Any]:
+        """Say whether the sampler can be believed.
+
+        Returns
+        -------
+        dict
+            ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters, ``ok``, and
+            ``problems``: a list of sentences, empty where all is well.
+        """
+        if "diagnostics" in self._cache:
+            return dict(self._cache["diagnostics"])
+        import arviz as az
+
+        posterior = self.tree["posterior"].to_dataset()
+        stats = self.tree["sample_stats"]
+        divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
+        with _quiet():
+            r_hat = az.rhat(posterior)
+            ess = az.ess(posterior, method="bulk")
+        chains = posterior.sizes["chain"]
+        max_r_hat = float(max(float(r_hat[name].max()) for name in r_hat.data_vars))
+        min_ess = float(min(float(ess[name].min()) for name in ess.data_vars))
+        enough = MIN_ESS_PER_CHAIN * chains
+        problems = []
+        if divergences:
+            problems.append(
+                f"{divergences} divergent transitions: the sampler could not follow the posterior everywhere; "
+                "try more tuning steps, or a tighter prior on the spreads"
+            )
+        if not max_r_hat < MAX_R_HAT:
+            worst = max(r_hat.data_vars, key=lambda name: float(r_hat[name].max()))
+            problems.append(
+                f"R-hat reaches {max_r_hat:.3f} in {worst} (it should stay below {MAX_R_HAT}): the chains do not "
+                "agree yet; draw longer"
+            )
+        if not min_ess >= enough:
+            worst = min(ess.data_vars, key=lambda name: float(ess[name].min()))
+            problems.append(
+                f"only {min_ess:.0f} effective draws in {worst} (at least {enough} are wanted): means and intervals "
+                "are noisy; draw longer"
+            )
+        out = {
+            "divergences": divergences,
+            "max_r_hat": max_r_hat,
+            "min_ess_bulk": min_ess,
+            "ok": not problems,
+            "problems": problems,
+        }
+        self._cache["diagnostics"] = out
+        return dict(out)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write one netCDF file, whole or not at all.
+
+        The pointwise log-likelihood is left out, since `load_fit` recomputes it exactly from the draws.
+        """
+        import xarray as xr
+
+        tree = self.tree.copy()
+        pointwise = "log_likelihood" in tree.children
+        if pointwise:
+            del tree["log_likelihood"]
+        table = self.table.reset_index(drop=True)
+        columns = {
+            str(name): (
+                "row",
+                column.astype(str).to_numpy(dtype=object)
+                if column.dtype.kind not in "fiu"
+                else column.to_numpy(),
+            )
+            for name, column in table.items()
+        }
+        tree["table"] = xr.DataTree(xr.Dataset(columns))
+        tree.attrs["bayesbias_format"] = 1
+        tree.attrs["bayesbias_model"] = self.spec.text
+        tree.attrs["bayesbias_provenance"] = json.dumps(self.provenance)
+        tree.attrs["bayesbias_pointwise"] = int(pointwise)
+        with whole_file(path) as temporary:
+            tree.to_netcdf(temporary, engine="h5netcdf")
+
+    def __repr__(self) -> str:
+        chains, draws = (self.tree["posterior"].sizes[dim] for dim in ("chain", "draw"))
+        source = self.provenance.get("table", {}).get("name", "a table")
+        head = (
+            f"BiasFit: model {self.spec.name} on {source}, {len(self.table):,} rows, {chains} x {draws} draws"
+        )
+        lines = [head]
+        if "connection" in self.table.columns:
+            frame = self.contrasts(estimand="population")
+            frame = frame[frame["level"] == "overall"]
+            lines += [
+                f"  {row.contrast:<24} {row.mean:+.3f}  {row.prob:.0%} HPDI [{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]"
+                for row in frame.itertuples()
+            ]
+        d = self.diagnostics()
+        lines.append(
+            f"  converged: R-hat {d['max_r_hat']:.3f}, ESS {d['min_ess_bulk']:.0f}, no divergences"
+            if d["ok"]
+            else "  NOT TO BE TRUSTED YET: " + d["problems"][0]
+        )
+        return "\n".join(lines)
+
+    # -- the linear functionals behind the tables ------------------------------------------------
+
+    def _described(self, draws: np.ndarray, prob: float) -> pd.DataFrame:
+        return described(draws, prob)
+
+    def _levels(self, estimand: str) -> tuple[list[tuple[str, str, str]], np.ndarray]:
+        """Draws of the mean distance per (level, name, connection), shape (chain, draw, n)."""
+        if estimand not in ESTIMANDS:
+            raise InputError("unknown estimand", found=estimand, valid=ESTIMANDS)
+        if ("levels", estimand) not in self._cache:
+            self._cache["levels", estimand] = _level_draws(self, estimand)
+        return self._cache["levels", estimand]
+
+
+def described(draws: np.ndarray, prob: float) -> pd.DataFrame:
+    """Mean, sd, HPDI, effective draws and R-hat of quantities given as draws, shape (chain, draw, n)."""
+    import arviz as az
+    import pandas as pd
+    import xarray as xr
+
+    if not 0 < prob < 1:
+        raise InputError("the probability of an interval must lie between 0 and 1", found=prob)
+    data = xr.Dataset({"x": (("chain", "draw", "row"), draws)})
+    hpdi = az.hdi(data, prob=prob)["x"].to_numpy()
+    with _quiet():
+        ess = az.ess(data, method="bulk")["x"].to_numpy()
+        r_hat = az.rhat(data)["x"].to_numpy()
+    flat = draws.reshape(-1, draws.shape[-1])
+    return pd.DataFrame(
+        {
+            "mean": flat.mean(axis=0),
+            "sd": flat.std(axis=0, ddof=1),
+            "hpdi_low": hpdi[:, 0],
+            "hpdi_high": hpdi[:, 1],
+            "prob": prob,
+            "ess_bulk": ess,
+            "r_hat": r_hat,
+        }
+    )
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """A parameter that never moves has no R-hat; that is said by the result, not by numpy."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        yield
+
+
+def _level_draws(fit: BiasFit, estimand: str) -> tuple[list[tuple[str, str, str]], np.ndarray]:
+    from scipy import sparse
+
+    design, table, draws = fit.design, fit.table, fit.draws()
+    connection = table["connection"].astype(str).to_numpy()
+    present = [c for c in CONNECTIONS if (connection == c).any()]
+    levels = {
+        "overall": np.full(len(table), "all"),
+        "class": table["protected_class"].astype(str).to_numpy(),
+        "word": table["protected_word"].astype(str).to_numpy(),
+    }
+    keys: list[tuple[str, str, str]] = []
+    blocks = []
+    for level, names in levels.items():
+        codes = {name: i for i, name in enumerate(dict.fromkeys(names))}
+        cell = np.array([codes[name] for name in names]) * len(present) + np.array(
+            [present.index(c) for c in connection]
+        )
+        cells, group, counts = np.unique(cell, return_inverse=True, return_counts=True)
+        labels = list(codes)
+        keys += [(level, labels[c // len(present)], present[c % len(present)]) for c in cells]
+        held = (
+            set(design.coords) if estimand == "these_words" else set(_HELD) if level != "overall" else set()
+        )
+        average = functools.partial(_average, design, draws, held, sparse, group, counts)
+        blocks.append(sum(average(name, design.index[name]) for name in design.spec.mu))
+    joined = np.concatenate(blocks, axis=-1)
+    chains = fit.tree["posterior"].sizes["chain"]
+    return keys, joined.reshape(chains, -1, joined.shape[-1])
+
+
+def _average(
+    design: Design,
+    draws: Mapping[str, np.ndarray],
+    held: set[str],
+    sparse: Any,
+    group: np.ndarray,
+    counts: np.ndarray,
+    name: str,
+    idx: np.ndarray,
+) -> Any:
+    """Average one term of the mean over the pairs of each group; see the module's docstring."""
+    parameter = design.spec.parameters[name]
+    if design.spec.is_random(name) and not held.intersection(parameter.dims):
+        mu = parameter.args["mu"]
+        if not isinstance(mu, str):
+            return np.full((1, len(counts)), float(mu))
+        return _average(design, draws, held, sparse, group, counts, mu, design.parent[name, "mu"][idx])
+    weights = sparse.csr_array((1.0 / counts[group], (group, idx)), shape=(len(counts), design.size(name)))
+    flat = draws[name].reshape(len(draws[name]), -1)
+    return (weights @ flat.T).T
+
+
+def with_pointwise(fit: BiasFit, *, predictive_draws: int = 200) -> BiasFit:
+    """Return the fit with pointwise log-likelihood and predictive draws in its tree.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    predictive_draws : int
+        How many draws of the posterior and of the prior are turned into new outcomes.
+    """
+    import dataclasses
+
+    import xarray as xr
+
+    design, draws, outcome = fit.design, fit.draws(), fit.spec.outcome
+    posterior = fit.tree["posterior"]
+    chains, per_chain = posterior.sizes["chain"], posterior.sizes["draw"]
+    seed = int(fit.provenance["sampler"]["seed"])
+    tree = fit.tree.copy()
+    shape = (chains, per_chain, len(design.y))
+    log_lik = design.log_likelihood(draws).reshape(shape)
+    pair = np.arange(len(design.y))
+    tree["log_likelihood"] = xr.DataTree(
+        xr.Dataset({outcome: (("chain", "draw", "pair"), log_lik)}, coords={"pair": pair})
+    )
+    keep = np.linspace(0, chains * per_chain - 1, min(predictive_draws, chains * per_chain)).astype(int)
+    new = design.outcome_draws({name: values[keep] for name, values in draws.items()}, seed + 1)
+    prior = design.outcome_draws(design.prior_draws(predictive_draws, seed + 2), seed + 3)
+    for group, values in (("posterior_predictive", new), ("prior_predictive", prior)):
+        tree[group] = xr.DataTree(
+            xr.Dataset({outcome: (("chain", "draw", "pair"), values[None])}, coords={"pair": pair})
+        )
+    return dataclasses.replace(fit, tree=tree)
+
+
+def load_fit(path: str | os.PathLike[str]) -> BiasFit:
+    """Read a fit that `BiasFit.save` wrote.
+
+    Raises
+    ------
+    InputError
+        Where the file is missing, cut short, or no bayesbias fit.
+    """
+    import xarray as xr
+
+    where = os.fspath(path)
+    try:
+        with xr.open_datatree(where, engine="h5netcdf") as opened:
+            tree = opened.load()
+    except FileNotFoundError:
+        raise InputError("no such file", where=where) from None
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise InputError(
+            f"cannot be read as netCDF ({error})", where=where, valid="a file written by BiasFit.save"
+        ) from None
+    if "bayesbias_format" not in tree.attrs:
+        raise InputError(
+            "is a netCDF file, but no bayesbias fit", where=where, valid="a file written by BiasFit.save"
+        )
+    spec = parse_model(str(tree.attrs["bayesbias_model"]).encode("utf-8"), f"the model in {where}")
+    provenance = json.loads(tree.attrs["bayesbias_provenance"])
+    table = tree["table"].to_dataset().to_dataframe().reset_index(drop=True)
+    table.index.name = None
+    pointwise = bool(tree.attrs["bayesbias_pointwise"])
+    del tree["table"]
+    for key in [key for key in tree.attrs if str(key).startswith("bayesbias_")]:
+        del tree.attrs[key]
+    fit = BiasFit(tree=tree, table=table, spec=spec, provenance=provenance)
+    return with_pointwise(fit) if pointwise else fit
+
+
+def loo(fit: BiasFit) -> Any:
+    """Estimate how well the model predicts a left-out pair (PSIS-LOO).
+
+    Returns
+    -------
+    arviz ELPDData
+        ``elpd`` (higher is better), its standard error ``se``, ``p`` (effective number of parameters), and the
+        Pareto k per pair.
+    """
+    import warnings
+
+    import arviz as az
+
+    if "log_likelihood" not in fit.tree.children:
+        fit = with_pointwise(fit)
+    with warnings.catch_warnings():
+        # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is printed.
+        warnings.filterwarnings("ignore", message="Estimated shape parameter of Pareto", category=UserWarning)
+        return az.loo(fit.tree, var_name=fit.spec.outcome, pointwise=True)
+
+
+def compare_models(fits: Mapping[str, BiasFit]) -> pd.DataFrame:
+    """Compare models on one table by LOO.
+
+    Parameters
+    ----------
+    fits : Mapping of str to BiasFit
+        At least two fits of the same rows.
+
+    Returns
+    -------
+    DataFrame
+        Best first: ``rank, elpd, p, elpd_diff, weight, se, dse, warning`` as ArviZ names them.
+
+    Raises
+    ------
+    FitError
+        Where the fits are of different tables.
+    """
+    import arviz as az
+
+    if len(fits) < 2:
+        raise InputError("a comparison needs at least two fits", found=list(fits))
+    first_name, first = next(iter(fits.items()))
+    for name, fit in fits.items():
+        if len(fit.table) != len(first.table) or not np.array_equal(fit.design.y, first.design.y):
+            raise FitError(f"{name} and {first_name} were fitted to different tables and cannot be compared")
+    return az.compare({name: loo(fit) for name, fit in fits.items()}, round_to="none")

@@ -1,0 +1,584 @@
+"""Models as data: a TOML file becomes a `ModelSpec`; a spec and a table become a `Design`.
+
+Nothing here samples. `Design` holds the index arrays that every way of fitting shares, so that the
+plain PyMC model, the collapsed one and the predictive draws cannot disagree about who meets whom.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias._resources import find_toml, parse_toml, read_bytes, shipped_names
+from bayesbias.errors import FitError, InputError, nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DISTRIBUTIONS", "Design", "ModelSpec", "Parameter", "load_model", "shipped_models"]
+
+SCHEMA = 1
+CONNECTIONS = ("associated", "different", "human", "neutral")
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """One entry of the allow-list: its arguments (PyMC's names), support and a sampler."""
+
+    args: tuple[str, ...]
+    support: str  # "real" or "positive"
+    draw: Callable[..., np.ndarray]
+
+
+def _half_student(rng: np.random.Generator, nu: Any, sigma: Any, size: Any) -> np.ndarray:
+    return np.abs(rng.standard_t(nu, size)) * sigma
+
+
+DISTRIBUTIONS: Mapping[str, Distribution] = {
+    "Normal": Distribution(("mu", "sigma"), "real", lambda r, mu, sigma, size: r.normal(mu, sigma, size)),
+    "StudentT": Distribution(
+        ("nu", "mu", "sigma"),
+        "real",
+        lambda r, nu, mu, sigma, size: mu + sigma * r.standard_t(nu, size),
+    ),
+    "Exponential": Distribution(
+        ("lam",), "positive", lambda r, lam, size: r.exponential(1 / np.asarray(lam), size)
+    ),
+    "Gamma": Distribution(
+        ("alpha", "beta"),
+        "positive",
+        lambda r, alpha, beta, size: r.gamma(alpha, 1 / np.asarray(beta), size),
+    ),
+    "HalfCauchy": Distribution(
+        ("beta",), "positive", lambda r, beta, size: np.abs(r.standard_cauchy(size)) * beta
+    ),
+    "HalfNormal": Distribution(
+        ("sigma",), "positive", lambda r, sigma, size: np.abs(r.normal(0, sigma, size))
+    ),
+    "HalfStudentT": Distribution(("nu", "sigma"), "positive", _half_student),
+    "InverseGamma": Distribution(
+        ("alpha", "beta"),
+        "positive",
+        lambda r, alpha, beta, size: np.asarray(beta) / r.gamma(alpha, 1.0, size),
+    ),
+    "LogNormal": Distribution(
+        ("mu", "sigma"), "positive", lambda r, mu, sigma, size: r.lognormal(mu, sigma, size)
+    ),
+}
+LIKELIHOODS = ("Normal", "StudentT")
+_POSITIVE_ARGS = {"sigma", "lam", "beta", "alpha", "nu"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a model: ``name[dims] ~ distribution(args)``."""
+
+    name: str
+    dims: tuple[str, ...]
+    distribution: str
+    args: Mapping[str, float | str]
+
+    @property
+    def positive(self) -> bool:
+        """Whether the parameter is a scale (or another positive number)."""
+        return DISTRIBUTIONS[self.distribution].support == "positive"
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model as its TOML file says it, checked.
+
+    Attributes
+    ----------
+    name, description, source : str
+    notes : tuple of str
+        What a user should know before using the model; printed by ``bayesbias show``.
+    units : tuple of str
+        The columns that together identify one observation, by default protected word and attribute.
+    outcome : str
+        The column that is modelled.
+    likelihood : str
+        ``Normal`` or ``StudentT``.
+    mu : tuple of str
+        The parameters that are added up to the mean.
+    noise : Mapping
+        The other arguments of the likelihood: ``sigma`` and, for ``StudentT``, ``nu``.
+    parameters : Mapping of str to Parameter
+        In the order of the file.
+    """
+
+    name: str
+    description: str
+    source: str
+    notes: tuple[str, ...]
+    units: tuple[str, ...]
+    outcome: str
+    likelihood: str
+    mu: tuple[str, ...]
+    noise: Mapping[str, float | str]
+    parameters: Mapping[str, Parameter]
+    sha256: str = ""
+    text: str = field(default="", repr=False)
+
+    def is_random(self, name: str) -> bool:
+        """Whether a parameter is a random effect: its spread is itself a parameter."""
+        return isinstance(self.parameters[name].args.get("sigma"), str)
+
+    def location_parameters(self) -> list[str]:
+        """Return the parameters that reach the mean, each after the one it is centred on."""
+        order: list[str] = []
+
+        def visit(name: str) -> None:
+            parent = self.parameters[name].args.get("mu")
+            if isinstance(parent, str):
+                visit(parent)
+            if name not in order:
+                order.append(name)
+
+        for name in self.mu:
+            visit(name)
+        return order
+
+
+def shipped_models() -> list[str]:
+    """Return the names of the models that come with the package.
+
+    Examples
+    --------
+    >>> "crossed" in shipped_models()
+    True
+    """
+    return shipped_names("models")
+
+
+def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
+    """Read a model by its shipped name or from the user's own TOML file.
+
+    Parameters
+    ----------
+    model : str, path or ModelSpec
+        A name as listed by `shipped_models`, or a path. A `ModelSpec` is returned as it is.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, key, distribution or parameter, a cycle or an unused parameter; the
+        message names the file and the key.
+
+    Examples
+    --------
+    >>> spec = load_model("crossed")
+    >>> spec.mu
+    ('c', 'v')
+    """
+    if isinstance(model, ModelSpec):
+        return model
+    path = find_toml(model, "models", "model")
+    return parse_model(read_bytes(path), where=str(path))
+
+
+def parse_model(text: bytes, where: str) -> ModelSpec:
+    """Check the text of a model file; `where` is what errors call it."""
+    return _check(parse_toml(text, where), where, hashlib.sha256(text).hexdigest(), text.decode("utf-8"))
+
+
+def _keys(table: Mapping[str, Any], allowed: set[str], required: set[str], where: str) -> None:
+    for key in table:
+        if key not in allowed:
+            raise InputError(
+                "unknown key", where=where, found=key, valid=sorted(allowed), hint=nearest(key, allowed)
+            )
+    for key in sorted(required):
+        if key not in table:
+            raise InputError(f"the key {key!r} is missing", where=where, valid=sorted(allowed))
+
+
+def _strings(value: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+        raise InputError("must be a list of strings", where=where, found=value)
+    if len(set(value)) != len(value):
+        raise InputError("holds an entry twice", where=where, found=value)
+    return tuple(value)
+
+
+def _check(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec:
+    _keys(
+        raw,
+        {"schema", "name", "description", "source", "notes", "likelihood", "parameter"},
+        {"schema", "name", "description", "likelihood", "parameter"},
+        where,
+    )
+    if raw["schema"] != SCHEMA:
+        raise InputError(
+            "unknown schema number", where=f"{where}, key schema", found=raw["schema"], valid=str(SCHEMA)
+        )
+    for key in ("name", "description", "source"):
+        if not isinstance(raw.get(key, ""), str):
+            raise InputError("must be a string", where=f"{where}, key {key}", found=raw[key])
+    if not isinstance(raw["parameter"], dict) or not isinstance(raw["likelihood"], dict):
+        raise InputError("`likelihood` and each `parameter.NAME` must be tables", where=where)
+
+    parameters = {
+        name: _check_parameter(name, table, f"{where}, [parameter.{name}]")
+        for name, table in raw["parameter"].items()
+    }
+    lik, at = raw["likelihood"], f"{where}, [likelihood]"
+    _keys(
+        lik,
+        {"outcome", "distribution", "mu", "sigma", "nu", "units"},
+        {"outcome", "distribution", "mu", "sigma"},
+        at,
+    )
+    if lik["distribution"] not in LIKELIHOODS:
+        raise InputError(
+            "unknown distribution of the outcome",
+            where=f"{at}, key distribution",
+            found=lik["distribution"],
+            valid=LIKELIHOODS,
+            hint=nearest(str(lik["distribution"]), LIKELIHOODS),
+        )
+    noise_args = ("nu", "sigma") if lik["distribution"] == "StudentT" else ("sigma",)
+    if ("nu" in lik) != ("nu" in noise_args):
+        raise InputError("`nu` belongs to StudentT, and StudentT needs it", where=at)
+    mu = _strings(lik["mu"], f"{at}, key mu")
+    if not mu:
+        raise InputError(
+            "the mean needs at least one parameter", where=f"{at}, key mu", valid=list(parameters)
+        )
+    for name in mu:
+        _known(name, parameters, f"{at}, key mu")
+    noise = {}
+    for arg in noise_args:
+        noise[arg] = _argument(lik[arg], arg, parameters, f"{at}, key {arg}")
+    spec = ModelSpec(
+        name=raw["name"],
+        description=raw["description"],
+        source=raw.get("source", ""),
+        notes=_strings(raw.get("notes", []), f"{where}, key notes"),
+        units=_strings(lik.get("units", ["protected_word", "attribute"]), f"{at}, key units"),
+        outcome=lik["outcome"],
+        likelihood=lik["distribution"],
+        mu=mu,
+        noise=noise,
+        parameters=parameters,
+        sha256=sha256,
+        text=text,
+    )
+    _check_graph(spec, where)
+    return spec
+
+
+def _check_parameter(name: str, table: Any, at: str) -> Parameter:
+    if not isinstance(table, dict):
+        raise InputError("must be a table", where=at, found=table)
+    if not name.isidentifier():
+        raise InputError("a parameter's name must be a plain identifier", where=at, found=name)
+    distribution = table.get("distribution")
+    if distribution not in DISTRIBUTIONS:
+        raise InputError(
+            "unknown distribution",
+            where=f"{at}, key distribution",
+            found=distribution,
+            valid=list(DISTRIBUTIONS),
+            hint=nearest(str(distribution), DISTRIBUTIONS),
+        )
+    args = DISTRIBUTIONS[distribution].args
+    _keys(table, {"dims", "distribution", *args}, {"distribution", *args}, at)
+    return Parameter(
+        name=name,
+        dims=_strings(table.get("dims", []), f"{at}, key dims"),
+        distribution=distribution,
+        args={arg: _argument(table[arg], arg, None, f"{at}, key {arg}") for arg in args},
+    )
+
+
+def _argument(value: Any, arg: str, parameters: Mapping[str, Parameter] | None, at: str) -> float | str:
+    if isinstance(value, str):
+        if parameters is not None:
+            _known(value, parameters, at)
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        raise InputError("must be a finite number or the name of a parameter", where=at, found=value)
+    if arg in _POSITIVE_ARGS and value <= 0:
+        raise InputError("must be positive", where=at, found=value)
+    return float(value)
+
+
+def _known(name: str, parameters: Mapping[str, Parameter], at: str) -> None:
+    if name not in parameters:
+        raise InputError(
+            "no such parameter", where=at, found=name, valid=list(parameters), hint=nearest(name, parameters)
+        )
+
+
+def _check_graph(spec: ModelSpec, where: str) -> None:
+    """Refuse unknown and unused parameters, cycles, and arguments of the wrong support."""
+    used: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        if name in path:
+            raise InputError(
+                "parameters depend on each other in a circle", where=where, found=" -> ".join((*path, name))
+            )
+        used.add(name)
+        for arg, value in spec.parameters[name].args.items():
+            if isinstance(value, str):
+                at = f"{where}, [parameter.{name}], key {arg}"
+                _known(value, spec.parameters, at)
+                if arg in _POSITIVE_ARGS and not spec.parameters[value].positive:
+                    raise InputError(f"{arg} needs a positive parameter; {value!r} may be negative", where=at)
+                visit(value, (*path, name))
+
+    for name in spec.mu:
+        visit(name, ())
+        if spec.parameters[name].positive:
+            raise InputError(
+                "a term of the mean must be free to be negative",
+                where=f"{where}, [likelihood], key mu",
+                found=name,
+            )
+    for arg, value in spec.noise.items():
+        if isinstance(value, str):
+            visit(value, ())
+            if not spec.parameters[value].positive:
+                raise InputError(
+                    f"{arg} needs a positive parameter",
+                    where=f"{where}, [likelihood], key {arg}",
+                    found=value,
+                )
+    unused = [name for name in spec.parameters if name not in used]
+    if unused:
+        raise InputError("parameters are never used", where=where, found=unused)
+
+
+@dataclass(frozen=True)
+class Design:
+    """A spec laid over a table: labels, flat index arrays, and the outcome.
+
+    Attributes
+    ----------
+    spec : ModelSpec
+    coords : Mapping of str to list of str
+        The labels of every dimension in use, connections in their usual order, others as they come.
+    y : ndarray, shape (n_pairs,)
+        The outcome.
+    index : Mapping of str to ndarray of int, shape (n_pairs,)
+        For every location parameter and every noise parameter, the flat entry a row uses.
+    parent : Mapping of (str, str) to ndarray of int
+        For a parameter and one of its arguments that is itself a parameter, the flat entry of the
+        latter that each flat entry of the former uses.
+    """
+
+    spec: ModelSpec
+    coords: Mapping[str, list[str]]
+    y: np.ndarray
+    index: Mapping[str, np.ndarray]
+    parent: Mapping[tuple[str, str], np.ndarray]
+    units: Mapping[str, np.ndarray]
+
+    @classmethod
+    def of(cls, spec: ModelSpec, frame: pd.DataFrame) -> Design:
+        """Lay `spec` over `frame`.
+
+        Raises
+        ------
+        InputError
+            Where a dimension is no column of the table, or a parameter of a prior has a dimension
+            that the parameter it serves does not determine.
+        """
+        columns = {dim for parameter in spec.parameters.values() for dim in parameter.dims} | set(spec.units)
+        for column in [*sorted(columns), spec.outcome]:
+            if column not in frame.columns:
+                raise InputError(
+                    "the model needs a column that the table lacks",
+                    where=f"model {spec.name}",
+                    found=column,
+                    valid=[str(c) for c in frame.columns],
+                    hint=nearest(column, [str(c) for c in frame.columns]),
+                )
+        y = frame[spec.outcome].to_numpy(dtype=float)
+        if len(y) == 0:
+            raise FitError("the table has no rows; nothing to fit")
+        if not np.isfinite(y).all():
+            row = int(np.flatnonzero(~np.isfinite(y))[0])
+            raise InputError(f"the outcome {spec.outcome!r} is not finite", where=f"row {row}", found=y[row])
+        coords: dict[str, list[str]] = {}
+        codes: dict[str, np.ndarray] = {}
+        for column in sorted(columns):
+            coords[column], codes[column] = _labels(frame[column], column)
+
+        def flat(dims: tuple[str, ...]) -> np.ndarray:
+            out = np.zeros(len(y), dtype=np.int64)
+            for dim in dims:
+                out = out * len(coords[dim]) + codes[dim]
+            return out
+
+        maps = functools.partial(_parent_map, spec, coords, codes)
+        parent = {
+            (name, arg): maps(name, value)
+            for name, parameter in spec.parameters.items()
+            for arg, value in parameter.args.items()
+            if isinstance(value, str)
+        }
+        names = [*spec.location_parameters(), *(v for v in spec.noise.values() if isinstance(v, str))]
+        index: dict[str, np.ndarray] = {}
+        for name in [*spec.mu, *(n for n in names if n not in spec.location_parameters())]:
+            index[name] = flat(spec.parameters[name].dims)
+        # A parent's entry follows from the child's, also where the parent has a dimension of its own.
+        for name in reversed(spec.location_parameters()):
+            up = spec.parameters[name].args["mu"]
+            if isinstance(up, str) and up not in spec.mu:
+                index[up] = parent[name, "mu"][index[name]]
+        return cls(spec, coords, y, index, parent, {unit: codes[unit] for unit in spec.units})
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of a parameter."""
+        return tuple(len(self.coords[dim]) for dim in self.spec.parameters[name].dims)
+
+    def size(self, name: str) -> int:
+        """Return the number of entries of a parameter."""
+        return int(np.prod(self.shape(name), dtype=int))
+
+    def mean(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the mean of each row for given parameter values.
+
+        Parameters
+        ----------
+        draws : Mapping of str to ndarray, shape (..., *shape of the parameter)
+
+        Returns
+        -------
+        ndarray, shape (..., n_pairs)
+        """
+        out: Any = 0.0
+        for name in self.spec.mu:
+            values = np.asarray(draws[name])
+            lead = values.shape[: values.ndim - len(self.shape(name))]
+            out = out + values.reshape((*lead, -1))[..., self.index[name]]
+        return out
+
+    def noise(self, draws: Mapping[str, np.ndarray], arg: str) -> np.ndarray | float:
+        """Return ``sigma`` or ``nu`` of each row, or the one number they share."""
+        value = self.spec.noise[arg]
+        if not isinstance(value, str):
+            return float(value)
+        values = np.asarray(draws[value])
+        lead = values.shape[: values.ndim - len(self.shape(value))]
+        return values.reshape((*lead, -1))[..., self.index[value]]
+
+    def prior_draws(self, n: int, seed: int) -> dict[str, np.ndarray]:
+        """Draw every parameter from its prior.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (n, *shape of the parameter)
+        """
+        rng = np.random.default_rng(seed)
+        done: dict[str, np.ndarray] = {}
+
+        def draw(name: str) -> None:
+            if name in done:
+                return
+            parameter = self.spec.parameters[name]
+            values: dict[str, Any] = {}
+            for arg, value in parameter.args.items():
+                if isinstance(value, str):
+                    draw(value)
+                    values[arg] = done[value].reshape(n, -1)[:, self.parent[name, arg]]
+                else:
+                    values[arg] = value
+            flat = DISTRIBUTIONS[parameter.distribution].draw(rng, **values, size=(n, self.size(name)))
+            done[name] = flat.reshape((n, *self.shape(name)))
+
+        for name in self.spec.parameters:
+            draw(name)
+        return {name: done[name] for name in self.spec.parameters}
+
+    def outcome_draws(self, draws: Mapping[str, np.ndarray], seed: int) -> np.ndarray:
+        """Draw new outcomes for every row, given parameter values.
+
+        Returns
+        -------
+        ndarray, shape (..., n_pairs)
+        """
+        rng = np.random.default_rng(seed)
+        mean = self.mean(draws)
+        sigma = self.noise(draws, "sigma")
+        if self.spec.likelihood == "Normal":
+            return mean + sigma * rng.standard_normal(mean.shape)
+        nu = self.noise(draws, "nu")
+        return mean + sigma * rng.standard_t(np.broadcast_to(nu, mean.shape))
+
+    def log_likelihood(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the log-density of each observed row, given parameter values.
+
+        Returns
+        -------
+        ndarray, shape (..., n_pairs)
+        """
+        mean, sigma = self.mean(draws), self.noise(draws, "sigma")
+        z = (self.y - mean) / sigma
+        if self.spec.likelihood == "Normal":
+            return -0.5 * z * z - np.log(sigma) - 0.5 * np.log(2 * np.pi)
+        from scipy.special import gammaln
+
+        nu = np.asarray(self.noise(draws, "nu"))
+        constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi) - np.log(sigma)
+        return constant - (nu + 1) / 2 * np.log1p(z * z / nu)
+
+
+def _labels(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
+    import pandas as pd
+
+    if column.isna().any():
+        row = int(np.flatnonzero(column.isna().to_numpy())[0])
+        raise InputError("has an empty cell", where=f"column {name}, row {row}")
+    codes, labels = pd.factorize(column.astype(str).to_numpy())
+    labels = [str(label) for label in labels]
+    if name == "connection":
+        order = [c for c in CONNECTIONS if c in labels] + [c for c in labels if c not in CONNECTIONS]
+        codes = np.array([order.index(label) for label in labels])[codes]
+        labels = order
+    return labels, codes.astype(np.int64)
+
+
+def _parent_map(
+    spec: ModelSpec, coords: dict[str, list[str]], codes: dict[str, np.ndarray], child: str, parent: str
+) -> np.ndarray:
+    """For each flat entry of `child`, the flat entry of `parent`."""
+    dims, up = spec.parameters[child].dims, spec.parameters[parent].dims
+    shape = tuple(len(coords[dim]) for dim in dims)
+    grid = np.indices(shape).reshape(len(dims), -1) if dims else np.zeros((0, 1), dtype=np.int64)
+    out = np.zeros(grid.shape[1], dtype=np.int64)
+    for dim in up:
+        if dim in dims:
+            level = grid[dims.index(dim)]
+        else:
+            level = None
+            for position, own in enumerate(dims):
+                mapped = _determined(codes[own], codes[dim], len(coords[own]))
+                if mapped is not None:
+                    level = mapped[grid[position]]
+                    break
+            if level is None:
+                raise InputError(
+                    f"the dimension {dim!r} of {parent!r} does not follow from those of {child!r}",
+                    where=f"model {spec.name}, [parameter.{child}]",
+                    found=list(up),
+                    valid=f"dims among {list(dims)}, or a column that one of them determines",
+                )
+        out = out * len(coords[dim]) + level
+    return out
+
+
+def _determined(own: np.ndarray, other: np.ndarray, n: int) -> np.ndarray | None:
+    """Return the level of `other` for each level of `own`, or None where it is not unique."""
+    mapped = np.zeros(n, dtype=np.int64)
+    mapped[own] = other
+    return mapped if np.array_equal(mapped[own], other) else None
