@@ -1,0 +1,743 @@
+"""The permutation test of WEAT and SEAT: exact, bounded, sampled or approximated; and Holm's correction.
+
+Given the association scores s(w) of the words of two sets X and Y, the test asks how often a partition of
+their union into sets of the same sizes has a statistic at least as large as the observed one,
+s(X, Y) = sum of s over X - sum of s over Y.
+
+Two facts carry everything below. The total over the union is fixed, so a partition is judged by the sum over
+the words in X alone; and it makes no difference which of the two sets is followed, so the smaller one is.
+The test is then a question about one number line: *how many subsets of k out of n numbers have a sum of at
+most some limit?*
+
+Scores become whole numbers first (see `_as_integers`). Sums of whole numbers do not depend on the order of
+their terms, so that neither does any p-value, and ties are found by an allowance that is stated and argued
+rather than by luck.
+
+Sources: Caliskan, Bryson and Narayanan (2017); May et al. (2019), appendix A and the note on Holm's
+correction; Holm (1979).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import secrets
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias.errors import InputError, nearest
+
+__all__ = ["PermutationResult", "holm", "permutation_test"]
+
+Method = Literal["auto", "exact", "bounds", "montecarlo", "normal"]
+_METHODS = ("auto", "exact", "bounds", "montecarlo", "normal")
+
+# A score is trusted to this fraction of the largest absolute score, 2e-13. Mean cosines in double precision
+# are wrong by about 1e-15, or by 1e-14 of the largest where the scores are small.
+_TRUSTED = 2.0**-42
+_MOST_ENUMERATED = 100_000  # partitions; where May et al. (2019) stop enumerating
+_MOST_PARTIAL_SUMS = 2**25  # in each half: all subsets of 25 words, 256 MiB
+_MOST_WORDS_COUNTED = 1000  # beyond, the number of subsets leaves the range of double precision
+_MOST_CELLS = 100_000_000  # of the tables of counts; as their rows are cut short, about 400 MB
+_MOST_ADDITIONS = 20_000_000_000  # for the tables of counts, before rows are cut short; a few seconds
+_SAMPLING_CONFIDENCE = 0.99
+
+
+@dataclass(frozen=True)
+class PermutationResult:
+    """The p-value of a permutation test, and all that is needed to read it.
+
+    Attributes
+    ----------
+    statistic : float
+        The sum of the scores over X minus the sum over Y (equation 3 of the seed paper).
+    p_value : float
+        The p-value. With method ``"bounds"`` it is the geometric mean of the two bounds.
+    p_lower, p_upper : float or None
+        Where the p-value lies. With ``"exact"`` both equal `p_value`; with ``"bounds"`` they are certain;
+        with ``"montecarlo"`` they are a 99 % Clopper-Pearson interval; with ``"normal"``, which says nothing
+        of its own error, they are None.
+    rigorous : bool
+        Whether `p_lower` and `p_upper` are certain (``"exact"`` and ``"bounds"``) or not.
+    method : str
+        ``"exact"``, ``"bounds"``, ``"montecarlo"`` or ``"normal"``: the method used, never ``"auto"``.
+    sides : int
+        1 for partitions with a statistic at least as large, 2 for one at least as far from the middle.
+    n_x, n_y : int
+        The numbers of words.
+    partitions : int
+        The number of partitions into sets of these sizes, exactly.
+    ties : int or None
+        The number of partitions, the observed one included, that tie with the observed one and so are part of
+        the p-value. None where it is not known, that is with every method but ``"exact"``.
+    samples : int or None
+        The number of partitions drawn, with ``"montecarlo"``, else None.
+    seed : int or None
+        The seed they were drawn with, also where none was given; else None.
+    note : str
+        How the p-value was found, in a sentence.
+    """
+
+    statistic: float
+    p_value: float
+    p_lower: float | None
+    p_upper: float | None
+    rigorous: bool
+    method: str
+    sides: int
+    n_x: int
+    n_y: int
+    partitions: int
+    ties: int | None
+    samples: int | None
+    seed: int | None
+    note: str
+
+
+def permutation_test(
+    scores_x: npt.ArrayLike,
+    scores_y: npt.ArrayLike,
+    *,
+    method: Method = "auto",
+    sides: Literal[1, 2] = 1,
+    samples: int = 99_999,
+    seed: int | None = None,
+    rel_width: float = 0.02,
+) -> PermutationResult:
+    """Test whether the words of X are associated more strongly than the words of Y.
+
+    Parameters
+    ----------
+    scores_x, scores_y : array_like of float
+        The association scores s(w, A, B) of the words of X and of Y (equation 2 of the seed paper), shapes
+        ``(n_x,)`` and ``(n_y,)``, finite. One word is enough for a set; the sizes may differ. A word that
+        stands in both sets counts as two.
+    method : {"auto", "exact", "bounds", "montecarlo", "normal"}, default "auto"
+        ``"exact"`` counts every partition: one by one up to 100,000 of them, else by splitting the union into
+        two halves and counting pairs of partial sums (25 + 25 words always, more where p is small).
+        ``"bounds"`` rounds the scores to a grid and counts subsets by size and sum, which gives a lower and
+        an upper bound that are certain; the grid is refined until `rel_width` is met. ``"montecarlo"`` draws
+        partitions with replacement and counts one more as at least as extreme (May et al., 2019).
+        ``"normal"`` takes the normal tail at the statistic (Caliskan et al., 2017), with the mean and
+        variance that the statistic has over all partitions instead of estimates from a sample of them.
+        ``"auto"`` takes ``"exact"`` where possible, else ``"bounds"``; or ``"montecarlo"``, where its
+        interval will be narrower than the bounds that can be had in a few seconds.
+    sides : {1, 2}, default 1
+        1 counts partitions whose statistic is at least the observed one. 2 counts those whose *difference of
+        means* is at least as far from zero as the observed one. (For sets of equal size the difference of
+        sums and that of means order the partitions alike. For unequal sizes the sums do not vary
+        around zero, and only the means give a test that stays the same when X and Y are swapped.)
+    samples : int, default 99999
+        How many partitions ``"montecarlo"`` draws. Its lowest p-value is 1 / (samples + 1).
+    seed : int, optional
+        Seed for ``"montecarlo"``. Without one a fresh seed is drawn, and reported.
+    rel_width : float, default 0.02
+        The wanted ratio (p_upper - p_lower) / p_value for ``"bounds"``. Where it cannot be met in a few
+        seconds the bounds are wider, and `note` says so. (Partitions that tie with the observed one
+        always lie between the bounds. For small sets, and for scores with few different values, they
+        set a limit to the width; ``"exact"`` has none.)
+
+    Returns
+    -------
+    PermutationResult
+        The p-value with its bounds, the method used and the counts behind it.
+
+    Raises
+    ------
+    InputError
+        If a set is empty, a score is not a finite number, an argument is outside its range, or the sets
+        are too large for ``"exact"`` or ``"bounds"``.
+
+    Notes
+    -----
+    The inequality is not strict, so that the observed partition always counts and p is never 0 (but the tail
+    of ``"normal"`` may be). Sums closer than about n 2^-42 max|s|, 1e-11 of the largest score for 50
+    words, are ties: what is equal by right but differs in the last bits is not told apart. The p-value can
+    only grow by this, and among 10^14 partitions a few hundred are that close by chance.
+
+    Swapping X and Y turns the one-sided p into 1 - p + ties / partitions and leaves the two-sided p alone.
+
+    Sources: equations 2-4 of the seed paper; May et al. (2019), appendix A.
+
+    Examples
+    --------
+    Of the 20 ways to choose three of these six scores, three have a sum of at least 0.9, two of them exactly
+    that (although 0.4 + 0.3 + 0.2 depends, in floating point, on the order):
+
+    >>> from bayesbias.permutation import permutation_test
+    >>> result = permutation_test([0.4, 0.3, 0.2], [0.3, 0.1, -0.2])
+    >>> result.p_value, result.ties, result.partitions, result.method
+    (0.15, 2, 20, 'exact')
+    """
+    x = _scores(scores_x, "scores_x")
+    y = _scores(scores_y, "scores_y")
+    _check(method, sides, samples, seed, rel_width)
+    statistic = math.fsum(x) - math.fsum(y)
+    partitions = math.comb(len(x) + len(y), len(x))
+
+    def result(
+        used: str,
+        p: float,
+        bounds: tuple[float, float] | None,
+        note: str,
+        *,
+        ties: int | None = None,
+        samples: int | None = None,
+        seed: int | None = None,
+    ) -> PermutationResult:
+        return PermutationResult(
+            statistic=statistic,
+            p_value=p,
+            p_lower=None if bounds is None else bounds[0],
+            p_upper=None if bounds is None else bounds[1],
+            rigorous=used in ("exact", "bounds"),
+            method=used,
+            sides=sides,
+            n_x=len(x),
+            n_y=len(y),
+            partitions=partitions,
+            ties=ties,
+            samples=samples,
+            seed=seed,
+            note=note,
+        )
+
+    question = _Question.ask(x, y, sides)
+    if method == "normal":
+        p, note = _by_normal(question)
+        return result("normal", p, None, note)
+    if method in ("auto", "exact"):
+        counted = _count_all(question)
+        if counted is not None:
+            count, ties, note = counted
+            p = count / partitions
+            return result("exact", p, (p, p), note, ties=ties)
+        if method == "exact":
+            raise InputError(
+                "too many words for an exact p-value",
+                found=f"{len(x)} and {len(y)} words",
+                valid="about 25 and 25, more where p is small",
+                hint="method='bounds' gives certain bounds, method='auto' what is best",
+            )
+    if method == "bounds" and len(question.values) > _MOST_WORDS_COUNTED:
+        raise InputError(
+            "too many words for bounds",
+            found=f"{len(x)} and {len(y)} words",
+            valid=f"{_MOST_WORDS_COUNTED} together",
+            hint="use method='montecarlo'",
+        )
+    if method in ("auto", "bounds") and len(question.values) <= _MOST_WORDS_COUNTED:
+        lower, upper, note = _bound(question, rel_width, samples if method == "auto" else None)
+        p_lower, p_upper = _divide_down(lower, partitions), _divide_up(upper, partitions)
+        width = p_upper - p_lower
+        # A sample is taken instead only where its interval would be the narrower of the two.
+        if method == "bounds" or width <= rel_width * p_upper or width <= _sampling_width(p_upper, samples):
+            middle = math.sqrt(p_lower) * math.sqrt(p_upper)
+            return result("bounds", min(max(middle, p_lower), p_upper), (p_lower, p_upper), note)
+    samples = int(samples)
+    seed = secrets.randbits(32) if seed is None else int(seed)
+    p, interval, note = _by_sampling(question, samples, seed)
+    return result("montecarlo", p, interval, note, samples=samples, seed=seed)
+
+
+def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
+    """Adjust a family of p-values for multiple testing, by Holm's method.
+
+    The r-th smallest of n p-values is multiplied by n + 1 - r; an adjusted value is never below that of a
+    smaller p-value, and never above 1. A hypothesis is rejected at level alpha if its adjusted p-value is
+    at most alpha, which is the procedure in the supplement of May et al. (2019). No independence is needed.
+
+    Parameters
+    ----------
+    p_values : array_like of float
+        The family, shape ``(n,)``, each in [0, 1]. All tests made belong to it, not only the small ones.
+
+    Returns
+    -------
+    numpy.ndarray
+        The adjusted p-values, shape ``(n,)``, in the order given.
+
+    Raises
+    ------
+    InputError
+        If a value is missing or outside [0, 1].
+
+    Notes
+    -----
+    Source: Holm (1979), as in R's ``p.adjust(p, "holm")``.
+
+    Examples
+    --------
+    >>> from bayesbias.permutation import holm
+    >>> holm([0.01, 0.04, 0.03]).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    p = _floats(p_values, "p_values")
+    outside = np.flatnonzero(~((p >= 0) & (p <= 1)))
+    if outside.size:
+        raise InputError(
+            "not a p-value", where=f"p_values[{outside[0]}]", found=float(p[outside[0]]), valid="0 to 1"
+        )
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(1.0, np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)))
+    return adjusted
+
+
+# ---------------------------------------------------------------------------------------- the question asked
+
+
+@dataclass(frozen=True)
+class _Tail:
+    """Count the subsets of `size` of the `deficits` whose sum is at most `limit`.
+
+    The deficits are ascending whole numbers, none negative; `size` is at most half their number.
+    `strict` is the limit that leaves the ties out.
+    """
+
+    deficits: npt.NDArray[np.int64]
+    size: int
+    limit: int
+    strict: int
+
+
+@dataclass(frozen=True)
+class _Question:
+    """The test in whole numbers.
+
+    A partition is judged by n sum_X - n_x total, which is n_x n_y times its difference of means, freed from
+    fractions, or by the absolute value of that. Those within `allowance` of `observed` tie with it.
+    """
+
+    values: npt.NDArray[np.int64]  # of the union, ascending
+    n_x: int
+    sides: int
+    observed: int
+    allowance: int
+
+    @classmethod
+    def ask(cls, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], sides: int) -> _Question:
+        values, allowance = _as_integers(np.concatenate([x, y]))
+        n, n_x = len(values), len(x)
+        observed = n * int(values[:n_x].sum()) - n_x * int(values.sum())
+        return cls(np.sort(values), n_x, sides, observed if sides == 1 else abs(observed), n * allowance)
+
+    @property
+    def bars(self) -> tuple[int, int]:
+        """The lowest values that count with and without ties."""
+        return self.observed - self.allowance, self.observed + self.allowance + 1
+
+    @property
+    def counts_everything(self) -> bool:
+        """Whether the observed difference is zero, from which every partition is at least as far."""
+        return self.sides == 2 and self.bars[0] <= 0
+
+    def tails(self) -> list[_Tail]:
+        """Return the one tail or the two tails that are counted; two do not overlap."""
+        n, middle = len(self.values), self.n_x * int(self.values.sum())
+        # n sum_X >= middle + bar, and for the lower tail n sum_X <= middle - bar. The lower tail is counted
+        # as the upper tail of the negated values.
+        least = [-(-(middle + bar) // n) for bar in self.bars]
+        upper = _tail(self.values, self.n_x, *least)
+        if self.sides == 1:
+            return [upper]
+        most = [(middle - bar) // n for bar in self.bars]
+        return [upper, _tail(-self.values[::-1], self.n_x, -most[0], -most[1])]
+
+
+def _as_integers(scores: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], int]:
+    """Round scores to whole multiples of a small unit; return them and the allowance for ties, in units.
+
+    The unit is a power of two near 2^-47 of the largest absolute score. Rounding moves a score by half a
+    unit at most. Two partitions differ in no more than n words. If their sums are equal by right, and each
+    score is wrong by no more than 2^-42 of the largest (16 to 32 units), then the rounded sums differ by less
+    than the allowance: that much and one unit for each of n words. For thousands of words the unit is
+    coarser, so that no sum of 64 bits overflows.
+    """
+    largest = float(np.abs(scores).max())
+    if largest == 0:
+        return np.zeros(len(scores), dtype=np.int64), 0
+    n = len(scores)
+    bits = min(47, 59 - n.bit_length())
+    exponent = math.frexp(largest)[1]  # largest < 2 ** exponent
+    values = np.rint(np.ldexp(scores, bits - exponent)).astype(np.int64)
+    allowance = n * math.ceil(_TRUSTED * math.ldexp(largest, bits - exponent) + 1)
+    return values, allowance
+
+
+def _tail(values: npt.NDArray[np.int64], size: int, least: int, strict_least: int) -> _Tail:
+    """Ask for subsets with a sum of at least `least`, as one for deficits from the largest value."""
+    n, top = len(values), int(values[-1])
+    deficits = top - values[::-1]
+    limit, strict = size * top - least, size * top - strict_least
+    if 2 * size > n:
+        # Follow the words left out: their deficits make up the rest of the total.
+        total, far = int(deficits.sum()), int(deficits[-1])
+        deficits, size = far - deficits[::-1], n - size
+        limit, strict = size * far - total + limit, size * far - total + strict
+    return _Tail(deficits, size, limit, strict)
+
+
+def _other_side(tail: _Tail) -> _Tail:
+    """Return the tail that holds exactly the subsets this one leaves out, its two limits exchanged."""
+    far = int(tail.deficits[-1])
+    full = tail.size * far
+    return _Tail(far - tail.deficits[::-1], tail.size, full - tail.strict - 1, full - tail.limit - 1)
+
+
+def _is_upper_part(tail: _Tail) -> bool:
+    """Say whether the limit lies above the mean sum, so that the other side is the shorter way."""
+    return tail.limit * len(tail.deficits) > tail.size * int(tail.deficits.sum())
+
+
+# ---------------------------------------------------------------------------------------------- exact counts
+
+
+def _count_all(question: _Question) -> tuple[int, int, str] | None:
+    """Return the count, the ties in it and how they were found, or None where this is too much work."""
+    n, n_x = len(question.values), question.n_x
+    partitions = math.comb(n, n_x)
+    tails = question.tails()
+    if partitions <= _MOST_ENUMERATED:
+        counts = [_enumerate(tail) for tail in tails]
+        note = f"each of the {partitions:,} partitions was looked at"
+    else:
+        counts = []
+        for tail in tails:
+            pair = _count_in_halves(tail)
+            if pair is None:
+                return None
+            counts.append(pair)
+        note = f"pairs of partial sums over two halves of the {n} words were counted"
+    strictly = sum(strict for _, strict in counts)
+    count = partitions if question.counts_everything else sum(loose for loose, _ in counts)
+    return count, count - strictly, note
+
+
+def _enumerate(tail: _Tail) -> tuple[int, int]:
+    """Count with and without ties by looking at each subset."""
+    subsets = math.comb(len(tail.deficits), tail.size)
+    chosen = itertools.chain.from_iterable(itertools.combinations(tail.deficits.tolist(), tail.size))
+    sums = (
+        np.fromiter(chosen, dtype=np.int64, count=subsets * tail.size).reshape(subsets, tail.size).sum(axis=1)
+    )
+    return int(np.count_nonzero(sums <= tail.limit)), int(np.count_nonzero(sums <= tail.strict))
+
+
+def _count_in_halves(tail: _Tail) -> tuple[int, int] | None:
+    """Count with and without ties by pairs of partial sums; None if there are too many of them.
+
+    The numbers are split into two halves. The sums of each half are listed by how many numbers they hold, in
+    ascending order; a sum of j numbers from one half then meets all sums of size - j from the other that
+    still fit under the limit, and these stand at the start of their list.
+    """
+    subsets = math.comb(len(tail.deficits), tail.size)
+    if tail.limit >= int(tail.deficits[-tail.size :].sum()) and tail.strict < 0:
+        return subsets, 0  # all of them tie
+    # What lies beyond the middle is counted from the other end, where fewer sums are within the limits.
+    flipped = _is_upper_part(tail)
+    near = _other_side(tail) if flipped else tail
+    # Every other number goes into each half, so that the halves are alike.
+    left = _partial_sums(near, near.deficits[::2], near.deficits[1::2])
+    right = None if left is None else _partial_sums(near, near.deficits[1::2], near.deficits[::2])
+    if left is None or right is None:
+        return None
+    counts = []
+    for limit in (near.limit, near.strict):
+        count = 0
+        for j in range(max(0, near.size + 1 - len(right)), min(near.size + 1, len(left))):
+            fewer, more = sorted((left[j], right[near.size - j]), key=len)
+            # Queries in ascending order walk through the list instead of jumping about in it.
+            count += int(np.searchsorted(more, limit - fewer[::-1], side="right").sum())
+        counts.append(count)
+    loose, strict = counts
+    return (subsets - strict, subsets - loose) if flipped else (loose, strict)
+
+
+def _partial_sums(
+    tail: _Tail, half: npt.NDArray[np.int64], other: npt.NDArray[np.int64]
+) -> list[npt.NDArray[np.int64]] | None:
+    """List the sums of the subsets of `half`, by size and ascending; None if there are too many of them.
+
+    A sum is dropped as soon as even the smallest numbers still to be had cannot complete it to the wanted
+    size under the limit. Where p is small this leaves a small part of them.
+    """
+    sums = [np.zeros(1, dtype=np.int64)]
+    for done, number in enumerate(half, start=1):
+        smallest = np.concatenate([[0], np.cumsum(np.sort(np.concatenate([half[done:], other])))])
+        grown = []
+        for j in range(min(len(sums), tail.size) + 1):
+            missing = tail.size - j
+            if missing >= len(smallest):  # too few numbers are left to complete it
+                grown.append(np.empty(0, dtype=np.int64))
+                continue
+            most = tail.limit - int(smallest[missing])
+            without = sums[j] if j < len(sums) else sums[0][:0]
+            added = sums[j - 1] if j > 0 else sums[0][:0]
+            without = without[: np.searchsorted(without, most, side="right")]
+            added = added[: np.searchsorted(added, most - number, side="right")] + number
+            merged = np.concatenate([without, added])
+            merged.sort(kind="stable")  # merges two ascending runs in one pass
+            grown.append(merged)
+        sums = grown
+        if sum(map(len, sums)) > _MOST_PARTIAL_SUMS:
+            return None
+    return sums
+
+
+# ------------------------------------------------------------------------------------------- rigorous bounds
+
+
+def _bound(question: _Question, rel_width: float, samples: int | None) -> tuple[int, int, str]:
+    """Return a lower and an upper bound of the count, and how they were found.
+
+    With `samples` it stops as soon as it is clear that so many random partitions would tell more.
+    """
+    partitions = math.comb(len(question.values), question.n_x)
+    if question.counts_everything:
+        return partitions, partitions, "the observed difference is zero, so every partition counts"
+    tails = question.tails()
+    n, size = len(question.values), tails[0].size
+    most_cells = max(64, min(_MOST_CELLS // (2 * (size + 1)), _MOST_ADDITIONS // (n * (size + 1))))
+    cells, wider = min(2**13, most_cells), math.inf
+    while True:
+        bounds = [_bound_tail(tail, cells) for tail in tails]
+        lower = max(1, sum(low for low, _ in bounds))  # the observed partition counts
+        upper = max(lower, min(partitions, sum(high for _, high in bounds)))
+        width = (upper - lower) / math.sqrt(lower) / math.sqrt(upper)
+        met, stuck = width <= rel_width, width > 0.9 * wider
+        if met or stuck or cells == most_cells:
+            break
+        # The width falls in proportion to the grid once the grid is fine, until only ties are left.
+        best = (upper - lower) / partitions * cells / most_cells
+        if samples is not None and width < 1 and best > _sampling_width(upper / partitions, samples):
+            break
+        wider = width
+        cells = min(most_cells, math.ceil(cells * min(max(1.2 * width / rel_width, 2), 16)))
+    note = f"subsets of scores rounded to a grid of {cells:,} steps were counted by size and sum"
+    if not met:
+        why = (
+            "a finer grid than fits the time allowed"
+            if not stuck
+            else "ties to be resolved, which no grid does"
+        )
+        note += f"; a relative width of {rel_width:g} would need {why}"
+    return lower, upper, note
+
+
+def _bound_tail(tail: _Tail, cells: int) -> tuple[int, int]:
+    """Bound the number of subsets in a tail, on a grid of about `cells` steps up to its limit."""
+    if _is_upper_part(tail):
+        subsets = math.comb(len(tail.deficits), tail.size)
+        other = _other_side(tail)
+        lower, upper = _bound_count(other.deficits, other.size, other.strict, cells)
+        return subsets - upper, subsets - lower
+    return _bound_count(tail.deficits, tail.size, tail.limit, cells)
+
+
+def _bound_count(deficits: npt.NDArray[np.int64], size: int, limit: int, cells: int) -> tuple[int, int]:
+    """Bound the count by rounding each deficit down to the grid.
+
+    Write a deficit as step * q + r with 0 <= r < step. For a subset with grid sum Q, the true sum lies
+    between step * Q + (the `size` smallest r of all) and step * Q + (the `size` largest). So every subset
+    with Q <= (limit - largest) // step is within the limit, and every subset within it has
+    Q <= (limit - smallest) // step. Both numbers of subsets are counted from one table.
+
+    The counts are kept in double precision. They are sums of products of counts, none negative, so every
+    rounding changes a result by a factor of at most 1 + 2^-53, and a result goes through at most
+    `roundings` of them: one for each number, each step of the grid (twice: adding up and combining) and each
+    size. Widening by twice that, in whole numbers, covers them with room to spare. A result below
+    2^52 is exact, since no count that goes into it is larger.
+    """
+    subsets = math.comb(len(deficits), size)
+    if limit < int(deficits[:size].sum()):
+        return 0, 0
+    if limit >= int(deficits[-size:].sum()):
+        return subsets, subsets
+    step = max(1, -(-limit // cells))
+    grid, rest = np.divmod(deficits, step)
+    rest.sort()
+    surely = (limit - int(rest[-size:].sum())) // step
+    possibly = (limit - int(rest[:size].sum())) // step
+    low, high = _count_on_grid(grid, size, surely, possibly)
+    roundings = len(grid) + 2 * (possibly + 1) + size + 10
+    parts = 2**52 // roundings  # the margin is one part in so many
+    lower = int(low) if low < 2**52 else int(low) - int(low) // parts - 1
+    upper = int(high) if high < 2**52 else int(high) + int(high) // parts + 1
+    return lower, min(subsets, upper)
+
+
+def _count_on_grid(grid: npt.NDArray[np.int64], size: int, surely: int, possibly: int) -> tuple[float, float]:
+    """Count subsets with a grid sum of at most `surely` and of at most `possibly`, which is no smaller."""
+    # The two halves are counted apart and then combined, which takes a quarter of the additions.
+    left = _table(grid, grid[::2], size, possibly)
+    right = _table(grid, grid[1::2], size, possibly)
+    low = high = 0.0
+    for j in range(max(0, size + 1 - len(right)), min(size + 1, len(left))):
+        up_to = np.cumsum(right[size - j])
+        for_each = left[j]
+        if not (up_to.size and for_each.size):
+            continue
+        low += _pairs_within(for_each, up_to, surely)
+        high += _pairs_within(for_each, up_to, possibly)
+    return low, high
+
+
+def _pairs_within(for_each: npt.NDArray[np.float64], up_to: npt.NDArray[np.float64], limit: int) -> float:
+    """Return the sum over q of for_each[q] * up_to[limit - q], where `up_to` stays flat beyond its end."""
+    fits = for_each[: max(0, limit + 1)]
+    all_of_them = max(0, limit + 1 - len(up_to))  # for these q even the last of `up_to` fits
+    pairs = float(fits[:all_of_them].sum()) * float(up_to[-1])
+    some = fits[all_of_them:]
+    start = limit - all_of_them
+    return pairs + float(np.dot(some, up_to[start - len(some) + 1 : start + 1][::-1]))
+
+
+def _table(
+    grid: npt.NDArray[np.int64], half: npt.NDArray[np.int64], size: int, most: int
+) -> list[npt.NDArray[np.float64]]:
+    """Return for each number of terms j the counts of subsets of `half` by sum, as far as they matter."""
+    # A subset of j needs size - j more, whose sum is at least that of the smallest ones of the whole grid.
+    smallest = np.concatenate([[0], np.cumsum(grid)])
+    rows = [
+        np.zeros(max(0, most - int(smallest[size - j]) + 1), dtype=np.float64)
+        for j in range(min(size, len(half)) + 1)
+    ]
+    if rows[0].size:
+        rows[0][0] = 1.0
+    reach = np.concatenate([[0], np.cumsum(half)])  # half is ascending, so its last j are its largest
+    for done, number in enumerate(half.tolist()):
+        for j in range(min(done + 1, len(rows) - 1), 0, -1):
+            end = int(reach[done] - reach[done - j + 1]) + 1  # past the largest sum of j - 1 so far
+            begin = int(reach[j - 1])
+            end = min(end, len(rows[j - 1]), len(rows[j]) - number)
+            if begin < end:
+                rows[j][begin + number : end + number] += rows[j - 1][begin:end]
+    return rows
+
+
+def _divide_down(count: int, partitions: int) -> float:
+    """Return count / partitions, rounded so that it is certainly not too high."""
+    p = count / partitions
+    return p if count in (0, partitions) else math.nextafter(p, 0.0)
+
+
+def _divide_up(count: int, partitions: int) -> float:
+    p = count / partitions
+    return p if count in (0, partitions) else math.nextafter(p, 1.0)
+
+
+# ---------------------------------------------------------------------------------- the published estimators
+
+
+def _by_sampling(question: _Question, samples: int, seed: int) -> tuple[float, tuple[float, float], str]:
+    """Estimate p from random partitions, one of them counted in advance (May et al., 2019, appendix A).
+
+    The values are in ascending order and the smaller set is the one drawn, so that the result depends
+    on neither the order of the words nor which set is called X.
+    """
+    hits = 0
+    if question.counts_everything:
+        hits = samples
+    else:
+        random = np.random.default_rng(seed)
+        n = len(question.values)
+        size = min(question.n_x, n - question.n_x)
+        total = int(question.values.sum())
+        # The sum over X has these limits; where Y is drawn, X has the rest of the total.
+        middle, bar = question.n_x * total, question.bars[0]
+        least, most = -(-(middle + bar) // n), (middle - bar) // n
+        at_once = max(1, 4_000_000 // n)
+        for start in range(0, samples, at_once):
+            keys = random.random((min(at_once, samples - start), n))
+            sums = question.values[np.argpartition(keys, size - 1, axis=1)[:, :size]].sum(axis=1)
+            if size != question.n_x:
+                sums = total - sums
+            hits += int(np.count_nonzero(sums >= least))
+            if question.sides == 2:
+                hits += int(np.count_nonzero(sums <= most))
+    interval = _clopper_pearson(hits, samples)
+    note = (
+        f"{hits:,} of {samples:,} random partitions were as extreme, and one more is counted; the bounds are "
+        f"a {_SAMPLING_CONFIDENCE:.0%} interval and not certain"
+    )
+    return (hits + 1) / (samples + 1), interval, note
+
+
+def _clopper_pearson(hits: int, samples: int) -> tuple[float, float]:
+    from scipy.special import betaincinv
+
+    outside = (1 - _SAMPLING_CONFIDENCE) / 2
+    lower = 0.0 if hits == 0 else float(betaincinv(hits, samples - hits + 1, outside))
+    upper = 1.0 if hits == samples else float(betaincinv(hits + 1, samples - hits, 1 - outside))
+    return lower, upper
+
+
+def _sampling_width(p: float, samples: int) -> float:
+    """Return about how wide the interval of `_clopper_pearson` will be where the p-value is `p`."""
+    lower, upper = _clopper_pearson(round(p * samples), samples)
+    return upper - lower
+
+
+def _by_normal(question: _Question) -> tuple[float, str]:
+    """Return the tail of the normal distribution with the permutation mean and variance.
+
+    Over all partitions the difference of means has mean 0 and variance s^2 (1 / n_x + 1 / n_y), s^2 being the
+    variance of the scores with denominator n - 1. Caliskan et al. (2017) estimate both from 100,000 random
+    partitions.
+    """
+    values, n_x = question.values, question.n_x
+    n_y = len(values) - n_x
+    if n_x * n_y * int(values[-1] - values[0]) <= question.allowance:
+        return 1.0, "all scores are the same"
+    difference = question.observed / (n_x * n_y)
+    z = difference / math.sqrt(float(np.var(values, ddof=1)) * (1 / n_x + 1 / n_y))
+    p = question.sides * 0.5 * math.erfc(z / math.sqrt(2))
+    return p, "normal tail with the exact mean and variance over all partitions; its error is not known"
+
+
+# ---------------------------------------------------------------------------------------- checking arguments
+
+
+def _floats(values: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise InputError("must be one row of numbers", where=name, found="rows of unequal length") from None
+    if array.dtype.kind not in "iuf" and array.size:
+        raise InputError("must hold real numbers", where=name, found=str(array.dtype))
+    if array.ndim != 1:
+        raise InputError("must be one row of numbers", where=name, found=f"shape {array.shape}")
+    return array.astype(np.float64)
+
+
+def _scores(values: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
+    scores = _floats(values, name)
+    if not scores.size:
+        raise InputError("the set has no words", where=name, valid="at least one score")
+    bad = np.flatnonzero(~(np.abs(scores) < 1e300))
+    if bad.size:
+        raise InputError(
+            "not a score", where=f"{name}[{bad[0]}]", found=float(scores[bad[0]]), valid="a finite number"
+        )
+    return scores
+
+
+def _check(method: str, sides: int, samples: int, seed: int | None, rel_width: float) -> None:
+    if method not in _METHODS:
+        raise InputError("unknown method", found=method, valid=_METHODS, hint=nearest(str(method), _METHODS))
+    if sides not in (1, 2):
+        raise InputError("a test has one side or two", where="sides", found=sides, valid="1 or 2")
+    if not _is_whole(samples) or samples < 1:
+        raise InputError("not a number of samples", where="samples", found=samples, valid="1 or more")
+    if seed is not None and (not _is_whole(seed) or seed < 0):
+        raise InputError("not a seed", where="seed", found=seed, valid="a whole number of at least 0")
+    if not (isinstance(rel_width, float | int) and 0 < rel_width < math.inf):
+        raise InputError("not a width", where="rel_width", found=rel_width, valid="a number above 0")
+
+
+def _is_whole(number: object) -> bool:
+    return isinstance(number, int | np.integer) and not isinstance(number, bool)

@@ -1,0 +1,508 @@
+"""Permutation p-values, held to enumeration in exact fractions."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import json
+import math
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayesbias import permutation
+from bayesbias.errors import InputError
+from bayesbias.permutation import PermutationResult, holm, permutation_test
+
+
+def p_of(x: Any, y: Any, **arguments: Any) -> Any:
+    """Run the test; typed loosely, since the bounds may be None and arguments are wrong on purpose."""
+    return permutation_test(x, y, **arguments)
+
+
+def brute_force(x: list[Fraction], y: list[Fraction], sides: int) -> tuple[int, int, int]:
+    """Return how many partitions are as extreme, how many of them tie, and how many there are."""
+    union, n_x = x + y, len(x)
+
+    def difference(chosen: tuple[int, ...]) -> Fraction:
+        inside = sum((union[i] for i in chosen), Fraction(0))
+        value = inside / n_x - (sum(union, Fraction(0)) - inside) / len(y)
+        return abs(value) if sides == 2 else value
+
+    observed = difference(tuple(range(n_x)))
+    values = [difference(chosen) for chosen in itertools.combinations(range(len(union)), n_x)]
+    return sum(v >= observed for v in values), sum(v == observed for v in values), len(values)
+
+
+def random_case(random: np.random.Generator, most: int = 5) -> tuple[list[Fraction], list[Fraction]]:
+    """Return two sets of scores with many sums that tie by right and not in floating point."""
+    denominator = int(random.choice([1, 3, 7, 10, 1000]))
+    spread = int(random.choice([2, 6, 40]))
+    shift = Fraction(int(random.integers(-3, 4)), 10)
+    n_x, n_y = random.integers(1, most + 1, size=2)
+    scores = [Fraction(int(v), denominator) + shift for v in random.integers(-spread, spread + 1, n_x + n_y)]
+    return scores[:n_x], scores[n_x:]
+
+
+def count_by_size_and_sum(x: list[int], y: list[int]) -> tuple[int, int]:
+    """Count partitions at least as extreme as x among whole numbers, by an exact table; and all of them."""
+    table: list[dict[int, int]] = [{0: 1}] + [{} for _ in x]
+    for number in x + y:
+        for j in range(len(x), 0, -1):
+            for total, count in table[j - 1].items():
+                table[j][total + number] = table[j].get(total + number, 0) + count
+    return sum(count for total, count in table[-1].items() if total >= sum(x)), math.comb(len(x + y), len(x))
+
+
+def floats(scores: list[Fraction]) -> list[float]:
+    return [float(score) for score in scores]
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("most_enumerated", [100_000, 0], ids=["enumerated", "halves"])
+def test_exact_p_is_that_of_exact_fractions(sides, most_enumerated, monkeypatch) -> None:
+    monkeypatch.setattr(permutation, "_MOST_ENUMERATED", most_enumerated)
+    random = np.random.default_rng(sides)
+    for _ in range(150):
+        x, y = random_case(random)
+        count, ties, partitions = brute_force(x, y, sides)
+        result = p_of(floats(x), floats(y), sides=sides)
+        assert (result.p_value, result.ties, result.partitions) == (count / partitions, ties, partitions)
+        assert result.p_lower == result.p_value == result.p_upper
+        assert result.method == "exact"
+        assert ("was looked at" if most_enumerated else "halves") in result.note
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_ties_that_floating_point_blurs_count(sides) -> None:
+    assert 0.1 + 0.2 + 0.3 != 0.3 + 0.2 + 0.1  # the reason for this test
+    # Sums of three of 0.1 ... 0.6 of at least 1.1: 1.1 in three ways, then 1.2 in three, 1.3, 1.4, 1.5
+    x, y = [0.1, 0.4, 0.6], [0.2, 0.3, 0.5]
+    result = p_of(x, y, sides=sides)
+    assert (round(result.p_value * 20), result.ties) == ((10, 3) if sides == 1 else (20, 6))
+
+
+def test_scores_are_trusted_to_twelve_digits() -> None:
+    x, y = np.array([0.1, 0.4, 0.6]), np.array([0.2, 0.3, 0.5])
+    random = np.random.default_rng(4)
+    for _ in range(20):
+        wrong = random.uniform(-1e-13, 1e-13, 6)
+        assert p_of(x + wrong[:3], y + wrong[3:]).ties == 3
+    assert p_of(x + np.array([1e-10, 0, 0]), y).ties < 3
+
+
+def test_scores_of_any_size_are_handled_alike() -> None:
+    x, y = np.array([0.3, 0.1, 0.25]), np.array([-0.2, 0.1, 0.15, 0.2])
+    expected = p_of(x, y)
+    for scale in (1e-300, 3e-12, 7.0, 1e290):
+        result = p_of(x * scale, y * scale)
+        assert (result.p_value, result.ties) == (expected.p_value, expected.ties)
+        assert result.statistic == pytest.approx(expected.statistic * scale, rel=1e-12)
+        normal = p_of(x * scale, y * scale, method="normal").p_value
+        assert normal == pytest.approx(p_of(x, y, method="normal").p_value, rel=1e-9)
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("method", ["exact", "bounds", "montecarlo", "normal"])
+def test_order_of_the_words_changes_nothing(method, sides) -> None:
+    random = np.random.default_rng(5)
+    x, y = random.normal(0.02, 0.05, 9), random.normal(0, 0.05, 12)
+    expected = p_of(x, y, method=method, sides=sides, seed=3, samples=2000)
+    for _ in range(5):
+        random.shuffle(x)
+        random.shuffle(y)
+        assert p_of(x, y, method=method, sides=sides, seed=3, samples=2000) == expected
+
+
+@pytest.mark.parametrize("method", ["exact", "bounds", "montecarlo", "normal"])
+def test_shifting_all_scores_changes_nothing(method) -> None:
+    random = np.random.default_rng(6)
+    x, y = random.normal(0.02, 0.05, 9), random.normal(0, 0.05, 12)
+    for sides in (1, 2):
+        before = p_of(x, y, method=method, sides=sides, seed=3, samples=2000)
+        after = p_of(x + 0.25, y + 0.25, method=method, sides=sides, seed=3, samples=2000)
+        assert after.p_value == pytest.approx(before.p_value, rel=0.02 if method == "bounds" else 1e-9)
+
+
+@pytest.mark.parametrize("most_enumerated", [100_000, 0])
+def test_swapping_x_and_y(most_enumerated, monkeypatch) -> None:
+    monkeypatch.setattr(permutation, "_MOST_ENUMERATED", most_enumerated)
+    random = np.random.default_rng(7)
+    for _ in range(60):
+        x, y = (floats(scores) for scores in random_case(random))
+        one, other = p_of(x, y), p_of(y, x)
+        assert one.ties == other.ties
+        assert round(one.p_value * one.partitions) + round(other.p_value * one.partitions) == (
+            one.partitions + one.ties
+        )
+        assert other.statistic == -one.statistic
+        two, swapped = p_of(x, y, sides=2), p_of(y, x, sides=2)
+        assert (two.p_value, two.ties) == (swapped.p_value, swapped.ties)
+        for method in ("montecarlo", "normal"):
+            p = p_of(x, y, sides=2, method=method, seed=1, samples=300).p_value
+            assert p == pytest.approx(
+                p_of(y, x, sides=2, method=method, seed=1, samples=300).p_value, rel=1e-12
+            )
+
+
+def test_two_sided_p_of_unequal_sets_goes_by_means() -> None:
+    # One word against three. By sums, 1 - 15 = -14 would look extreme beside 9 - 7 = 2; but 1 lies
+    # 3 below the mean of 4 and 9 lies 5 above it, so only 9 is further away.
+    result = p_of([1.0], [9.0, 2.0, 4.0], sides=2)
+    assert result.p_value == 0.5
+    assert result.statistic == -14
+
+
+def test_sets_of_one_word_and_equal_sets() -> None:
+    assert p_of([0.5], [0.1]).p_value == 0.5
+    assert p_of([0.5], [0.1], sides=2).p_value == 1
+    same = p_of([0.1, 0.2, 0.4], [0.4, 0.2, 0.1])
+    assert (same.statistic, same.p_value) == (0, 0.5 + same.ties / 2 / same.partitions)
+    assert p_of([0.1, 0.2, 0.4], [0.4, 0.2, 0.1], sides=2).p_value == 1
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("method", ["auto", "bounds", "montecarlo", "normal"])
+@pytest.mark.parametrize("n", [1, 8, 32, 400])
+def test_scores_that_are_all_the_same_give_one(n, method, sides) -> None:
+    result = p_of([0.1] * n, [0.3 - 0.2] * n, method=method, sides=sides, samples=50)
+    assert result.p_value == 1
+    if method == "auto":
+        assert result.ties == result.partitions == math.comb(2 * n, n)
+
+
+def test_bounds_hold_the_exact_p() -> None:
+    random = np.random.default_rng(8)
+    for i in range(120):
+        n_x, n_y = random.integers(3, 12, size=2)
+        x, y = random.normal(random.normal(0, 0.5), 1, n_x), random.normal(0, 1, n_y)
+        if i % 3 == 0:
+            x, y = x.round(1), y.round(1)
+        sides = 1 + i % 2
+        exact = p_of(x, y, sides=sides, method="exact")
+        bounds = p_of(x, y, sides=sides, method="bounds", rel_width=float(random.choice([0.05, 5.0])))
+        assert bounds.p_lower <= exact.p_value <= bounds.p_upper
+        assert bounds.p_lower <= bounds.p_value <= bounds.p_upper
+        assert bounds.p_value == pytest.approx(math.sqrt(bounds.p_lower * bounds.p_upper))
+        assert bounds.rigorous
+        assert bounds.ties is None
+
+
+def test_limits_are_met_to_the_unit() -> None:
+    random = np.random.default_rng(10)
+    for _ in range(300):
+        deficits = np.sort(random.integers(0, 9, random.integers(2, 10)))
+        deficits -= deficits[0]
+        size = int(random.integers(1, len(deficits) // 2 + 1))
+        sums = [sum(chosen) for chosen in itertools.combinations(deficits.tolist(), size)]
+        strict, limit = sorted(int(v) for v in random.integers(-1, max(sums) + 2, 2))
+        tail = permutation._Tail(deficits, size, limit, strict)
+        within = tuple(sum(total <= bar for total in sums) for bar in (limit, strict))
+        assert permutation._enumerate(tail) == within
+        assert permutation._count_in_halves(tail) == within
+        assert permutation._bound_tail(tail, 10_000) == (within[0], within[0])
+        outside = permutation._enumerate(permutation._other_side(tail))
+        assert outside == (len(sums) - within[1], len(sums) - within[0])
+
+
+@pytest.mark.parametrize("cells", [64, 500])
+def test_coarse_grids_hold_the_exact_count_too(cells) -> None:
+    random = np.random.default_rng(9)
+    wide = 0
+    for i in range(60):
+        x, y = random.normal(0.3, 1, random.integers(4, 12)), random.normal(0, 1, random.integers(4, 12))
+        question = permutation._Question.ask(x, y, 1 + i % 2)
+        counted = permutation._count_all(question)
+        assert counted is not None
+        bounds = [permutation._bound_tail(tail, cells) for tail in question.tails()]
+        lower, upper = (sum(ends) for ends in zip(*bounds, strict=True))
+        if not question.counts_everything:
+            assert lower <= counted[0] <= upper
+            wide += upper > lower
+    assert wide > 30
+
+
+@pytest.mark.parametrize(("n_x", "n_y", "shift"), [(30, 34, 0), (45, 45, 1), (30, 60, -4), (32, 32, 9)])
+def test_bounds_hold_counts_beyond_double_precision(n_x, n_y, shift) -> None:
+    # Whole numbers are counted exactly by a dictionary of Python's integers; these counts exceed 2^53.
+    random = np.random.default_rng(n_x)
+    x = [int(v) + shift for v in random.integers(-20, 21, n_x)]
+    y = [int(v) for v in random.integers(-20, 21, n_y)]
+    count, partitions = count_by_size_and_sum(x, y)
+    assert partitions > 2**60
+    result = p_of(x, y, method="bounds", rel_width=0.05)
+    assert Fraction(result.p_lower) <= Fraction(count, partitions) <= Fraction(result.p_upper)
+    assert result.p_upper - result.p_lower <= 0.2 * result.p_value
+
+
+def test_a_grid_of_single_units_leaves_only_rounding() -> None:
+    # With one step per unit both bounds count the same subsets, and only the margin for rounding is between
+    # them: it has to hold the exact count, and to be small.
+    random = np.random.default_rng(11)
+    deficits = np.sort(random.integers(0, 200, 70))
+    limit = 3400
+    table: list[dict[int, int]] = [{0: 1}] + [{} for _ in range(35)]
+    for number in deficits.tolist():
+        for j in range(35, 0, -1):
+            for total, count in table[j - 1].items():
+                if total + number <= limit:
+                    table[j][total + number] = table[j].get(total + number, 0) + count
+    exact = sum(table[35].values())
+    assert exact > 2**53
+    lower, upper = permutation._bound_count(deficits, 35, limit, limit)
+    assert lower <= exact <= upper
+    assert 0 < upper - lower < 1e-11 * exact
+
+
+def test_bounds_say_when_ties_are_in_the_way() -> None:
+    x, y = [3, 2, 2, 1, 3, 2] * 4, [1, 2, 3, 1, 1, 2] * 4
+    result = p_of(x, y, method="bounds")
+    count, partitions = count_by_size_and_sum(x, y)
+    assert result.p_lower <= count / partitions <= result.p_upper
+    assert result.p_upper - result.p_lower > 0.02 * result.p_value
+    assert result.note.endswith("a relative width of 0.02 would need ties to be resolved, which no grid does")
+
+
+def test_halves_agree_with_an_exact_table() -> None:
+    random = np.random.default_rng(12)
+    for n_x, n_y in [(12, 13), (5, 30), (30, 5), (14, 14)]:
+        x = [int(v) + 2 for v in random.integers(-9, 10, n_x)]
+        y = [int(v) for v in random.integers(-9, 10, n_y)]
+        count, partitions = count_by_size_and_sum(x, y)
+        assert partitions > 100_000
+        result = p_of([v / 10 for v in x], [v / 10 for v in y], method="exact")
+        assert result.p_value == count / partitions
+        # and with nearly everything counted, where the other end is followed
+        result = p_of([v / 10 for v in y], [v / 10 for v in x], method="exact")
+        assert result.p_value == count_by_size_and_sum(y, x)[0] / partitions
+
+
+def test_what_auto_takes() -> None:
+    random = np.random.default_rng(13)
+    x, y = random.normal(0.5, 1, 32), random.normal(0, 1, 32)
+    assert p_of(x[:8], y[:8]).method == "exact"
+    middling = p_of(x, y)
+    assert middling.method == "bounds"
+    assert (middling.p_upper - middling.p_lower) / middling.p_value <= 0.02
+    narrow = p_of(x, y, rel_width=0.01)
+    assert (narrow.p_upper - narrow.p_lower) / narrow.p_value <= 0.01
+    assert middling.p_lower <= narrow.p_lower <= narrow.p_upper <= middling.p_upper
+    # Where p is small few partial sums can take part, and more words are counted exactly.
+    far = p_of(x + 1.5, y)
+    assert far.method == "exact"
+    bounds = p_of(x + 1.5, y, method="bounds")
+    assert bounds.p_lower <= far.p_value <= bounds.p_upper
+
+
+def test_sets_too_large_for_a_method() -> None:
+    random = np.random.default_rng(14)
+    x, y = random.normal(0.1, 1, 501), random.normal(0, 1, 500)
+    with pytest.raises(InputError, match="too many words for bounds; found: '501 and 500 words'"):
+        p_of(x, y, method="bounds")
+    with pytest.raises(InputError, match=r"too many words for an exact p-value.*method='bounds'"):
+        p_of(x[:60], y[:60], method="exact")
+
+
+@pytest.mark.slow
+def test_the_largest_sets() -> None:
+    random = np.random.default_rng(15)
+    x, y = random.normal(0.1, 1, 600), random.normal(0, 1, 600)
+    assert p_of(x, y, seed=1, samples=1000).method == "montecarlo"
+    started = time.perf_counter()
+    exact = p_of(x[:25], y[:25])
+    assert exact.method == "exact"
+    assert 0.01 < exact.p_value < 0.99
+    assert time.perf_counter() - started < 10
+    bounds = p_of(x[:25], y[:25], method="bounds")
+    assert bounds.p_lower <= exact.p_value <= bounds.p_upper
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_sampling_counts_one_in_advance(sides) -> None:
+    x, y = np.arange(20) + 30.0, np.arange(20.0)
+    result = p_of(x, y, method="montecarlo", sides=sides, samples=999, seed=1)
+    assert result.p_value == 1 / 1000
+    assert result.p_lower == 0
+    # No hit in n draws: the upper end u solves (1 - u)^n = 0.005.
+    assert result.p_upper == pytest.approx(1 - 0.005 ** (1 / 999), rel=1e-12)
+    assert not result.rigorous
+    assert p_of(x, y, method="montecarlo", seed=1).p_value == 1e-5  # May et al.'s lowest
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize(("n_x", "n_y"), [(7, 7), (5, 9), (9, 5)])
+def test_sampling_finds_the_exact_p(n_x, n_y, sides) -> None:
+    random = np.random.default_rng(16)
+    x, y = random.normal(0.5, 1, n_x).round(1), random.normal(0, 1, n_y).round(1)
+    exact = p_of(x, y, sides=sides)
+    sampled = p_of(x, y, sides=sides, method="montecarlo", seed=2, samples=50_000)
+    assert sampled.p_lower < exact.p_value < sampled.p_upper
+    assert sampled.p_upper - sampled.p_lower < 0.013
+    assert sampled.p_lower < sampled.p_value < sampled.p_upper
+    assert (sampled.seed, sampled.samples, sampled.ties) == (2, 50_000, None)
+
+
+def test_a_seed_that_was_not_given_is_reported() -> None:
+    x, y = np.array([0.3, 0.1, 0.2, 0.25]), np.array([0.15, 0.05, 0.22, 0.12])
+    first = p_of(x, y, method="montecarlo", samples=500)
+    assert p_of(x, y, method="montecarlo", samples=500, seed=first.seed) == first
+    assert first.seed != p_of(x, y, method="montecarlo", samples=500).seed
+
+
+def test_normal_has_the_mean_and_variance_of_all_partitions() -> None:
+    random = np.random.default_rng(17)
+    x, y = random.normal(0.3, 1, 4), random.normal(0, 1, 6)
+    union = np.concatenate([x, y])
+    values = []
+    for chosen in itertools.combinations(range(10), 4):
+        inside = union[list(chosen)].sum()
+        values.append(2 * inside - union.sum())  # equation 3
+    z = (x.sum() - y.sum() - np.mean(values)) / np.std(values)
+    one = p_of(x, y, method="normal")
+    assert one.p_value == pytest.approx(0.5 * math.erfc(z / math.sqrt(2)), rel=1e-9)
+    assert (one.p_lower, one.p_upper, one.rigorous, one.ties) == (None, None, False, None)
+    two = p_of(x, y, method="normal", sides=2)
+    assert two.p_value == pytest.approx(math.erfc(abs(z) / math.sqrt(2)), rel=1e-9)
+
+
+def test_every_result_has_every_field() -> None:
+    names = {field.name for field in dataclasses.fields(PermutationResult)}
+    for method in ("exact", "bounds", "montecarlo", "normal"):
+        result = p_of([0.2, 0.3], [0.1, 0.15, 0.2], method=method, sides=2, samples=10)
+        assert set(dataclasses.asdict(result)) == names
+        assert (result.method, result.sides, result.n_x, result.n_y) == (method, 2, 2, 3)
+        assert result.partitions == 10
+        assert result.statistic == pytest.approx(0.05)
+        assert (result.samples is None) == (result.seed is None) == (method != "montecarlo")
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        ([], [0.1], "scores_x: the set has no words"),
+        ([0.1], [], "scores_y: the set has no words"),
+        ([0.1, float("nan")], [0.1], r"scores_x\[1\]: not a score; found: nan"),
+        ([0.1], [0.1, 0.2, float("-inf")], r"scores_y\[2\]: not a score; found: -inf"),
+        ([[0.1, 0.2]], [0.1], r"scores_x: must be one row of numbers; found: 'shape \(1, 2\)'"),
+        ([[0.1], [0.1, 0.2]], [0.1], "scores_x: must be one row of numbers"),
+        (["a"], [0.1], "scores_x: must hold real numbers"),
+        ([True], [0.1], "scores_x: must hold real numbers"),
+        (0.3, [0.1], "scores_x: must be one row"),
+    ],
+)
+def test_bad_scores_are_refused(x, y, message) -> None:
+    with pytest.raises(InputError, match=message):
+        p_of(x, y)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"method": "exakt"}, "unknown method; found: 'exakt'; .*did you mean 'exact'"),
+        ({"sides": 3}, "sides: a test has one side or two; found: 3"),
+        ({"samples": 0}, "samples: not a number of samples; found: 0"),
+        ({"samples": 10.0}, "not a number of samples"),
+        ({"seed": -1}, "seed: not a seed; found: -1"),
+        ({"seed": "x"}, "not a seed"),
+        ({"rel_width": 0}, "rel_width: not a width; found: 0"),
+        ({"rel_width": float("nan")}, "not a width"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, message) -> None:
+    with pytest.raises(InputError, match=message):
+        p_of([0.1, 0.2], [0.1], **arguments)
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"),
+    [
+        ([0.01, 0.04, 0.03], [0.03, 0.06, 0.06]),  # by hand: 3 * .01, 1 * .04 raised to it, 2 * .03
+        ([0.01, 0.02, 0.03, 0.04, 0.05], [0.05, 0.08, 0.09, 0.09, 0.09]),  # R: p.adjust(1:5 / 100, "holm")
+        ([0.5, 0.9, 0.2], [1.0, 1.0, 0.6]),
+        ([0.02, 0.02], [0.04, 0.04]),
+        ([0.3], [0.3]),
+        ([0, 1], [0, 1]),
+        ([], []),
+    ],
+)
+def test_holm(p, expected) -> None:
+    np.testing.assert_allclose(holm(p), expected, rtol=1e-15)
+
+
+def test_holm_rejects_what_the_supplement_rejects() -> None:
+    random = np.random.default_rng(18)
+    rejected = 0
+    for _ in range(200):
+        p, level = random.beta(0.3, 3, 12), 0.05
+        # May et al.: reject up to the first rank k with P(k) > level / (1 + n - k).
+        order = np.argsort(p)
+        k = next((k for k in range(1, 13) if p[order[k - 1]] > level / (13 - k)), 13)
+        np.testing.assert_array_equal(np.sort(np.flatnonzero(holm(p) <= level)), np.sort(order[: k - 1]))
+        rejected += k - 1
+    assert 100 < rejected < 2300
+
+
+def test_holm_refuses_what_is_no_p_value() -> None:
+    with pytest.raises(InputError, match=r"p_values\[1\]: not a p-value; found: nan"):
+        holm([0.1, float("nan")])
+    with pytest.raises(InputError, match=r"p_values\[0\]: not a p-value; found: 1\.2"):
+        holm([1.2, 0.3])
+    with pytest.raises(InputError, match="one row"):
+        holm([[0.1]])
+
+
+# ------------------------------------------------------------------------------- published vectors
+
+
+@pytest.fixture(scope="module")
+def weat_scores(shared: Path) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """The association scores of WEAT 1-10 in the vectors of GloVe 840B (Pennington et al., 2014)."""
+    vectors = {}
+    with open(shared / "data" / "vectors" / "glove840B_union_300d.txt", encoding="utf-8") as file:
+        next(file)
+        for line in file:
+            word, *numbers = line.rstrip("\n").split(" ")
+            vector = np.array(numbers, dtype=float)
+            vectors[word] = vector / np.linalg.norm(vector)
+    tests = json.loads((shared / "reference" / "wordlists.json").read_text(encoding="utf-8"))["weat"]
+
+    def rows(words: list[str]) -> np.ndarray:
+        return np.array([vectors[word] for word in words])
+
+    scores = {}
+    for number in range(1, 11):
+        x, y, a, b = (
+            rows(tests[f"weat{number}"][key]["words"]) for key in ("targ1", "targ2", "attr1", "attr2")
+        )
+        scores[number] = tuple((t @ a.T).mean(axis=1) - (t @ b.T).mean(axis=1) for t in (x, y))
+    return scores
+
+
+def test_weat_7_is_the_published_p(weat_scores) -> None:
+    result = p_of(*weat_scores[7])
+    assert result.p_value == 202 / 12870
+    assert f"{result.p_value:.4f}" == "0.0157"
+    assert (result.method, result.ties, result.n_x, result.n_y) == ("exact", 1, 8, 8)
+
+
+def test_all_ten_weat_p_values_are_exact_and_quick(weat_scores) -> None:
+    started = time.perf_counter()
+    exact = {number: p_of(*scores) for number, scores in weat_scores.items()}
+    assert time.perf_counter() - started < 5
+    sizes = [25, 25, 32, 16, 16, 8, 8, 8, 6, 8]
+    assert [(result.method, result.n_x, result.n_y) for result in exact.values()] == [
+        ("exact", n, n) for n in sizes
+    ]
+    for number, (x, y) in weat_scores.items():
+        bounds = p_of(x, y, method="bounds")
+        assert bounds.p_lower <= exact[number].p_value <= bounds.p_upper
+        if number <= 5:
+            assert bounds.p_upper - bounds.p_lower <= 0.02 * bounds.p_value
+        # Sets of equal size: the two-sided p is twice the one-sided one, whatever order the words are in.
+        both = p_of(y[::-1], x, sides=2)
+        assert both.p_value == 2 * exact[number].p_value
+    assert exact[3].p_value < 1e-10 < p_of(*weat_scores[3], method="montecarlo", seed=1).p_value
