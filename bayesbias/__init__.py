@@ -7,7 +7,14 @@ from typing import Any
 
 _WHERE = {
     "errors": ["BayesbiasError", "FitError", "InputError"],
-    "wordlist": ["WordList", "check_wordlist", "load_wordlist", "pairs", "shipped_wordlists", "wordlist_template"],
+    "wordlist": [
+        "WordList",
+        "check_wordlist",
+        "load_wordlist",
+        "pairs",
+        "shipped_wordlists",
+        "wordlist_template",
+    ],
     "embedding": ["Embedding", "load_embedding", "save_word2vec"],
     "distance": ["PairTable", "distance_table", "read_distances"],
     "spec": ["ModelSpec", "load_model", "shipped_models"],

@@ -196,7 +196,7 @@ def _draw_component(
 
 
 def _normals(rng: np.random.Generator, shape: tuple[int, ...], along: tuple[int, ...]) -> np.ndarray:
-    """Standard normals, projected on deviations along the given axes; trailing axes flattened."""
+    """Draw standard normals, projected on deviations along the given axes; trailing axes flattened."""
     z = rng.standard_normal(shape)
     for axis in along:
         z -= z.mean(axis=axis, keepdims=True)
@@ -272,8 +272,44 @@ def _check_model(design: Design) -> list[str]:
     return terms
 
 
+def exchangeable_blocks(design: Design) -> dict[str, np.ndarray]:
+    """Number the blocks of exchangeable entries of every location parameter.
+
+    Entries of one block have one prior and meet the same partners, so that their mean and their
+    deviations are independent a priori; a sampler of the pairs moves far more easily along those.
+
+    Returns
+    -------
+    dict of str to ndarray of int, shape (entries,)
+        Entries that no row touches form blocks of their own.
+    """
+    spec = design.spec
+    names = spec.location_parameters()
+    index = {name: design.index[name] for name in names}
+    prior = {}
+    for name in names:
+        keys = [design.parent[name, arg] for arg in ("mu", "sigma") if (name, arg) in design.parent]
+        stacked = np.stack([*keys, np.zeros(design.size(name), dtype=np.int64)])
+        prior[name] = np.unique(stacked, axis=1, return_inverse=True)[1].ravel()
+    sigma = spec.noise["sigma"]
+    noise = design.index[sigma] if isinstance(sigma, str) else np.zeros(len(design.y), dtype=np.int64)
+    factors = _factors(design)
+    orbits = _orbits(factors, index, prior, noise)
+    out = {}
+    for name, idx in index.items():
+        kinds = [
+            orbit[codes] for orbit, codes in zip(orbits, factors, strict=True) if _touches_one(idx, codes)
+        ]
+        label = np.full((len(kinds) + 1, design.size(name)), -1, dtype=np.int64)
+        label[0] = prior[name]
+        for row, kind in enumerate(kinds):
+            label[row + 1, idx] = kind
+        out[name] = np.unique(label, axis=1, return_inverse=True)[1].ravel()
+    return out
+
+
 def _factors(design: Design) -> list[np.ndarray]:
-    """The unit columns as codes, and a counter of repeats where they do not identify a row."""
+    """Return the unit columns as codes, and a counter of repeats where they do not identify a row."""
     factors = list(design.units.values())
     order = np.lexsort(factors[::-1])
     stacked = np.stack(factors)[:, order]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.collapsed import Collapsed, NotCollapsible, collapse
+from bayesbias.collapsed import Collapsed, NotCollapsible, collapse, exchangeable_blocks
 from bayesbias.distance import PairTable
 from bayesbias.errors import FitError, InputError
 from bayesbias.posterior import BiasFit, with_pointwise
@@ -54,26 +54,65 @@ def _frame(table: PairTable | pd.DataFrame) -> pd.DataFrame:
     return table.frame if isinstance(table, PairTable) else table
 
 
-def _pymc_model(design: Design) -> pm.Model:
+def _pymc_model(design: Design, *, rotated: bool = False) -> pm.Model:
+    """Make the PyMC model; `rotated` gives the same distribution in coordinates that mix faster.
+
+    In the plain coordinates a shift of all attribute effects is undone by a shift of all cell means, and
+    NUTS crawls along that ridge. Two changes of coordinates, neither of which changes the
+    distribution, take it away: blocks of exchangeable effects are split into their mean and their
+    deviations, which are independent a priori; and the parameters at the root of the means are
+    sampled with the average of the zero-mean effects added, which is what the data determine.
+    """
     import pymc as pm
 
     spec = design.spec
+    blocks = exchangeable_blocks(design) if rotated else {}
+    roots = _roots(design) if rotated else {}
     made: dict[str, Any] = {}
+    shifted: dict[str, Any] = {}
     with pm.Model(coords={dim: list(labels) for dim, labels in design.coords.items()}) as model:
 
+        def shift(name: str) -> Any:
+            """Return the average of the zero-mean effects that `name` is sampled with, per entry."""
+            if name in roots:
+                return sum(weights @ make(q).flatten() for q, weights in roots[name].items())
+            return shift(str(spec.parameters[name].args["mu"]))[design.parent[name, "mu"]]
+
         def make(name: str) -> Any:
-            if name not in made:
-                parameter = spec.parameters[name]
-                args: dict[str, Any] = {}
-                for arg, value in parameter.args.items():
-                    if isinstance(value, str):
-                        entries = design.parent[name, arg].reshape(design.shape(name))
-                        up = make(value)
-                        args[arg] = up.flatten()[entries] if spec.parameters[value].dims else up
-                    else:
-                        args[arg] = value
-                made[name] = getattr(pm, parameter.distribution)(name, **args, dims=parameter.dims or None)
-            return made[name]
+            if name in made:
+                return made[name]
+            parameter = spec.parameters[name]
+            moved = name in roots or parameter.args.get("mu") in shifted_names
+            args: dict[str, Any] = {}
+            for arg, value in parameter.args.items():
+                if isinstance(value, str):
+                    make(value)
+                    up = shifted.get(value, made[value]) if arg == "mu" else made[value]
+                    entries = design.parent[name, arg].reshape(design.shape(name))
+                    args[arg] = up.flatten()[entries] if spec.parameters[value].dims else up
+                else:
+                    args[arg] = value
+            if name in roots:
+                args["mu"] = args["mu"] + shift(name).reshape(design.shape(name))
+            label = f"{name}__shifted" if moved else name
+            if name in blocks and parameter.distribution == "Normal" and parameter.dims and name not in roots:
+                value = _by_block(label, args, blocks[name], design.shape(name))
+                if not moved:
+                    value = pm.Deterministic(name, value, dims=parameter.dims)
+            else:
+                value = getattr(pm, parameter.distribution)(label, **args, dims=parameter.dims or None)
+            if moved:
+                shifted[name] = value
+                value = pm.Deterministic(
+                    name, value - shift(name).reshape(design.shape(name)), dims=parameter.dims
+                )
+            made[name] = value
+            return value
+
+        shifted_names = set(roots)
+        for name in spec.location_parameters():
+            if spec.parameters[name].args["mu"] in shifted_names:
+                shifted_names.add(name)
 
         def per_pair(value: float | str) -> Any:
             if not isinstance(value, str):
@@ -85,6 +124,60 @@ def _pymc_model(design: Design) -> pm.Model:
         noise = {arg: per_pair(value) for arg, value in spec.noise.items()}
         getattr(pm, spec.likelihood)(spec.outcome, mu=mean, **noise, observed=design.y)
     return model
+
+
+def _roots(design: Design) -> dict[str, dict[str, np.ndarray]]:
+    """Return the normal root of the mean and how to average the zero-mean effects over its entries.
+
+    Empty where there is not exactly one chain of terms to hang the averages on.
+    """
+    spec = design.spec
+    zero = [name for name in spec.mu if spec.is_random(name) and not isinstance(spec.parameters[name].args["mu"], str)]
+    chains = [name for name in spec.mu if name not in zero]
+    if len(chains) != 1 or not zero:
+        return {}
+    root = chains[0]
+    while isinstance(spec.parameters[root].args["mu"], str):
+        root = str(spec.parameters[root].args["mu"])
+    if not spec.parameters[root].dims or spec.parameters[root].distribution != "Normal":
+        return {}
+    out = {}
+    for name in zero:
+        weights = np.zeros((design.size(root), design.size(name)))
+        np.add.at(weights, (design.index[root], design.index[name]), 1.0)
+        out[name] = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1.0)
+    return {root: out}
+
+
+def _by_block(name: str, args: Mapping[str, Any], block: np.ndarray, shape: tuple[int, ...]) -> Any:
+    """Normal effects as block means and deviations in an orthonormal (Helmert) basis."""
+    import pymc as pm
+    import pytensor.tensor as pt
+    from scipy.linalg import helmert
+
+    n, labels = len(block), np.unique(block)
+    first = np.array([np.flatnonzero(block == label)[0] for label in labels])
+    root = np.sqrt([np.sum(block == label) for label in labels])
+    basis = np.zeros((n, n - len(labels)))
+    owner = np.zeros(n - len(labels), dtype=int)
+    column = 0
+    for label, entry in zip(labels, first, strict=True):
+        members = np.flatnonzero(block == label)
+        width = len(members) - 1
+        if width:
+            basis[members, column : column + width] = helmert(len(members)).T
+            owner[column : column + width] = entry
+        column += width
+
+    def of(arg: str, entries: np.ndarray) -> Any:
+        value = args[arg]
+        return value if isinstance(value, float) or value.ndim == 0 else value.flatten()[entries]
+
+    centre = pm.Normal(f"{name}__mean", of("mu", first), of("sigma", first) / root, shape=len(labels))
+    flat = centre[np.searchsorted(labels, block)]
+    if len(owner):
+        flat = flat + pt.dot(basis, pm.Normal(f"{name}__deviation", 0.0, of("sigma", owner), shape=len(owner)))
+    return flat.reshape(shape)
 
 
 def fit(
@@ -260,12 +353,14 @@ def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any]) -> xr.Dat
 
 
 def _sample_pairwise(design: Design, settings: Mapping[str, Any], progress: bool | None) -> xr.DataTree:
+    import logging
     import sys
 
     import pymc as pm
     import xarray as xr
 
-    with _pymc_model(design):
+    logging.getLogger("pymc").setLevel(logging.WARNING)  # it would list its internal variables
+    with _pymc_model(design, rotated=True):
         sampled = pm.sample(
             draws=settings["draws"],
             tune=settings["tune"],

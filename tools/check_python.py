@@ -1,0 +1,9 @@
+"""Say in one sentence what is wrong where Python is too old; runs on any Python."""
+
+import sys
+
+if sys.version_info < (3, 12):  # noqa: UP036 - this is the check itself
+    sys.exit(
+        "bayesbias needs Python 3.12 or newer, and `%s` is %d.%d.\n"
+        "Install a newer one and name it: make PYTHON=python3.12 demo" % ((sys.executable,) + sys.version_info[:2])
+    )
