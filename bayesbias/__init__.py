@@ -15,7 +15,7 @@ _WHERE = {
         "shipped_wordlists",
         "wordlist_template",
     ],
-    "embedding": ["Embedding", "load_embedding", "save_word2vec"],
+    "embedding": ["Embedding", "load_embedding", "save_word2vec", "shipped_embeddings", "static_vectors"],
     "distance": ["PairTable", "distance_table", "read_distances"],
     "spec": ["ModelSpec", "load_model", "shipped_models"],
     "posterior": ["ROPE", "BiasFit", "compare_models", "load_fit", "loo"],

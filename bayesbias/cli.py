@@ -135,7 +135,7 @@ def fit(
         }
         click.echo(json.dumps(payload, allow_nan=False))
     else:
-        _print_fit(result, files, **settings)
+        _print_fit(result, files, settings["prob"], settings["rope"])
 
 
 @cli.command()
@@ -151,9 +151,9 @@ def demo(out: Path, seed: int) -> None:
     table = bayesbias.distance_table(DEMO[0], DEMO[1])
     click.echo(repr(table))
     result = bayesbias.fit(table, "crossed", seed=seed, pointwise=False)
-    settings = {"prob": 0.89, "rope": bayesbias.ROPE}
+    settings = {"prob": 0.89, "rope": float(bayesbias.ROPE)}
     files = write_run(result, table, out, **settings)
-    _print_fit(result, files, **settings, with_finding=False)
+    _print_fit(result, files, settings["prob"], settings["rope"], with_finding=False)
     click.echo(finding(result))
 
 
@@ -173,10 +173,12 @@ def list_(kind: str) -> None:
         for name in shipped_models():
             click.echo(f"{name:<24} {load_model(name).description}")
     else:
+        from bayesbias._resources import data_dir, read_toml
         from bayesbias.embedding import shipped_embeddings
 
-        for name, about in shipped_embeddings().items():
-            click.echo(f"{name:<24} {about}")
+        for name in shipped_embeddings():
+            about = read_toml(data_dir("embeddings") / name / "MODEL.toml")
+            click.echo(f"{name:<24} {about['description']}")
         click.echo(
             "any file of word2vec (text, binary), GloVe, fastText (.vec, .bin), .npz or safetensors vectors, also gzipped"
         )
@@ -186,7 +188,8 @@ def list_(kind: str) -> None:
 @click.argument("name")
 def show(name: str) -> None:
     """Show a word list, control list, model or embedding by name or path; `show template` starts your own list."""
-    from bayesbias.embedding import describe_embedding, shipped_embeddings
+    from bayesbias._resources import data_dir
+    from bayesbias.embedding import shipped_embeddings
     from bayesbias.spec import load_model, shipped_models
     from bayesbias.wordlist import load_wordlist, shipped_controls, shipped_wordlists, wordlist_template
 
@@ -210,7 +213,7 @@ def show(name: str) -> None:
     elif name in shipped_wordlists() or path.is_file():
         _show_wordlist(load_wordlist(name))
     elif name in shipped_embeddings():
-        click.echo(describe_embedding(name), nl=False)
+        click.echo((data_dir("embeddings") / name / "MODEL.toml").read_text(encoding="utf-8"), nl=False)
     else:
         names = [
             *shipped_wordlists(),
@@ -358,53 +361,61 @@ def write_run(result: BiasFit, table: PairTable, out: Path, prob: float, rope: f
 def _print_fit(
     result: BiasFit, files: list[Path], prob: float, rope: float, with_finding: bool = True
 ) -> None:
+    from rich import box
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
     from bayesbias.reporting import finding
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
     for sentence in result.provenance["coverage"].get("notes", []):
         console.print(escape(f"note: {sentence}"))
     missing = result.provenance["coverage"].get("missing", [])
     if missing:
         console.print(escape(f"missing words: {', '.join(missing)}"))
     interval = f"{prob:.0%} HPDI"
-    table = Table(
-        "connection", "mean distance", "sd", interval, "pairs", title="new words like these (population)"
-    )
-    for row in result.summary(prob).itertuples():
-        table.add_row(
-            row.connection,
-            f"{row.mean:.3f}",
-            f"{row.sd:.3f}",
-            f"{row.hpdi_low:.3f} to {row.hpdi_high:.3f}",
-            f"{row.n_pairs:,}",
-        )
-    console.print(table)
-    table = Table(
-        "contrast",
-        "holds for",
-        "mean",
-        "sd",
-        interval,
-        "P(< 0)",
-        f"P(within {rope:g})",
-        title="overall contrasts",
+
+    def show(title: str, head: list[str], rows: list[list[str]]) -> None:
+        table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+        for position, name in enumerate(head):
+            table.add_column(name, no_wrap=True, justify="left" if position == 0 else "right")
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+
+    show(
+        "Mean cosine distance, for new words like these",
+        ["connection", "mean", "sd", interval, "pairs"],
+        [
+            [
+                r.connection,
+                f"{r.mean:.3f}",
+                f"{r.sd:.3f}",
+                f"{r.hpdi_low:.3f} to {r.hpdi_high:.3f}",
+                f"{r.n_pairs:,}",
+            ]
+            for r in result.summary(prob).itertuples()
+        ],
     )
     frame = result.contrasts(prob, rope)
-    for row in frame[frame["level"] == "overall"].itertuples():
-        table.add_row(
-            row.contrast,
-            row.estimand,
-            f"{row.mean:+.3f}",
-            f"{row.sd:.3f}",
-            f"{row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}",
-            f"{row.p_below_zero:.3f}",
-            f"{row.p_in_rope:.3f}",
+    for estimand, holds in (("population", "new words like these"), ("these_words", "these words alone")):
+        chosen = frame[(frame["level"] == "overall") & (frame["estimand"] == estimand)]
+        show(
+            f"Contrasts, for {holds} ({estimand})",
+            ["contrast", "mean", "sd", interval, "P(<0)", "in ROPE"],
+            [
+                [
+                    r.contrast,
+                    f"{r.mean:+.3f}",
+                    f"{r.sd:.3f}",
+                    f"{r.hpdi_low:+.3f} to {r.hpdi_high:+.3f}",
+                    f"{r.p_below_zero:.3f}",
+                    f"{r.p_in_rope:.3f}",
+                ]
+                for r in chosen.itertuples()
+            ],
         )
-    console.print(table)
     diagnostics = result.diagnostics()
     for problem in diagnostics["problems"]:
         console.print(escape(f"NOT TO BE TRUSTED YET: {problem}"))

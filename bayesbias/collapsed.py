@@ -116,7 +116,8 @@ class Collapsed:
         from bayesbias._kernel import log_density
 
         grad = np.empty(self.n_theta)
-        value = log_density(np.ascontiguousarray(theta, dtype=float), *self.arrays, grad)
+        arguments = (np.ascontiguousarray(theta, dtype=float), *self.arrays, grad)
+        value = log_density(*arguments)
         return value, grad
 
     def split(self, theta: np.ndarray) -> dict[str, np.ndarray]:
@@ -273,7 +274,7 @@ def _check_model(design: Design) -> list[str]:
 
 
 def exchangeable_blocks(design: Design) -> dict[str, np.ndarray]:
-    """Number the blocks of exchangeable entries of every location parameter.
+    """Return the block of exchangeable entries that every entry of a location parameter is in.
 
     Entries of one block have one prior and meet the same partners, so that their mean and their
     deviations are independent a priori; a sampler of the pairs moves far more easily along those.

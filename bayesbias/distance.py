@@ -191,27 +191,24 @@ def distance_table(
     """
     import pandas as pd
 
-    from bayesbias.embedding import Embedding, load_embedding
+    from bayesbias.embedding import load_embedding
 
     words = load_wordlist(wordlist, controls=controls)
-    if not isinstance(embedding, Embedding):
-        embedding = load_embedding(embedding, words=words.words)
+    embedding = load_embedding(embedding, words=words.words)
     columns = pairs(words)
     frame = pd.DataFrame({name: columns[name] for name in COLUMNS[:-1]})
-    # A name in place of an embedding may have been asked for words already; others are looked up here.
     known = {
         word: word in embedding for word in dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
     }
     groups = _found(frame, known)
     _refuse_empty(groups, embedding.name)
-    notes = list(words.notes)
+    notes = [*words.notes, *embedding.notes]
     for name, group in groups[0].items():
         if group["found"] == 1:
             notes.append(
                 f"only one protected word of {name} is in the vocabulary; its class rests on that word"
             )
     spelling = {word: embedding.matched.get(word, word) for word in known}
-    notes += _same_vector(spelling, [word for word, is_in in known.items() if is_in])
     frame = frame[frame["protected_word"].map(known) & frame["attribute"].map(known)]
     # Two spellings of one vector (Billy, billy) are at distance 0 by construction, which is no observation.
     one = frame["protected_word"].map(spelling) == frame["attribute"].map(spelling)
@@ -269,17 +266,6 @@ def _refuse_empty(groups: tuple[dict[str, Any], dict[str, Any]], source: str) ->
                     valid="at least one word of every class",
                     hint="does the vocabulary spell words otherwise, or is it in another language?",
                 )
-
-
-def _same_vector(spelling: Mapping[str, str], words: list[str]) -> list[str]:
-    by_spelling: dict[str, list[str]] = {}
-    for word in words:
-        by_spelling.setdefault(spelling[word], []).append(word)
-    return [
-        f"{' and '.join(group)} have the same vector; they are counted as different words"
-        for group in by_spelling.values()
-        if len(group) > 1
-    ]
 
 
 def _typed(frame: pd.DataFrame) -> pd.DataFrame:

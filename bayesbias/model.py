@@ -132,7 +132,11 @@ def _roots(design: Design) -> dict[str, dict[str, np.ndarray]]:
     Empty where there is not exactly one chain of terms to hang the averages on.
     """
     spec = design.spec
-    zero = [name for name in spec.mu if spec.is_random(name) and not isinstance(spec.parameters[name].args["mu"], str)]
+    zero = [
+        name
+        for name in spec.mu
+        if spec.is_random(name) and not isinstance(spec.parameters[name].args["mu"], str)
+    ]
     chains = [name for name in spec.mu if name not in zero]
     if len(chains) != 1 or not zero:
         return {}
@@ -150,7 +154,7 @@ def _roots(design: Design) -> dict[str, dict[str, np.ndarray]]:
 
 
 def _by_block(name: str, args: Mapping[str, Any], block: np.ndarray, shape: tuple[int, ...]) -> Any:
-    """Normal effects as block means and deviations in an orthonormal (Helmert) basis."""
+    """Make normal effects out of block means and deviations in an orthonormal (Helmert) basis."""
     import pymc as pm
     import pytensor.tensor as pt
     from scipy.linalg import helmert
@@ -176,7 +180,9 @@ def _by_block(name: str, args: Mapping[str, Any], block: np.ndarray, shape: tupl
     centre = pm.Normal(f"{name}__mean", of("mu", first), of("sigma", first) / root, shape=len(labels))
     flat = centre[np.searchsorted(labels, block)]
     if len(owner):
-        flat = flat + pt.dot(basis, pm.Normal(f"{name}__deviation", 0.0, of("sigma", owner), shape=len(owner)))
+        flat = flat + pt.dot(
+            basis, pm.Normal(f"{name}__deviation", 0.0, of("sigma", owner), shape=len(owner))
+        )
     return flat.reshape(shape)
 
 
@@ -299,7 +305,8 @@ def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any]) -> xr.Dat
     def make_logp() -> Any:
         def logp(theta: np.ndarray) -> tuple[float, np.ndarray]:
             grad = np.empty(n)
-            return log_density(theta, *arrays, grad), grad
+            arguments = (theta, *arrays, grad)
+            return log_density(*arguments), grad
 
         return logp
 
@@ -339,7 +346,7 @@ def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any]) -> xr.Dat
         )
         for name, parameter in design.spec.parameters.items()
     }
-    coords = {
+    coords: dict[str, Any] = {
         dim: labels
         for dim, labels in design.coords.items()
         if any(dim in parameter.dims for parameter in design.spec.parameters.values())

@@ -362,7 +362,7 @@ def described(draws: np.ndarray, prob: float) -> pd.DataFrame:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """A parameter that never moves has no R-hat; that is said by the result, not by numpy."""
+    """Let a parameter that never moves have no R-hat without a warning; the result says it."""
     with np.errstate(invalid="ignore", divide="ignore"):
         yield
 

@@ -279,14 +279,14 @@ def _check_parameter(name: str, table: Any, at: str) -> Parameter:
         raise InputError("must be a table", where=at, found=table)
     if not name.isidentifier():
         raise InputError("a parameter's name must be a plain identifier", where=at, found=name)
-    distribution = table.get("distribution")
+    distribution = str(table.get("distribution"))
     if distribution not in DISTRIBUTIONS:
         raise InputError(
             "unknown distribution",
             where=f"{at}, key distribution",
-            found=distribution,
+            found=table.get("distribution"),
             valid=list(DISTRIBUTIONS),
-            hint=nearest(str(distribution), DISTRIBUTIONS),
+            hint=nearest(distribution, DISTRIBUTIONS),
         )
     args = DISTRIBUTIONS[distribution].args
     _keys(table, {"dims", "distribution", *args}, {"distribution", *args}, at)

@@ -4,6 +4,8 @@ import sys
 
 if sys.version_info < (3, 12):  # noqa: UP036 - this is the check itself
     sys.exit(
-        "bayesbias needs Python 3.12 or newer, and `%s` is %d.%d.\n"
-        "Install a newer one and name it: make PYTHON=python3.12 demo" % ((sys.executable,) + sys.version_info[:2])
+        "bayesbias needs Python 3.12 or newer, and {} is {}.{}.\n"
+        "Install a newer one and name it: make PYTHON=python3.12 demo".format(
+            sys.executable, *sys.version_info[:2]
+        )
     )

@@ -1,0 +1,318 @@
+"""The reduction is exact: against dense linear algebra, the plain PyMC model, and simulated truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from bayesbias.collapsed import NotCollapsible, collapse, exchangeable_blocks
+from bayesbias.spec import CONNECTIONS, Design, load_model, parse_model
+
+NORMAL_MODELS = ("additive", "crossed", "hierarchical")
+
+# A user's own model: two crossed zero-mean effects, a class-level mean, every scale prior of the allow-list.
+OWN = b"""
+schema = 1
+name = "own"
+description = "for the test"
+[likelihood]
+outcome = "distance"
+distribution = "Normal"
+mu = ["c", "v", "w"]
+sigma = "sigma"
+[parameter.c]
+dims = ["protected_class", "connection"]
+distribution = "Normal"
+mu = "cbar"
+sigma = "csd"
+[parameter.cbar]
+dims = ["connection"]
+distribution = "Normal"
+mu = 1
+sigma = 0.3
+[parameter.v]
+dims = ["attribute"]
+distribution = "Normal"
+mu = 0
+sigma = "ws"
+[parameter.w]
+dims = ["protected_word"]
+distribution = "Normal"
+mu = 0.1
+sigma = "wsd"
+[parameter.ws]
+dims = ["attribute_kind"]
+distribution = "HalfNormal"
+sigma = 0.4
+[parameter.csd]
+dims = ["connection"]
+distribution = "InverseGamma"
+alpha = 3
+beta = 0.5
+[parameter.wsd]
+distribution = "Gamma"
+alpha = 2
+beta = 9
+[parameter.sigma]
+dims = ["attribute_kind"]
+distribution = "HalfStudentT"
+nu = 4
+sigma = 0.5
+"""
+
+
+def grid(words=(3, 2, 2), attributes=(2, 3, 2), human=3, neutral=4, seed=0) -> pd.DataFrame:
+    """Return a complete grid of pairs with simulated distances."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    kinds = [(f"a{k}{i}", f"class{k}", "stereotype") for k, n in enumerate(attributes) for i in range(n)]
+    kinds += [(f"h{i}", "human", "human") for i in range(human)]
+    kinds += [(f"n{i}", "neutral", "neutral") for i in range(neutral)]
+    effect = {name: rng.normal(0, 0.1) for name, _, _ in kinds}
+    for k, n in enumerate(words):
+        for i in range(n):
+            for name, cls, kind in kinds:
+                connection = (
+                    kind if kind != "stereotype" else "associated" if cls == f"class{k}" else "different"
+                )
+                mean = {"associated": 0.85, "different": 0.9, "human": 0.92, "neutral": 0.97}[connection]
+                rows.append(
+                    (
+                        f"w{k}{i}",
+                        f"class{k}",
+                        name,
+                        cls,
+                        kind,
+                        connection,
+                        mean + effect[name] + rng.normal(0, 0.1),
+                    )
+                )
+    names = ["protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind"]
+    return pd.DataFrame(rows, columns=[*names, "connection", "distance"])
+
+
+def dense(design: Design, scales: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and covariance of the outcome by hand, and its noise variances."""
+    n = len(design.y)
+    mean, cov = np.zeros(n), np.zeros((n, n))
+    for name in design.spec.location_parameters():
+        args = design.spec.parameters[name].args
+        sigma = args["sigma"]
+        if isinstance(sigma, str):
+            sd = np.ravel(scales[sigma])[design.parent[name, "sigma"]]
+        else:
+            sd = np.full(design.size(name), sigma)
+        incidence = np.zeros((n, design.size(name)))
+        incidence[np.arange(n), design.index[name]] = 1
+        cov += (incidence * sd**2) @ incidence.T
+        if not isinstance(args["mu"], str):
+            mean += args["mu"]
+    noise = np.broadcast_to(design.noise(scales, "sigma"), n) ** 2
+    return mean, cov, noise
+
+
+def spec_of(name: str):
+    return parse_model(OWN, "own") if name == "own" else load_model(name)
+
+
+TABLES = {
+    "grid": grid(),
+    "holes": grid().drop(index=[0, 17, 40]).reset_index(drop=True),
+    "repeats": pd.concat([grid(), grid().iloc[:16], grid().iloc[:5]], ignore_index=True),
+    "uneven": grid(words=(1, 4), attributes=(1, 3), human=0, neutral=2),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("model", [*NORMAL_MODELS, "own"])
+def test_log_density_equals_dense_marginal(model, table):
+    design = Design.of(spec_of(model), TABLES[table])
+    reduced = collapse(design)
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        theta = rng.normal(-2, 0.7, reduced.n_theta)
+        scales = reduced.split(theta)
+        mean, cov, noise = dense(design, scales)
+        expected = stats.multivariate_normal.logpdf(design.y, mean, cov + np.diag(noise))
+        for name in reduced.scales:
+            parameter, s = design.spec.parameters[name], np.ravel(scales[name])
+            prior = {
+                "Exponential": lambda a: stats.expon(scale=1 / a["lam"]),
+                "HalfCauchy": lambda a: stats.halfcauchy(scale=a["beta"]),
+                "HalfNormal": lambda a: stats.halfnorm(scale=a["sigma"]),
+                "InverseGamma": lambda a: stats.invgamma(a["alpha"], scale=a["beta"]),
+                "Gamma": lambda a: stats.gamma(a["alpha"], scale=1 / a["beta"]),
+                # a half t is a t folded at zero: twice its density
+                "HalfStudentT": lambda a: stats.t(a["nu"], scale=a["sigma"]),
+            }[parameter.distribution](parameter.args)
+            fold = np.log(2) if parameter.distribution == "HalfStudentT" else 0.0
+            expected += np.sum(prior.logpdf(s) + fold + np.log(s))
+        assert reduced.log_density(theta)[0] == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("model", [*NORMAL_MODELS, "own"])
+def test_gradient_equals_differences(model, table):
+    reduced = collapse(Design.of(spec_of(model), TABLES[table]))
+    theta = np.random.default_rng(1).normal(-2, 0.5, reduced.n_theta)
+    step = 1e-5 * np.eye(reduced.n_theta)
+    numeric = [(reduced.log_density(theta + s)[0] - reduced.log_density(theta - s)[0]) / 2e-5 for s in step]
+    np.testing.assert_allclose(reduced.log_density(theta)[1], numeric, atol=2e-6, rtol=2e-6)
+
+
+@pytest.mark.parametrize("table", ["grid", "holes", "repeats"])
+@pytest.mark.parametrize("model", [*NORMAL_MODELS, "own"])
+def test_effects_are_drawn_from_their_conditional(model, table):
+    """First and second moments of the fitted means against the closed form."""
+    design = Design.of(spec_of(model), TABLES[table])
+    reduced = collapse(design)
+    n = 20_000
+    theta = np.random.default_rng(2).normal(-2, 0.3, reduced.n_theta)
+    drawn = reduced.draw_effects(np.tile(theta, (n, 1)), np.random.default_rng(3))
+    mean, cov, noise = dense(design, reduced.split(theta))
+    gain = cov @ np.linalg.inv(cov + np.diag(noise))
+    expected, spread = mean + gain @ (design.y - mean), cov - gain @ cov
+    fitted = design.mean(drawn)
+    sd = np.sqrt(np.diag(spread))
+    assert np.abs((fitted.mean(axis=0) - expected) / (sd / np.sqrt(n))).max() < 5
+    np.testing.assert_allclose(np.cov(fitted.T), spread, atol=6 * sd.max() ** 2 / np.sqrt(n))
+    for name in design.spec.location_parameters():
+        assert drawn[name].shape == (n, *design.shape(name))
+
+
+def test_entries_without_data_keep_their_prior():
+    table = grid()
+    table = table[~((table.protected_word == "w00") & (table.connection == "associated"))].reset_index(
+        drop=True
+    )
+    design = Design.of(load_model("hierarchical"), table)
+    reduced = collapse(design)
+    theta = np.full(reduced.n_theta, -1.5)
+    drawn = reduced.draw_effects(np.tile(theta, (20_000, 1)), np.random.default_rng(0))
+    w, k = design.coords["protected_word"].index("w00"), design.coords["connection"].index("associated")
+    rest = drawn["c"][:, w, k] - drawn["cbar"][:, k]
+    assert rest.mean() == pytest.approx(0, abs=5 * np.exp(-1.5) / np.sqrt(20_000))
+    assert rest.std() == pytest.approx(np.exp(-1.5), rel=0.03)
+
+
+def test_size_depends_on_orbits_not_on_words():
+    small = collapse(Design.of(load_model("crossed"), grid()))
+    large = collapse(Design.of(load_model("crossed"), grid((20, 15, 30), (10, 20, 30), 40, 50)))
+    assert small.component_sizes == large.component_sizes
+    assert max(small.component_sizes) == 15  # 3 protected classes x 5 attribute classes
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (
+            'distribution = "Normal"\nmu = ["c", "v", "w"]',
+            'distribution = "StudentT"\nnu = 4\nmu = ["c", "v", "w"]',
+            "StudentT",
+        ),
+        (
+            '[parameter.v]\ndims = ["attribute"]\ndistribution = "Normal"',
+            '[parameter.v]\ndims = ["attribute"]\ndistribution = "StudentT"\nnu = 4',
+            "effect v",
+        ),
+        ('mu = ["c", "v", "w"]', 'mu = ["c", "v", "w", "cbar"]', "more than one way"),
+        (
+            'distribution = "HalfNormal"\nsigma = 0.4',
+            'distribution = "HalfNormal"\nsigma = "wsd"',
+            "parameters of its own",
+        ),
+    ],
+)
+def test_what_cannot_be_reduced_is_said(old, new, reason):
+    text = OWN.decode()
+    assert old in text
+    spec = parse_model(text.replace(old, new).encode(), "own")
+    with pytest.raises(NotCollapsible, match=reason):
+        collapse(Design.of(spec, grid()))
+
+
+def test_a_ragged_table_is_not_reduced():
+    rng = np.random.default_rng(0)
+    table = grid((20, 20, 20), (10, 10, 10), 30, 30)
+    table = table[rng.random(len(table)) < 0.6].reset_index(drop=True)
+    with pytest.raises(NotCollapsible, match="cells of the grid are missing"):
+        collapse(Design.of(load_model("crossed"), table))
+
+
+def test_blocks_group_what_is_exchangeable():
+    design = Design.of(load_model("crossed"), grid())
+    blocks = exchangeable_blocks(design)
+    labels = design.coords["attribute"]
+    by_block: dict[int, set[str]] = {}
+    for label, block in zip(labels, blocks["v"], strict=True):
+        by_block.setdefault(block, set()).add(label[:2] if label[0] == "a" else label[0])
+    assert sorted(map(sorted, by_block.values())) == [["a0"], ["a1"], ["a2"], ["h"], ["n"]]
+    assert len(np.unique(blocks["c"])) == 3 * len(CONNECTIONS)
+
+
+@pytest.mark.parametrize("model", NORMAL_MODELS)
+def test_log_density_differences_equal_the_plain_pymc_model(model):
+    """log p(y, effects, scales) of PyMC less log p(effects | y, scales) is the collapsed density."""
+    from bayesbias.model import build
+
+    design = Design.of(load_model(model), grid())
+    reduced = collapse(design)
+    plain = build(model, grid())
+    point = plain.initial_point()
+    logp = plain.compile_logp()
+    rng = np.random.default_rng(11)
+    names = design.spec.location_parameters()
+    differences = []
+    for _ in range(4):
+        theta = rng.normal(-2, 0.5, reduced.n_theta)
+        scales = reduced.split(theta)
+        # Near the posterior, so that the two large terms do not cancel digits.
+        drawn = reduced.draw_effects(theta[None], rng)
+        effects = {name: drawn[name][0] for name in names}
+        values = dict(point)
+        for name in names:
+            values[name] = effects[name]
+        for name in reduced.scales:
+            values[f"{name}_log__"] = np.log(scales[name])
+        joint = float(logp({key: values[key] for key in point}))
+        # The conditional of all effects, by hand: precision and shift of a normal.
+        size = {name: design.size(name) for name in names}
+        start = dict(zip(names, np.cumsum([0, *size.values()]), strict=False))
+        total = sum(size.values())
+        root, right = np.zeros((total, total)), np.zeros(total)
+        for name in names:
+            args = design.spec.parameters[name].args
+            sd = (
+                np.ravel(scales[args["sigma"]])[design.parent[name, "sigma"]]
+                if isinstance(args["sigma"], str)
+                else np.full(size[name], args["sigma"])
+            )
+            for entry in range(size[name]):
+                row = np.zeros(total)
+                row[start[name] + entry] = 1
+                centre = args["mu"]
+                if isinstance(centre, str):
+                    row[start[centre] + design.parent[name, "mu"][entry]] = -1
+                    centre = 0.0
+                root += np.outer(row, row) / sd[entry] ** 2
+                right += row * centre / sd[entry] ** 2
+        noise = np.broadcast_to(design.noise(scales, "sigma"), len(design.y)) ** 2
+        for pair in range(len(design.y)):
+            row = np.zeros(total)
+            for name in design.spec.mu:
+                row[start[name] + design.index[name][pair]] = 1
+            root += np.outer(row, row) / noise[pair]
+            right += row * design.y[pair] / noise[pair]
+        flat = np.concatenate([np.ravel(effects[name]) for name in names])
+        centre = np.linalg.solve(root, right)
+        conditional = (
+            0.5 * np.linalg.slogdet(root)[1]
+            - 0.5 * total * np.log(2 * np.pi)
+            - 0.5 * (flat - centre) @ root @ (flat - centre)
+        )
+        differences.append(reduced.log_density(theta)[0] - (joint - conditional))
+    # Constant, and zero but for a constant of PyMC's HalfCauchy that is computed in single precision.
+    np.testing.assert_allclose(differences, differences[0], atol=1e-8)
+    assert differences[0] == pytest.approx(0, abs=1e-7)

@@ -1,0 +1,196 @@
+"""Fitting: the quick way and the plain way agree, seeds are kept, settings are checked."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from test_collapsed import grid
+
+from bayesbias import read_distances
+from bayesbias.errors import FitError, InputError
+from bayesbias.model import _pymc_model, build, fit
+from bayesbias.spec import Design, load_model
+
+QUICK = {"draws": 300, "tune": 300, "chains": 2, "pointwise": False}
+
+
+def plain_fit(table, model, seed):
+    """Sample the plain model with PyMC, by nobody's hand but PyMC's."""
+    import pymc as pm
+
+    with build(model, table):
+        return pm.sample(
+            2000, tune=1500, chains=4, cores=2, random_seed=seed, target_accept=0.95, nuts_sampler="nutpie",
+            progressbar=False, compute_convergence_checks=False,
+        )  # fmt: skip
+
+
+def test_same_seed_same_draws():
+    first = fit(grid(), "crossed", seed=4, **QUICK)
+    again = fit(grid(), "crossed", seed=4, **QUICK)
+    other = fit(grid(), "crossed", seed=5, **QUICK)
+    for name, values in first.draws().items():
+        np.testing.assert_array_equal(values, again.draws()[name])
+    assert not np.array_equal(first.draws()["cbar"], other.draws()["cbar"])
+
+
+def test_a_seed_is_drawn_and_recorded():
+    first = fit(grid(), "hierarchical", **QUICK)
+    again = fit(grid(), "hierarchical", seed=first.provenance["sampler"]["seed"], **QUICK)
+    np.testing.assert_array_equal(first.draws()["cbar"], again.draws()["cbar"])
+
+
+def test_the_way_taken_is_recorded():
+    assert fit(grid(), "crossed", seed=1, **QUICK).provenance["sampler"]["method"] == "collapsed"
+    with pytest.raises(FitError, match="StudentT"):
+        fit(grid(), "robust", sampler="collapsed")
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("draws", 0),
+        ("chains", 1.5),
+        ("tune", True),
+        ("seed", -1),
+        ("sampler", "gibbs"),
+        ("target_accept", 1.0),
+    ],
+)
+def test_settings_are_checked(setting, value):
+    with pytest.raises(InputError):
+        fit(grid(), "crossed", **{setting: value})
+
+
+@pytest.mark.parametrize("model", ["crossed", "robust", "hierarchical"])
+def test_rotated_coordinates_are_the_same_distribution(model):
+    """Change of variables: the density ratio of rotated and plain coordinates is one constant."""
+    import pytensor
+
+    design = Design.of(load_model(model), grid())
+    plain, rotated = _pymc_model(design), _pymc_model(design, rotated=True)
+    value_vars = rotated.value_vars
+    outputs = [
+        rotated.logp(),
+        *rotated.replace_rvs_by_values([rotated[name] for name in design.spec.parameters]),
+    ]
+    joint = pytensor.function(value_vars, outputs)
+    plain_logp = plain.compile_logp()
+    keys = [v.name for v in value_vars]
+    rng = np.random.default_rng(0)
+    start = rotated.initial_point()
+    differences = []
+    for _ in range(5):
+        point = {key: start[key] + rng.normal(0, 0.1, np.shape(start[key])) for key in keys}
+        logp, *values = joint(*(point[key] for key in keys))
+        named = dict(zip(design.spec.parameters, values, strict=True))
+        target = {}
+        for key in plain.initial_point():
+            name = key.removesuffix("_log__")
+            target[key] = np.log(named[name]) if key.endswith("_log__") else named[name]
+        differences.append(float(logp) - float(plain_logp(target)))
+    np.testing.assert_allclose(differences, differences[0], atol=1e-8)
+
+
+def close(reduced, sampled, *, mean=0.1, sd=0.1):
+    """Means within a tenth of a posterior sd and sds within a tenth, for every parameter."""
+    for name in reduced.spec.parameters:
+        ours = reduced.draws()[name]
+        theirs = sampled["posterior"][name].to_numpy()
+        theirs = theirs.reshape((-1, *theirs.shape[2:]))
+        spread = theirs.std(axis=0)
+        assert np.max(np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) / spread) < mean, name
+        assert np.max(np.abs(ours.std(axis=0) / spread - 1)) < sd, name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", ["religion", "gender", "race"])
+def test_hierarchical_agrees_with_plain_pymc(shared, table):
+    path = shared / f"data/bayesbias_distances/with_controls_2022/{table}_group_reddit_dataset.csv"
+    pairs = read_distances(path)
+    ours = fit(pairs, "hierarchical", seed=1, draws=3000, pointwise=False)
+    assert ours.provenance["sampler"]["method"] == "collapsed"
+    close(ours, plain_fit(pairs, "hierarchical", 2))
+
+
+@pytest.mark.slow
+def test_additive_agrees_with_plain_pymc_and_its_ridge(shared):
+    pairs = read_distances(shared / "data/bayesbias_distances/reddit_pairs_2021/religionReddit.csv")
+    ours = fit(pairs, "additive", seed=1, draws=4000, pointwise=False)
+    # A common shift of m (15 words) and co (4) has posterior sd 0.5 / sqrt(15 + 4); see the model's notes.
+    draws = ours.draws()
+    shift = (draws["m"].sum(axis=1) - draws["co"].sum(axis=1)) / 19
+    assert shift.std() == pytest.approx(0.5 / np.sqrt(19), rel=0.05)
+    contrast = ours.contrasts(estimand="population").set_index(["level", "contrast"])
+    row = contrast.loc[("overall", "associated - neutral")]
+    assert row["mean"] == pytest.approx(-0.119, abs=0.002)
+    assert row["sd"] == pytest.approx(0.025, abs=0.001)
+
+
+@pytest.mark.slow
+def test_crossed_leaves_less_residual_and_predicts_better(shared):
+    from bayesbias import compare_models
+
+    pairs = read_distances(
+        shared / "data/bayesbias_distances/with_controls_2022/religion_group_reddit_dataset.csv"
+    )
+    crossed = fit(pairs, "crossed", seed=1)
+    hierarchical = fit(pairs, "hierarchical", seed=1)
+    assert np.allclose(crossed.draws()["sigma"].mean(axis=0), 0.115, atol=0.01)
+    assert (hierarchical.draws()["sigma"].mean(axis=0) > 0.165).all()
+    table = compare_models({"crossed": crossed, "hierarchical": hierarchical})
+    assert table.index[0] == "crossed"
+    assert table.loc["hierarchical", "elpd_diff"] > 10 * table.loc["hierarchical", "dse"]
+
+
+@pytest.mark.slow
+def test_pairwise_sampling_agrees_with_collapsed():
+    table = grid((5, 5, 5), (4, 4, 4), 20, 30)
+    ours = fit(table, "crossed", seed=1, draws=3000, pointwise=False)
+    other = fit(table, "crossed", seed=2, draws=3000, sampler="pairwise", pointwise=False, progress=False)
+    assert other.provenance["sampler"]["method"] == "pairwise"
+    close(ours, other.tree)
+
+
+@pytest.mark.slow
+def test_robust_recovers_heavy_tails():
+    table = grid((5, 5, 5), (4, 4, 4), 20, 40)
+    rng = np.random.default_rng(8)
+    far = rng.random(len(table)) < 0.05
+    table.loc[far, "distance"] += rng.choice([-0.8, 0.8], far.sum())
+    robust = fit(table, "robust", seed=1, progress=False, pointwise=False)
+    assert robust.diagnostics()["ok"], robust.diagnostics()
+    assert robust.draws()["nu"].mean() < 6
+    assert np.allclose(robust.draws()["sigma"].mean(axis=0), 0.1, atol=0.03)
+
+
+@pytest.mark.slow
+def test_ranks_are_uniform():
+    """Simulation-based calibration (Talts et al. 2018): the rank of the truth among its posterior draws."""
+    from scipy import stats
+
+    frame = grid()
+    spec = load_model("crossed")
+    # Narrower priors than the shipped ones, so that few simulated tables are wild; the method is the same.
+    parameters = {
+        name: dataclasses.replace(p, args={**p.args, "lam": 12.0}) if p.distribution == "Exponential" else p
+        for name, p in spec.parameters.items()
+    }
+    spec = dataclasses.replace(spec, parameters=parameters)
+    design = Design.of(spec, frame)
+    n, thin, kept = 200, 20, 99
+    truth = design.prior_draws(n, seed=1)
+    ranks: dict[str, list[float]] = {}
+    for i in range(n):
+        one = {name: values[i] for name, values in truth.items()}
+        table = frame.assign(distance=design.outcome_draws(one, seed=1000 + i))
+        result = fit(table, spec, seed=i, draws=kept * thin // 2 + thin, tune=500, chains=2, pointwise=False)
+        for name, values in result.draws().items():
+            chosen = values.reshape(len(values), -1)[::thin][:kept]
+            for k in (0, -1):
+                ranks.setdefault(f"{name}[{k}]", []).append(int((chosen[:, k] < one[name].ravel()[k]).sum()))
+    for name, values in ranks.items():
+        counts = np.histogram(values, bins=10, range=(0, kept + 1))[0]
+        assert stats.chisquare(counts).pvalue > 1e-4, (name, counts)
