@@ -12,9 +12,11 @@ import numpy as np
 from numba import njit
 
 _LOG_2PI = math.log(2.0 * math.pi)
+# Logarithms of scales beyond this have squares that overflow or vanish.
+_FARTHEST = 150.0
 
 
-@njit(cache=True, nogil=True, fastmath=False)
+@njit(cache=True, nogil=True, error_model="numpy")
 def log_prior(code: int, a: float, b: float, s: float) -> tuple[float, float]:
     """Return the log-density of a positive parameter at `s` and its derivative.
 
@@ -56,7 +58,7 @@ def log_prior(code: int, a: float, b: float, s: float) -> tuple[float, float]:
     return -0.5 * _LOG_2PI - math.log(b) - math.log(s) - 0.5 * z * z, -(1.0 + z / b) / s
 
 
-@njit(cache=True, nogil=True, fastmath=False)
+@njit(cache=True, nogil=True, error_model="numpy")
 def log_density(
     theta: np.ndarray,
     prior_code: np.ndarray,
@@ -82,6 +84,9 @@ def log_density(
     component j: `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``, the Gram matrix
     ``gram[comp_gram[j]:]`` summed over ``comp_nu[j]`` independent copies, and the effects
     ``comp_eff[j]:comp_eff[j + 1]``, each with a variance and a sparse incidence on the rows.
+
+    Where a trial step of the sampler leaves the range of floating point the density is zero (-inf), which the
+    sampler takes for a divergence; nothing is raised.
     """
     n_theta = theta.shape[0]
     n_var = n_theta + constants.shape[0]
@@ -89,6 +94,8 @@ def log_density(
     gvar = np.zeros(n_var)
     total = 0.0
     for t in range(n_theta):
+        if not abs(theta[t]) < _FARTHEST:
+            return -math.inf
         s = math.exp(theta[t])
         var[t] = s * s
         lp, d = log_prior(prior_code[t], prior_a[t], prior_b[t], s)

@@ -195,8 +195,9 @@ def fit(
     chains: int = 4,
     seed: int | None = None,
     sampler: str = "auto",
-    target_accept: float = 0.9,
+    target_accept: float | None = None,
     pointwise: bool = True,
+    cores: int | None = None,
     progress: bool | None = None,
 ) -> BiasFit:
     """Fit a model to a table of pairs.
@@ -214,9 +215,13 @@ def fit(
     sampler : {"auto", "collapsed", "pairwise"}
         ``collapsed`` integrates all effects out exactly; ``pairwise`` samples everything through PyMC.
         ``auto`` takes the first where it applies and records why not where it does not.
-    target_accept : float in (0, 1)
+    target_accept : float in (0, 1), optional
+        By default 0.9 for ``collapsed`` and 0.98 for ``pairwise``, where spreads near zero make the posterior
+        narrow in places and small steps cost little beside the compilation.
     pointwise : bool
         Whether the tree gets the log-likelihood of each pair and predictive draws.
+    cores : int, optional
+        How many chains run at a time; by default as many as the machine has cores. Does not change the draws.
     progress : bool, optional
         A progress bar on the terminal; by default where standard error is one and it pays.
 
@@ -236,10 +241,12 @@ def fit(
     >>> list(result.summary()["connection"])
     ['associated', 'different', 'human', 'neutral']
     """
-    _check_settings(draws=draws, tune=tune, chains=chains)
+    available = os.cpu_count() or 1
+    _check_settings(draws=draws, tune=tune, chains=chains, cores=available if cores is None else cores)
+    cores = min(chains, available if cores is None else cores)
     if sampler not in SAMPLERS:
         raise InputError("unknown sampler", found=sampler, valid=SAMPLERS)
-    if not 0 < target_accept < 1:
+    if target_accept is not None and not 0 < target_accept < 1:
         raise InputError("target_accept must lie between 0 and 1", found=target_accept)
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
@@ -264,13 +271,14 @@ def fit(
         "tune": tune,
         "chains": chains,
         "seed": int(seed),
-        "target_accept": target_accept,
+        "target_accept": target_accept or (0.9 if reduced else 0.98),
     }
     prepared = time.perf_counter()
-    if reduced is not None:
-        tree = _sample_collapsed(reduced, settings)
-    else:
-        tree = _sample_pairwise(design, settings, progress)
+    tree = (
+        _sample_collapsed(reduced, settings, cores)
+        if reduced
+        else _sample_pairwise(design, settings, cores, progress)
+    )
     _observed(tree, design)
     provenance = _provenance(table, spec, settings)
     provenance["sampler"] |= {
@@ -293,7 +301,7 @@ def _check_settings(**settings: int) -> None:
             raise InputError(f"`{name}` must be a whole number of at least 1", found=value)
 
 
-def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any]) -> xr.DataTree:
+def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any], cores: int) -> xr.DataTree:
     import nutpie
     import xarray as xr
     from nutpie.compiled_pyfunc import from_pyfunc
@@ -328,7 +336,7 @@ def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any]) -> xr.Dat
         draws=settings["draws"],
         tune=settings["tune"],
         chains=settings["chains"],
-        cores=min(settings["chains"], os.cpu_count() or 1),
+        cores=cores,
         seed=settings["seed"],
         save_warmup=False,
         progress_bar=False,
@@ -359,7 +367,9 @@ def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any]) -> xr.Dat
     return xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords), "sample_stats": stats[keep]})
 
 
-def _sample_pairwise(design: Design, settings: Mapping[str, Any], progress: bool | None) -> xr.DataTree:
+def _sample_pairwise(
+    design: Design, settings: Mapping[str, Any], cores: int, progress: bool | None
+) -> xr.DataTree:
     import logging
     import sys
 
@@ -372,7 +382,7 @@ def _sample_pairwise(design: Design, settings: Mapping[str, Any], progress: bool
             draws=settings["draws"],
             tune=settings["tune"],
             chains=settings["chains"],
-            cores=min(settings["chains"], os.cpu_count() or 1),
+            cores=cores,
             random_seed=settings["seed"],
             target_accept=settings["target_accept"],
             nuts_sampler="nutpie",

@@ -73,6 +73,7 @@ def grid(words=(3, 2, 2), attributes=(2, 3, 2), human=3, neutral=4, seed=0) -> p
     effect = {name: rng.normal(0, 0.1) for name, _, _ in kinds}
     for k, n in enumerate(words):
         for i in range(n):
+            own = dict(zip(CONNECTIONS, rng.normal(0, 0.06, 4), strict=True))
             for name, cls, kind in kinds:
                 connection = (
                     kind if kind != "stereotype" else "associated" if cls == f"class{k}" else "different"
@@ -86,7 +87,7 @@ def grid(words=(3, 2, 2), attributes=(2, 3, 2), human=3, neutral=4, seed=0) -> p
                         cls,
                         kind,
                         connection,
-                        mean + effect[name] + rng.normal(0, 0.1),
+                        mean + own[connection] + effect[name] + rng.normal(0, 0.1),
                     )
                 )
     names = ["protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind"]
@@ -160,6 +161,15 @@ def test_gradient_equals_differences(model, table):
     step = 1e-5 * np.eye(reduced.n_theta)
     numeric = [(reduced.log_density(theta + s)[0] - reduced.log_density(theta - s)[0]) / 2e-5 for s in step]
     np.testing.assert_allclose(reduced.log_density(theta)[1], numeric, atol=2e-6, rtol=2e-6)
+
+
+@pytest.mark.parametrize("far", [-1e3, -200.0, 160.0, 1e3, np.nan])
+def test_a_wild_step_has_density_zero_and_raises_nothing(far):
+    reduced = collapse(Design.of(load_model("crossed"), grid()))
+    for position in range(reduced.n_theta):
+        theta = np.full(reduced.n_theta, -2.0)
+        theta[position] = far
+        assert reduced.log_density(theta)[0] == -np.inf
 
 
 @pytest.mark.parametrize("table", ["grid", "holes", "repeats"])

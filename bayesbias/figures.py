@@ -1,0 +1,1098 @@
+"""Figures: each `plot_*` takes a result and an optional Axes, and returns the Axes.
+
+Without Axes a figure of a fitting size is made through pyplot, so that it shows in a notebook as any other;
+nothing else here touches pyplot, and `save_figures` does without it. Fonts, sizes and colours are set for
+the artists drawn here and for nothing else. Colours are those of Okabe and Ito (2008), which the
+colour-blind can tell apart; they also differ in grey, and every connection has a marker of its own.
+
+Words are drawn as they are written: a ``$`` starts no formula. A script that the font lacks shows as
+boxes; choose a font with ``matplotlib.rcParams["font.family"]``, which is respected.
+
+Title and legend stand above the Axes, where they hide no data; give a figure of your own
+``layout="constrained"``, so that it makes room for them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import textwrap
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias._resources import whole_file
+from bayesbias.errors import InputError, nearest
+from bayesbias.posterior import CONTRASTS, ESTIMANDS, PROB, ROPE, BiasFit
+from bayesbias.spec import CONNECTIONS, Design, ModelSpec, load_model
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "plot_connections",
+    "plot_contrasts",
+    "plot_predictive",
+    "plot_priors",
+    "plot_words",
+    "save_figures",
+]
+
+# Okabe and Ito, Color Universal Design (2008): vermillion, blue, reddish purple; the fourth is a dark grey
+# in place of their black. Their luminances (119, 87, 151, 64 of 255) keep neighbours apart in grey print.
+_COLOUR = {"associated": "#D55E00", "different": "#0072B2", "human": "#CC79A7", "neutral": "#404040"}
+_MARKER = {"associated": "o", "different": "s", "human": "^", "neutral": "D"}
+_INK = "#222222"
+_FAINT = "#767676"
+_BAND = "#F3F3F3"
+_WIDTH = 7.0  # inches: two columns of a journal
+_HEAD = 0.75  # height of a heading, in rows
+_TALLEST = 100.0  # inches; a PNG cannot hold more than 65,535 rows of pixels
+# A plain dict of Any: matplotlib's own type of it lists every setting there is.
+_STYLE: Any = {
+    "font.size": 8,
+    "axes.titlesize": 9.5,
+    "axes.titleweight": "bold",
+    "axes.titlecolor": _INK,
+    "axes.labelsize": 8.5,
+    "axes.labelcolor": _INK,
+    "axes.edgecolor": _INK,
+    "axes.facecolor": "white",
+    "axes.linewidth": 0.7,
+    "axes.grid": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.facecolor": "white",
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "text.color": _INK,
+    "text.parse_math": True,  # `_plain` escapes for it, so it must not be off
+    "text.usetex": False,
+    "xtick.color": _INK,
+    "xtick.labelsize": 8,
+    "ytick.color": _INK,
+    "ytick.labelsize": 8,
+    "hatch.linewidth": 0.5,
+}
+_FORMATS = ("pdf", "png", "svg")
+_OUTCOME = {"distance": "cosine distance (0 = same direction, 1 = unrelated, 2 = opposite)"}
+_ESTIMAND = {"population": "population: new words like these", "these_words": "these words only"}
+# At the level of classes and words the protected words keep their own effects; only attributes are new.
+_ESTIMAND_WITHIN = _ESTIMAND | {"population": "population: new attributes like these"}
+_LEVELS = ("overall", "class", "word")
+_COLUMNS = {"population": 32.0, "these_words": 62.0}  # right ends of the columns, in points from the Axes
+_PRIOR_DRAWS = 6000
+_PRIOR_PAIRS = 20_000
+
+
+def _styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
+    """Run `function` under the style of the package, and leave matplotlib's settings as they were."""
+
+    @functools.wraps(function)
+    def inner(*args: P.args, **kwargs: P.kwargs) -> T:
+        import matplotlib as mpl
+
+        with mpl.rc_context(_STYLE):
+            return function(*args, **kwargs)
+
+    return inner
+
+
+# -- the five figures -----------------------------------------------------------------------------
+
+
+@_styled
+def plot_priors(
+    model_or_fit: str | os.PathLike[str] | ModelSpec | BiasFit, ax: Axes | None = None, *, seed: int = 0
+) -> Axes:
+    """Show what a model believes before it has seen a pair, against the possible distances.
+
+    Per connection: the prior of the mean distance (filled), the prior predictive of a single pair (line),
+    and the share of such pairs that falls outside [0, 2], where no cosine distance can lie.
+
+    Parameters
+    ----------
+    model_or_fit : str, path, ModelSpec or BiasFit
+        A model alone is shown for one protected word, and a fit for the words of its table; the two differ
+        only where the mean is averaged over words, as in the additive model.
+    ax : matplotlib Axes, optional
+        By default a new figure.
+    seed : int
+        Of the draws from the prior.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        For an unknown model, or one that needs a column the table lacks.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> ax = bb.plot_priors("crossed", ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['associated', 'different', 'human', 'neutral']
+    """
+    fit = model_or_fit if isinstance(model_or_fit, BiasFit) else None
+    spec = fit.spec if fit is not None else load_model(model_or_fit)  # type: ignore[arg-type]
+    frame = _one_pair_each(spec) if fit is None else fit.table
+    _need(frame, ("connection",), spec)
+    means = _prior_means(spec, frame, seed)
+    pairs = frame.drop_duplicates("connection")
+    design = Design.of(spec, pairs)
+    new = design.outcome_draws(design.prior_draws(_PRIOR_PAIRS, seed), seed + 1)
+    predictive = {str(name): new[:, i] for i, name in enumerate(pairs["connection"])}
+
+    names = list(means)
+    ax = _axes(ax, _size_ridges(len(names)))
+    possible = (0.0, 2.0) if spec.outcome == "distance" else None
+    low, high = (-1.0, 3.0) if possible else _range([*means.values(), *predictive.values()], 0.01)
+    grid = np.linspace(low, high, 401)
+    _ridge_axis(ax, names, (low, high))
+    if possible:
+        for edges in ((low, possible[0]), (possible[1], high)):
+            ax.axvspan(*edges, facecolor="#E4E4E4", edgecolor="#B5B5B5", hatch="////", linewidth=0, zorder=0)
+    for row, name in enumerate(names):
+        curves = [_density(drawn, grid, 1.6 * _bandwidth(drawn)) for drawn in (means[name], predictive[name])]
+        # Each curve has its own scale, since a prior of the mean can be far narrower than that of a pair.
+        up = [row + 0.42 - 0.8 * curve / curve.max() for curve in curves]
+        ax.fill_between(
+            grid,
+            row + 0.42,
+            up[0],
+            color=_colour(name),
+            alpha=0.4,
+            linewidth=0,
+            zorder=2,
+            label="_prior of the mean",
+        )
+        ax.plot(grid, up[1], color=_INK, linewidth=1.2, zorder=3, label="_prior predictive of a pair")
+        if possible:
+            out = float(np.mean((predictive[name] < possible[0]) | (predictive[name] > possible[1])))
+            _aside(ax, row, f"{_percent(out)} of pairs\nimpossible")
+    _name_x(ax, _label(spec))
+    handles = [
+        _patch(_FAINT, "prior of the mean distance", alpha=0.5),
+        _line(_INK, "prior predictive of a single pair"),
+        *([_patch("#E4E4E4", "impossible", hatch="////", edge="#B5B5B5")] if possible else []),
+    ]
+    said = f"Model {spec.name}" + (f" on {_table_name(fit)}" if fit is not None else "")
+    _headings(ax, "Before the data: prior against the possible distances", said, handles)
+    return ax
+
+
+@_styled
+def plot_connections(
+    fit: BiasFit, prob: float = PROB, estimand: str = "population", ax: Axes | None = None
+) -> Axes:
+    """Show the posterior of the mean distance per connection, as `BiasFit.summary` gives it.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    prob : float in (0, 1)
+        Probability of the HPDI that is drawn as a line.
+    estimand : {"population", "these_words"}
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> result = bb.fit(table, seed=1, draws=200, pointwise=False)
+    >>> ax = bb.plot_connections(result, ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['associated', 'different', 'human', 'neutral']
+    """
+    _need(fit.table, ("connection",), fit.spec)
+    frame = fit.summary(prob, estimand)
+    ax = _axes(ax, _size_connections(fit))
+    names = list(frame["connection"])
+    _ridge_axis(ax, names, _padded(frame["hpdi_low"].min(), frame["hpdi_high"].max(), fit.spec))
+    _mark_one(ax, fit.spec)
+    for row, line in enumerate(frame.itertuples()):
+        colour = _colour(line.connection)
+        ax.plot(
+            [line.hpdi_low, line.hpdi_high],
+            [row, row],
+            color=colour,
+            linewidth=2.4,
+            zorder=3,
+            solid_capstyle="butt",
+        )
+        _point(ax, line.mean, row, line.connection, 7)
+        _aside(ax, row, f"{line.mean:.3f}\n[{line.hpdi_low:.3f}, {line.hpdi_high:.3f}]")
+    _name_x(ax, _label(fit.spec))
+    handles = [
+        _line(_INK, f"posterior mean and {_prob(prob)} HPDI", marker="o", width=2.4, size=6),
+        *_one_handle(fit.spec),
+    ]
+    _headings(ax, "Mean distance per connection", f"{_source(fit)}; {_ESTIMAND[estimand]}", handles)
+    return ax
+
+
+@_styled
+def plot_words(
+    fit: BiasFit, prob: float = PROB, ax: Axes | None = None, *, estimand: str = "population"
+) -> Axes:
+    """Show every pair and, over the pairs, what the model makes of each protected word.
+
+    One row per protected word, grouped by protected class; in it one lane per connection, with every raw
+    pair as a point and the posterior mean and HPDI of `BiasFit.words`. Points are spread within their lane, the
+    same way each time, so that they can be seen; all are drawn.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    prob : float in (0, 1)
+        Probability of the HPDI that is drawn as a line.
+    ax : matplotlib Axes, optional
+        By default a new figure, as tall as the words need.
+    estimand : {"population", "these_words"}
+        Under ``population`` the mean is that over new attributes, so that it may lie beside the middle of
+        the points, which are those of the attributes at hand.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Notes
+    -----
+    After the figures of Dobrzeniecka and Urbaniak, section 5, which show raw pairs beside posterior
+    intervals for each protected word.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> result = bb.fit(table, seed=1, draws=200, pointwise=False)
+    >>> ax = bb.plot_words(result, ax=Figure(figsize=(7, 9)).subplots())
+    >>> sum(len(points.get_offsets()) for points in ax.collections) == len(table)
+    True
+    """
+    _need(fit.table, ("connection", "protected_word", "protected_class"), fit.spec)
+    words = fit.words(prob, estimand)
+    table = fit.table
+    present = [c for c in CONNECTIONS if (table["connection"].astype(str) == c).any()]
+    rows, labels, heads = _grouped(table)
+    ax = _axes(ax, _size_words(fit))
+    outcome = table[fit.spec.outcome].to_numpy(dtype=float)
+    span = (
+        float(min(outcome.min(), words["hpdi_low"].min())),
+        float(max(outcome.max(), words["hpdi_high"].max())),
+    )
+    row_points = _row_axis(ax, labels, heads, _padded(*span, fit.spec))
+    _mark_one(ax, fit.spec)
+
+    lane = 0.84 / len(present)
+    lane_points = lane * row_points
+    at = {c: (i - (len(present) - 1) / 2) * lane for i, c in enumerate(present)}
+    position = np.array([rows[str(word)] for word in table["protected_word"]], dtype=float)
+    connection = table["connection"].astype(str).to_numpy()
+    size = float(np.clip(0.3 * lane_points, 1.3, 2.4))
+    for name in present:
+        mine = connection == name
+        where = position[mine]
+        # Points rain in the lower part of the lane, the interval lies in the upper: neither hides the other.
+        height = where + at[name] + (0.5 * _spread(where) - 0.05) * lane
+        crowd = mine.sum() / len(np.unique(where))
+        ax.scatter(
+            outcome[mine],
+            height,
+            s=(0.85 * size if _MARKER[name] == "s" else size) ** 2,  # a square looks larger than a disc
+            marker=_MARKER[name],
+            color=_colour(name),
+            alpha=float(np.clip(4 / np.sqrt(crowd), 0.3, 0.65)),
+            linewidths=0,
+            zorder=2,
+            # Ten thousand points as separate shapes make an SVG that browsers choke on.
+            rasterized=len(table) > 6000,
+            label=f"_{name}",
+        )
+    big, thick = float(np.clip(0.6 * lane_points, 3.2, 5.5)), float(np.clip(0.2 * lane_points, 0.9, 1.8))
+    for line in words.itertuples():
+        y = rows[line.protected_word] + at[line.connection] - 0.22 * lane
+        _interval(ax, (line.hpdi_low, line.hpdi_high), y, line.connection, thick)
+        _point(ax, line.mean, y, line.connection, big)
+    _name_x(ax, _label(fit.spec))
+    handles = [
+        *(_line(_colour(c), c, marker=_MARKER[c], width=1.8, size=5) for c in present),
+        *_one_handle(fit.spec),
+    ]
+    large = f"posterior mean with {_prob(prob)} HPDI ({_ESTIMAND_WITHIN[estimand]})"
+    said = f"{_source(fit)}. Small points: single pairs; large: {large}"
+    _headings(ax, "Distance of each protected word, per connection", said, handles)
+    return ax
+
+
+@_styled
+def plot_contrasts(
+    fit: BiasFit,
+    prob: float = PROB,
+    rope: float = ROPE,
+    level: str = "overall",
+    ax: Axes | None = None,
+    *,
+    contrasts: Sequence[str] | None = None,
+) -> Axes:
+    """Show differences between connections against the region of practical equivalence (ROPE).
+
+    Both estimands stand side by side: a filled circle on a thick line for the population, an open diamond on
+    a thin line for these words only. At the right is the probability that the difference is negative.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    prob : float in (0, 1)
+    rope : float > 0
+        Half-width of the ROPE.
+    level : {"overall", "class", "word"}
+    ax : matplotlib Axes, optional
+        By default a new figure.
+    contrasts : sequence of str, optional
+        Which contrasts, such as ``"associated - different"``; by default all, and at level ``word`` the first.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        For an unknown level or contrast.
+    FitError
+        Where the table holds one connection only.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> result = bb.fit(table, seed=1, draws=200, pointwise=False)
+    >>> ax = bb.plot_contrasts(result, ax=Figure().subplots())
+    >>> ax.get_yticklabels()[0].get_text()
+    'associated − different'
+    """
+    _need(fit.table, ("connection", "protected_word", "protected_class"), fit.spec)
+    frame = _contrast_rows(fit, prob, rope, level, contrasts)
+    ax = _axes(ax, _size_contrasts(fit, level, contrasts))
+    rows, labels, heads = _contrast_grid(fit, frame, level)
+    low, high = min(frame["hpdi_low"].min(), -rope), max(frame["hpdi_high"].max(), rope)
+    pad = 0.06 * (high - low)
+    row_points = _row_axis(ax, labels, heads, (low - pad, high + pad))
+    ax.axvspan(-rope, rope, color="#D9D9D9", linewidth=0, zorder=0.6)
+    ax.axvline(0, color=_INK, linewidth=0.8, zorder=0.7)
+    size, thick = float(np.clip(0.26 * row_points, 2.4, 6)), float(np.clip(0.1 * row_points, 0.9, 1.8))
+    for line in frame.itertuples():
+        row, colour = rows[line.contrast, line.name], _contrast_colour(line.estimand)
+        population = line.estimand == "population"
+        y = row + (-0.2 if population else 0.2)
+        ax.plot(
+            [line.hpdi_low, line.hpdi_high],
+            [y, y],
+            color=colour,
+            linewidth=thick if population else 0.6 * thick,
+            solid_capstyle="butt",
+            zorder=3,
+            label="_interval",
+        )
+        ax.plot(
+            [line.mean], [y], zorder=4, label=f"_{line.estimand}", **_contrast_marker(line.estimand, size)
+        )
+        shift = _COLUMNS[line.estimand]
+        _aside(
+            ax,
+            row,
+            _probability(line.p_below_zero),
+            min(8.0, 0.75 * row_points),
+            shift=shift,
+            ha="right",
+            color=colour,
+        )
+    for which, name in (("population", "pop."), ("these_words", "these")):
+        _aside(ax, None, name, 7.5, shift=_COLUMNS[which], up=4, ha="right", color=_contrast_colour(which))
+    _aside(ax, None, "P(< 0)", 8.0, up=14, weight="bold")
+    nearer = "lies nearer" if fit.spec.outcome == "distance" else "is smaller"
+    of = "cosine distance" if fit.spec.outcome == "distance" else _label(fit.spec)
+    _name_x(ax, f"difference in {of} (below 0: the first of the two {nearer})")
+    said_of = _ESTIMAND if level == "overall" else _ESTIMAND_WITHIN
+    handles = [
+        *(
+            _line(
+                _contrast_colour(which),
+                said_of[which],
+                width=1.8 if which == "population" else 1.1,
+                **_contrast_marker(which, 5.5),
+            )
+            for which in ESTIMANDS
+        ),
+        _patch("#D9D9D9", f"ROPE ±{rope:g}"),
+    ]
+    each = {"overall": "", "class": ", per protected class", "word": ", per protected word"}[level]
+    one = frame["contrast"].unique()
+    what = f"{_minus(one[0])}" if level == "word" and len(one) == 1 else "Contrasts between connections"
+    said = f"{_source(fit)}. Posterior mean and {_prob(prob)} HPDI"
+    _headings(ax, what + each, said, handles)
+    return ax
+
+
+@_styled
+def plot_predictive(fit: BiasFit, ax: Axes | None = None, *, replicates: int = 50) -> Axes:
+    """Hold the observed distances of each connection against data the fitted model would make.
+
+    Parameters
+    ----------
+    fit : BiasFit
+        Without predictive draws in its tree they are made, with the same seed and so the same values.
+    ax : matplotlib Axes, optional
+        By default a new figure.
+    replicates : int
+        How many replicated tables are drawn, at most 200.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> result = bb.fit(table, seed=1, draws=200, pointwise=False)
+    >>> ax = bb.plot_predictive(result, ax=Figure().subplots(), replicates=20)
+    >>> len(ax.lines)  # four observed curves, each over twenty replicated ones
+    84
+    """
+    _need(fit.table, ("connection",), fit.spec)
+    if isinstance(replicates, bool) or not isinstance(replicates, int) or not 1 <= replicates <= 200:
+        raise InputError("`replicates` must be a whole number from 1 to 200", found=replicates)
+    observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
+    drawn = _predictive(fit, replicates)
+    connection = fit.table["connection"].astype(str).to_numpy()
+    names = [c for c in CONNECTIONS if (connection == c).any()]
+    low, high = _range([observed, drawn.ravel()], 0.0005)
+    grid = np.linspace(low - 0.15 * (high - low), high + 0.15 * (high - low), 301)
+    ax = _axes(ax, _size_ridges(len(names)))
+    _ridge_axis(ax, names, (float(grid[0]), float(grid[-1])))
+    for row, name in enumerate(names):
+        mine = connection == name
+        width = _bandwidth(observed[mine])
+        seen = _density(observed[mine], grid, width)
+        made = [_density(values, grid, width) for values in drawn[:, mine]]
+        scale = 0.84 / max(float(seen.max()), *(float(curve.max()) for curve in made))
+        for curve in made:
+            ax.plot(
+                grid,
+                row + 0.42 - scale * curve,
+                color="#9A9A9A",
+                linewidth=0.5,
+                alpha=0.45,
+                zorder=2,
+                label="_replicated",
+            )
+        ax.plot(
+            grid, row + 0.42 - scale * seen, color=_colour(name), linewidth=2, zorder=3, label="_observed"
+        )
+        _aside(ax, row, f"{mine.sum():,} pairs")
+    _name_x(ax, _label(fit.spec))
+    handles = [
+        _line(_INK, "observed pairs (coloured; density)", width=2),
+        _line("#9A9A9A", f"{len(drawn)} tables made by the fitted model", width=0.8),
+    ]
+    _headings(ax, "Posterior predictive check", _source(fit), handles)
+    return ax
+
+
+@_styled
+def save_figures(
+    fit: BiasFit, folder: str | os.PathLike[str], formats: Iterable[str] = ("png", "svg")
+) -> list[Path]:
+    """Draw all figures of a fit and write them into a folder.
+
+    Everything is drawn before anything is written, and each file is written whole or not at all. The same fit
+    gives the same bytes: PNG at 200 dpi, SVG with its text as text, neither with a date.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    folder : path
+        Made where it does not exist.
+    formats : iterable of str
+        Of ``pdf``, ``png`` and ``svg``.
+
+    Returns
+    -------
+    list of Path
+        The files, figure by figure: ``priors``, ``connections``, ``words``, ``contrasts``,
+        ``contrasts_class``, ``contrasts_word``, ``predictive``. Contrasts are left out where there is one
+        connection only.
+
+    Raises
+    ------
+    InputError
+        For an unknown format, or where the folder cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
+    for name in wanted:
+        if name not in _FORMATS:
+            raise InputError(
+                "unknown figure format",
+                found=name,
+                valid=_FORMATS,
+                hint=nearest(str(name).strip("."), _FORMATS),
+            )
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file, not a folder", where=folder)
+    present = set(fit.table["connection"].astype(str))
+    to_contrast = any(a in present and b in present for a, b in CONTRASTS)
+    plots: dict[str, tuple[functools.partial[Axes], tuple[float, float]]] = {
+        "priors": (functools.partial(plot_priors, fit), _size_ridges(len(present))),
+        "connections": (functools.partial(plot_connections, fit), _size_connections(fit)),
+        "words": (functools.partial(plot_words, fit), _size_words(fit)),
+    }
+    for level in _LEVELS if to_contrast else ():
+        name = "contrasts" if level == "overall" else f"contrasts_{level}"
+        plots[name] = (functools.partial(plot_contrasts, fit, level=level), _size_contrasts(fit, level, None))
+    plots["predictive"] = (functools.partial(plot_predictive, fit), _size_ridges(len(present)))
+
+    made: dict[Path, bytes] = {}
+    for name, (draw, size) in plots.items():
+        figure = Figure(figsize=size, layout="constrained")
+        draw(ax=figure.subplots())
+        for kind in wanted:
+            made[folder / f"{name}.{kind}"] = _rendered(figure, kind)
+    for path, content in made.items():
+        with whole_file(path) as temporary:
+            temporary.write_bytes(content)
+    return list(made)
+
+
+# -- numbers --------------------------------------------------------------------------------------
+
+
+def _need(frame: pd.DataFrame, columns: Iterable[str], spec: ModelSpec) -> None:
+    for column in columns:
+        if column not in frame.columns:
+            raise InputError(
+                "the figure needs a column that the table lacks",
+                where=f"model {spec.name}",
+                found=[str(c) for c in frame.columns],
+                valid=column,
+            )
+
+
+def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:
+    """Return the smallest table with all four connections, for a model without data."""
+    import pandas as pd
+
+    frame = pd.DataFrame(
+        {
+            "protected_word": "word",
+            "protected_class": "own",
+            "attribute": [f"{name} attribute" for name in CONNECTIONS],
+            "attribute_class": ["own", "other", "human", "neutral"],
+            "attribute_kind": ["stereotype", "stereotype", "human", "neutral"],
+            "connection": CONNECTIONS,
+        }
+    )
+    columns = {dim for parameter in spec.parameters.values() for dim in parameter.dims} | set(spec.units)
+    for column in sorted(columns.difference(frame.columns)):
+        frame[column] = "any"
+    frame[spec.outcome] = 1.0
+    return frame
+
+
+def _prior_means(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict[str, np.ndarray]:
+    """Draw the mean distance per connection, as `BiasFit.summary` defines it, from the prior."""
+    import xarray as xr
+
+    design = Design.of(spec, frame)
+    drawn = design.prior_draws(_PRIOR_DRAWS, seed)
+    variables = {
+        name: (
+            ("chain", "draw", *parameter.dims),
+            drawn[name].reshape((1, _PRIOR_DRAWS, *design.shape(name))),
+        )
+        for name, parameter in spec.parameters.items()
+    }
+    # A posterior that is the prior: the estimand is then computed by the very code that reports it.
+    prior = BiasFit(xr.DataTree.from_dict({"posterior": xr.Dataset(variables)}), frame, spec, {})
+    keys, draws = prior._levels("population")
+    return {name: draws[0, :, i] for i, (level, _, name) in enumerate(keys) if level == "overall"}
+
+
+def _predictive(fit: BiasFit, replicates: int) -> np.ndarray:
+    """Return replicated outcomes, shape (replicates, n_pairs)."""
+    if "posterior_predictive" in fit.tree.children:
+        values = (
+            fit.tree["posterior_predictive"][fit.spec.outcome].transpose("chain", "draw", "pair").to_numpy()
+        )
+        values = values.reshape(-1, values.shape[-1])
+    else:
+        # As in `posterior.with_pointwise`, without the log-likelihood, which is large and not needed here.
+        draws = fit.draws()
+        total = len(next(iter(draws.values())))
+        keep = np.linspace(0, total - 1, min(200, total)).astype(int)
+        seed = int(fit.provenance["sampler"]["seed"])
+        values = fit.design.outcome_draws({name: drawn[keep] for name, drawn in draws.items()}, seed + 1)
+    return values[np.linspace(0, len(values) - 1, min(replicates, len(values))).astype(int)]
+
+
+def _bandwidth(values: np.ndarray) -> float:
+    """Silverman's rule, with the quartiles so that a heavy tail does not flatten the curve."""
+    spread = [float(np.std(values)), float(np.subtract(*np.percentile(values, (75, 25)))) / 1.34]
+    positive = [s for s in spread if s > 0]
+    return 1.06 * min(positive, default=0.01) * len(values) ** -0.2
+
+
+def _density(values: np.ndarray, grid: np.ndarray, width: float | None = None) -> np.ndarray:
+    """Estimate a density with a Gaussian kernel on an even grid, from a fine histogram."""
+    step = float(grid[1] - grid[0])
+    width = max(_bandwidth(values) if width is None else width, step)
+    reach = int(np.ceil(4 * width / step))
+    edges = grid[0] + step * (np.arange(-reach, len(grid) + reach + 1) - 0.5)
+    counts, _ = np.histogram(values, edges)
+    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) * step / width) ** 2)
+    return np.convolve(counts / (len(values) * step), kernel / kernel.sum(), mode="valid")
+
+
+def _range(arrays: Sequence[np.ndarray], tail: float) -> tuple[float, float]:
+    low = min(float(np.quantile(values, tail)) for values in arrays)
+    high = max(float(np.quantile(values, 1 - tail)) for values in arrays)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _spread(group: np.ndarray) -> np.ndarray:
+    """Spread the members of each group evenly over [0, 1), in an order that shows no pattern, with no chance."""
+    order = np.argsort(group, kind="stable")
+    starts = np.r_[0, np.flatnonzero(np.diff(group[order])) + 1]
+    rank = np.empty(len(group))
+    rank[order] = np.arange(len(group)) - np.repeat(starts, np.diff(np.r_[starts, len(group)]))
+    return (rank + 0.5) * 0.6180339887498949 % 1.0  # multiples of the golden ratio
+
+
+def _grouped(
+    table: pd.DataFrame,
+) -> tuple[dict[str, float], list[tuple[float, str]], list[tuple[float, str]]]:
+    """Place words under the headings of their classes: row of each word, labels, headings."""
+    first = table.drop_duplicates("protected_word")
+    by_class: dict[str, list[str]] = {}
+    for word, name in zip(
+        first["protected_word"].astype(str), first["protected_class"].astype(str), strict=True
+    ):
+        by_class.setdefault(name, []).append(word)
+    return _placed({name: [(word, word) for word in words] for name, words in by_class.items()})
+
+
+def _placed(
+    groups: Mapping[str, list[tuple[Any, str]]],
+) -> tuple[dict[Any, float], list[tuple[float, str]], list[tuple[float, str]]]:
+    rows: dict[Any, float] = {}
+    labels: list[tuple[float, str]] = []
+    heads: list[tuple[float, str]] = []
+    edge = 0.0
+    for name, members in groups.items():
+        heads.append((edge + _HEAD / 2, name))
+        edge += _HEAD
+        for key, label in members:
+            rows[key] = edge + 0.5
+            labels.append((edge + 0.5, label))
+            edge += 1
+    return rows, labels, heads
+
+
+def _contrast_names(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> list[str]:
+    if level not in _LEVELS:
+        raise InputError("unknown level", found=level, valid=_LEVELS, hint=nearest(str(level), _LEVELS))
+    present = set(fit.table["connection"].astype(str))
+    known = [f"{a} - {b}" for a, b in CONTRASTS if a in present and b in present]
+    if contrasts is None:
+        return known if level != "word" else known[:1]
+    wanted = [contrasts] if isinstance(contrasts, str) else list(contrasts)
+    for name in wanted:
+        if name not in known:
+            raise InputError(
+                "no such contrast in this fit", found=name, valid=known, hint=nearest(str(name), known)
+            )
+    if not wanted:
+        raise InputError("no contrast is asked for", found=wanted, valid=known)
+    return wanted
+
+
+def _contrast_rows(
+    fit: BiasFit, prob: float, rope: float, level: str, contrasts: Sequence[str] | None
+) -> pd.DataFrame:
+    names = _contrast_names(fit, level, contrasts)
+    frame = fit.contrasts(prob, rope)
+    return frame[(frame["level"] == level) & frame["contrast"].isin(names)]
+
+
+def _contrast_grid(
+    fit: BiasFit, frame: pd.DataFrame, level: str
+) -> tuple[dict[Any, float], list[tuple[float, str]], list[tuple[float, str]]]:
+    """Place contrasts: alone, or as headings over classes or words; one contrast of words under their classes."""
+    pairs = list(dict.fromkeys(zip(frame["contrast"], frame["name"], strict=True)))
+    if level == "overall":
+        return (
+            {pair: i + 0.5 for i, pair in enumerate(pairs)},
+            [(i + 0.5, _minus(contrast)) for i, (contrast, _) in enumerate(pairs)],
+            [],
+        )
+    groups: dict[str, list[tuple[Any, str]]] = {}
+    names = list(dict.fromkeys(contrast for contrast, _ in pairs))
+    words = fit.table.drop_duplicates("protected_word")
+    classes = dict(
+        zip(words["protected_word"].astype(str), words["protected_class"].astype(str), strict=True)
+    )
+    order = {name: i for i, name in enumerate(dict.fromkeys(classes.values()))}
+    if level == "word":
+        pairs.sort(key=lambda pair: order[classes[pair[1]]])  # stable: words keep their order
+    for contrast in names:
+        for pair in pairs:
+            if pair[0] == contrast:
+                head = [] if level == "word" and len(names) == 1 else [_minus(contrast)]
+                head += [classes[pair[1]]] if level == "word" else []
+                groups.setdefault(", ".join(head), []).append((pair, pair[1]))
+    return _placed(groups)
+
+
+# -- sizes, in inches -----------------------------------------------------------------------------
+
+
+def _size_ridges(n: int) -> tuple[float, float]:
+    return _WIDTH, 1.35 + 0.78 * n
+
+
+def _size_connections(fit: BiasFit) -> tuple[float, float]:
+    return _WIDTH, 1.35 + 0.42 * fit.table["connection"].nunique()
+
+
+def _size_rows(rows: float, roomy: float, tight: float) -> tuple[float, float]:
+    """Rows are roomy while a page lasts; then they shrink, and beyond that the figure grows."""
+    return _WIDTH, min(1.4 + rows * float(np.clip(7.2 / rows, tight, roomy)), _TALLEST)
+
+
+def _size_words(fit: BiasFit) -> tuple[float, float]:
+    rows = fit.table["protected_word"].nunique() + _HEAD * fit.table["protected_class"].nunique()
+    return _size_rows(rows, 0.42, 0.17)
+
+
+def _size_contrasts(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> tuple[float, float]:
+    n = len(_contrast_names(fit, level, contrasts))
+    words, classes = fit.table["protected_word"].nunique(), fit.table["protected_class"].nunique()
+    rows = {"overall": n, "class": n * (classes + _HEAD), "word": n * (words + _HEAD * classes)}[level]
+    return _size_rows(rows, 0.34 if level == "overall" else 0.27, 0.15)
+
+
+# -- drawing --------------------------------------------------------------------------------------
+
+
+def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """Return the Axes given, or those of a new pyplot figure, which a notebook shows and a script can `show`."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def _height(ax: Axes) -> float:
+    """Height of the Axes in points, as far as it is known before the layout."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    return float(ax.get_position().height * figure.get_size_inches()[1] * 72)
+
+
+def _ridge_axis(ax: Axes, names: Sequence[str], span: tuple[float, float]) -> None:
+    ax.set_ylim(len(names) - 0.45, -0.55)
+    ax.set_xlim(*span)
+    _name_rows(ax, range(len(names)), names)
+    ax.tick_params(axis="y", length=0, labelsize=8.5)
+    ax.tick_params(axis="x", labelsize=8)
+
+
+def _name_rows(ax: Axes, rows: Sequence[float], names: Sequence[str]) -> None:
+    ax.set_yticks(rows, labels=[_plain(name) for name in names])
+    for label in ax.get_yticklabels():  # ticks of a user's Axes may be older than our settings
+        label.set_parse_math(True)
+        label.set_usetex(False)
+
+
+def _row_axis(
+    ax: Axes, labels: list[tuple[float, str]], heads: list[tuple[float, str]], span: tuple[float, float]
+) -> float:
+    """Label the rows, heading by heading; return the height of a row in points."""
+    ticks = sorted([(at, label, False) for at, label in labels] + [(at, label, True) for at, label in heads])
+    n = len(labels) + _HEAD * len(heads)
+    ax.set_ylim(n, 0)
+    ax.set_xlim(*span)
+    points = _height(ax) / n
+    size = float(np.clip(0.78 * points, 3.0, 8.5))
+    _name_rows(ax, [at for at, _, _ in ticks], [label for _, label, _ in ticks])
+    ax.tick_params(axis="y", length=0, labelsize=size)
+    ax.tick_params(axis="x", labelsize=8)
+    for tick, (at, _, head) in zip(ax.get_yticklabels(), ticks, strict=True):
+        if head:
+            tick.set_fontweight("bold")
+            if at > _HEAD:
+                ax.axhline(at - _HEAD / 2, color=_FAINT, linewidth=0.6, zorder=0.5)
+    # Every other row is shaded, so that the eye finds its way from the word to its lanes.
+    for i, (at, _) in enumerate(labels):
+        if i % 2 == 0:
+            ax.axhspan(at - 0.5, at + 0.5, color=_BAND, linewidth=0, zorder=0)
+    return points
+
+
+def _interval(ax: Axes, ends: tuple[float, float], y: float, connection: str, width: float) -> None:
+    """Draw an interval with a white edge, to be seen above a cloud of points of its colour."""
+    ax.plot(
+        ends, (y, y), color="white", linewidth=width + 1.2, zorder=3, solid_capstyle="butt", label="_edge"
+    )
+    ax.plot(
+        ends,
+        (y, y),
+        color=_colour(connection),
+        linewidth=width,
+        zorder=3.1,
+        solid_capstyle="butt",
+        label="_interval",
+    )
+
+
+def _point(ax: Axes, x: float, y: float, connection: str, size: float) -> None:
+    ax.plot(
+        [x],
+        [y],
+        marker=_MARKER.get(connection, "o"),
+        # A triangle covers about half of the square around it and looks small beside the others.
+        markersize=1.25 * size if _MARKER.get(connection) == "^" else size,
+        color=_colour(connection),
+        markeredgecolor="white",
+        markeredgewidth=min(0.7, 0.15 * size),
+        linestyle="none",
+        zorder=4,
+        label=f"_mean {connection}",
+    )
+
+
+def _mark_one(ax: Axes, spec: ModelSpec) -> None:
+    if spec.outcome == "distance":
+        ax.axvline(1, color=_INK, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=1, label="_no similarity")
+
+
+def _one_handle(spec: ModelSpec) -> list[Any]:
+    return (
+        [_line(_INK, "1 = no similarity", width=0.8, style=(0, (1, 1.5)))]
+        if spec.outcome == "distance"
+        else []
+    )
+
+
+def _padded(low: float, high: float, spec: ModelSpec) -> tuple[float, float]:
+    if spec.outcome == "distance":
+        low, high = min(low, 1.0), max(high, 1.0)
+    pad = 0.03 * (high - low) or 0.1
+    return low - pad, high + pad
+
+
+def _name_x(ax: Axes, text: str) -> None:
+    ax.set_xlabel(text, fontsize=8.5)
+
+
+def _aside(
+    ax: Axes,
+    row: float | None,
+    text: str,
+    size: float = 8.0,
+    *,
+    shift: float = 6.0,
+    up: float = 0.0,
+    **style: Any,
+) -> None:
+    """Write right of the Axes, `shift` points away: beside a row, or `up` points above the Axes."""
+    ax.annotate(
+        text,
+        (1, 1 if row is None else row),
+        (shift, up),
+        xycoords="axes fraction" if row is None else ax.get_yaxis_transform(),
+        textcoords="offset points",
+        va="bottom" if row is None else "center",
+        fontsize=size,
+        annotation_clip=False,
+        **{"ha": "left"} | style,
+    )
+
+
+def _room(ax: Axes) -> float:
+    """Return the width that the Axes will have, in points.
+
+    Where a layout engine is still to make room for labels, they are measured.
+    """
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    width = float(figure.get_size_inches()[0] * 72)
+    if figure.get_layout_engine() is None or len(figure.axes) > 1:
+        return width * float(ax.get_position().width)
+    with _no_glyph_warnings():
+        around = ax.get_tightbbox()
+    assert around is not None
+    return max(0.4 * width, width - (around.width - ax.bbox.width) * 72 / figure.dpi - 8)
+
+
+def _headings(ax: Axes, title: str, said: str, handles: list[Any]) -> None:
+    """Put title, source and legend above the Axes, each below the other, clear of the data."""
+    room = _room(ax)
+    for columns in range(len(handles), 0, -1):
+        legend = ax.legend(
+            handles=handles,
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=columns,
+            borderaxespad=0.2,
+            borderpad=0.1,
+            columnspacing=1.4,
+            handlelength=2.2,
+            handletextpad=0.6,
+        )
+        figure = ax.get_figure(root=True)
+        assert figure is not None
+        if legend.get_window_extent().width * 72 / figure.dpi <= room + 4:
+            break
+    lines = -(-len(handles) // columns)
+    above = 4 + 12.5 * lines
+    wrapped = textwrap.wrap(said, max(20, int(room / 4.3))) or [""]
+    ax.annotate(
+        "\n".join(_plain(line, len(line)) for line in wrapped),
+        (0, 1),
+        (0, above + 3),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        ha="left",
+        va="bottom",
+        fontsize=8,
+        linespacing=1.25,
+        annotation_clip=False,
+    )
+    ax.set_title(_plain(title, len(title)), loc="left", pad=above + 6 + 11.5 * len(wrapped))
+
+
+@contextlib.contextmanager
+def _no_glyph_warnings() -> Iterator[None]:
+    """Let a word in a script that the font lacks be drawn as boxes: no reason to draw nothing."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"(?s).*missing from.*font", category=UserWarning)
+        yield
+
+
+def _line(
+    colour: str,
+    label: str,
+    *,
+    marker: str | None = None,
+    width: float = 1.2,
+    size: float = 5.0,
+    style: Any = "-",
+    **marker_style: Any,
+) -> Any:
+    from matplotlib.lines import Line2D
+
+    look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": size} | marker_style
+    return Line2D([], [], **look | {"linestyle": style, "linewidth": width, "label": label})
+
+
+def _patch(colour: str, label: str, alpha: float = 1.0, hatch: str | None = None, edge: str = "none") -> Any:
+    from matplotlib.patches import Patch
+
+    return Patch(facecolor=colour, label=label, alpha=alpha, hatch=hatch, edgecolor=edge, linewidth=0)
+
+
+def _contrast_colour(estimand: str) -> str:
+    return _COLOUR["different"] if estimand == "population" else _COLOUR["associated"]
+
+
+def _contrast_marker(estimand: str, size: float) -> dict[str, Any]:
+    population = estimand == "population"
+    return {
+        "marker": "o" if population else "D",
+        "markersize": size if population else 0.85 * size,
+        "color": _contrast_colour(estimand),
+        "markerfacecolor": _contrast_colour(estimand) if population else "white",
+        "markeredgewidth": 1.1,
+        "linestyle": "none",
+    }
+
+
+def _rendered(figure: Figure, kind: str) -> bytes:
+    """Return the bytes of a figure: the same for the same figure, on any day."""
+    import matplotlib as mpl
+
+    settings: Any = {**_STYLE, "svg.fonttype": "none", "svg.hashsalt": "bayesbias", "pdf.fonttype": 42}
+    undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    buffer = io.BytesIO()
+    with mpl.rc_context(settings), _no_glyph_warnings():
+        figure.savefig(buffer, format=kind, dpi=200, facecolor="white", metadata=undated[kind])
+    return buffer.getvalue()
+
+
+# -- words ----------------------------------------------------------------------------------------
+
+
+def _plain(text: str, longest: int = 32) -> str:
+    """Return text that matplotlib draws as written: no formula, no line breaks, not endlessly long."""
+    text = " ".join(text.split())
+    text = text if len(text) <= longest else text[: longest - 1] + "…"
+    return text.replace("$", r"\$")
+
+
+def _colour(connection: str) -> str:
+    return _COLOUR.get(connection, _FAINT)
+
+
+def _minus(contrast: str) -> str:
+    return contrast.replace(" - ", " − ")
+
+
+def _prob(prob: float) -> str:
+    return f"{100 * prob:g}%"
+
+
+def _percent(share: float) -> str:
+    return "< 1%" if 0 < share < 0.01 else f"{share:.0%}"
+
+
+def _probability(p: float) -> str:
+    """Three decimals, and never a certainty that a finite number of draws cannot give."""
+    return "<.001" if p < 0.001 else ">.999" if p > 0.999 else f"{p:.3f}".lstrip("0")
+
+
+def _label(spec: ModelSpec) -> str:
+    return _OUTCOME.get(spec.outcome, spec.outcome.replace("_", " "))
+
+
+def _table_name(fit: BiasFit) -> str:
+    return str(fit.provenance.get("table", {}).get("name", "a table"))
+
+
+def _source(fit: BiasFit) -> str:
+    return f"Model {fit.spec.name} on {_table_name(fit)}"

@@ -1,0 +1,476 @@
+"""Figures: what is drawn equals what the fit says, and nothing else is touched."""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+
+mpl.use("Agg")
+
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from bayesbias import figures
+from bayesbias.distance import read_distances
+from bayesbias.errors import FitError, InputError
+from bayesbias.figures import (
+    plot_connections,
+    plot_contrasts,
+    plot_predictive,
+    plot_priors,
+    plot_words,
+    save_figures,
+)
+from bayesbias.model import fit as fit_model
+from bayesbias.posterior import BiasFit, with_pointwise
+from bayesbias.spec import CONNECTIONS, Design, load_model
+
+ALL = (
+    "priors",
+    "connections",
+    "words",
+    "contrasts",
+    "contrasts_class",
+    "contrasts_word",
+    "predictive",
+)
+
+
+def simulated(words: dict[str, list[str]], attributes: int = 4, seed: int = 0) -> pd.DataFrame:
+    """Pairs of the words of each class with attributes of each class and two controls."""
+    rng = np.random.default_rng(seed)
+    mean = {"associated": 0.8, "different": 0.9, "human": 0.95, "neutral": 1.0}
+    listed = [(f"{name} {i}", name) for name in [*words, "human", "neutral"] for i in range(attributes)]
+    effect = rng.normal(0, 0.1, len(listed))
+    rows = []
+    for own, of_class in words.items():
+        for word in of_class:
+            for (attribute, other), shift in zip(listed, effect, strict=True):
+                control = other in ("human", "neutral")
+                connection = other if control else "associated" if other == own else "different"
+                rows.append(
+                    {
+                        "protected_word": word,
+                        "protected_class": own,
+                        "attribute": attribute,
+                        "attribute_class": other,
+                        "attribute_kind": other if control else "stereotype",
+                        "connection": connection,
+                        "distance": mean[connection] + shift + rng.normal(0, 0.1),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def unsampled(frame: pd.DataFrame, model: str = "crossed", name: str = "simulated") -> BiasFit:
+    """Make a fit whose draws are made up, where only the drawing is looked at."""
+    import xarray as xr
+
+    spec = load_model(model)
+    design = Design.of(spec, frame)
+    drawn = design.prior_draws(100, seed=4)
+    variables = {
+        key: (("chain", "draw", *parameter.dims), drawn[key].reshape((4, 25, *design.shape(key))))
+        for key, parameter in spec.parameters.items()
+    }
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(variables)})
+    return BiasFit(tree, frame, spec, {"table": {"name": name}, "sampler": {"seed": 3}})
+
+
+def sixty() -> pd.DataFrame:
+    return simulated({f"class {c}": [f"word {c}{i}" for i in range(12)] for c in "ABCDE"})
+
+
+@pytest.fixture(scope="module")
+def fit() -> BiasFit:
+    words = {"men": ["he", "him", "his"], "women": ["she", "her", "hers"]}
+    table = read_distances(simulated(words), name="simulated table")
+    return fit_model(table, seed=1, draws=200, tune=300, pointwise=False)
+
+
+@pytest.fixture
+def ax() -> Any:
+    return Figure(figsize=(7, 7), layout="constrained").subplots()
+
+
+def drawn(ax: Any, label: str) -> list[Any]:
+    return [line for line in ax.lines if str(line.get_label()) == label]
+
+
+def row_of(ax: Any) -> dict[str, float]:
+    return dict(zip([t.get_text() for t in ax.get_yticklabels()], ax.get_yticks(), strict=True))
+
+
+# -- values ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimand", ["population", "these_words"])
+def test_connections_show_the_summary(fit: BiasFit, ax: Any, estimand: str) -> None:
+    assert [plot_connections(fit, 0.5, estimand, ax=ax)] == [ax]
+    summary = fit.summary(0.5, estimand)
+    rows = row_of(ax)
+    assert list(rows) == list(summary["connection"])
+    bars = [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_label() != "_no similarity"]
+    for bar, line in zip(bars, summary.itertuples(), strict=True):
+        (point,) = drawn(ax, f"_mean {line.connection}")
+        assert point.get_xdata()[0] == pytest.approx(line.mean)
+        assert point.get_ydata()[0] == rows[line.connection]
+        np.testing.assert_allclose(bar.get_xdata(), [line.hpdi_low, line.hpdi_high])
+    assert "50% HPDI" in ax.get_legend().get_texts()[0].get_text()
+    low, high = ax.get_xlim()
+    assert low < 1 < high
+    assert list(drawn(ax, "_no similarity")[0].get_xdata()) == [1, 1]
+
+
+@pytest.mark.parametrize("estimand", ["population", "these_words"])
+def test_words_show_every_pair_and_the_posterior(fit: BiasFit, ax: Any, estimand: str) -> None:
+    plot_words(fit, 0.8, ax=ax, estimand=estimand)
+    rows = row_of(ax)
+    assert list(rows) == ["men", "he", "him", "his", "women", "she", "her", "hers"]
+    words = fit.words(0.8, estimand)
+    for connection, points in zip(CONNECTIONS, ax.collections, strict=True):
+        mine = fit.table[fit.table["connection"].astype(str) == connection]
+        where = np.asarray(points.get_offsets())
+        np.testing.assert_allclose(where[:, 0], mine["distance"])
+        # Each point lies in the row of its own word.
+        own = mine["protected_word"].map(rows).to_numpy()
+        assert (np.abs(where[:, 1] - own) < 0.5).all()
+        of = words[words["connection"] == connection]
+        means = {(m.get_xdata()[0], m.get_ydata()[0]) for m in drawn(ax, f"_mean {connection}")}
+        for line in of.itertuples():
+            (y,) = [y for x, y in means if x == pytest.approx(line.mean, abs=1e-12)]
+            assert abs(y - rows[line.protected_word]) < 0.5
+        assert len(means) == len(of)
+    bars = sorted(tuple(line.get_xdata()) for line in drawn(ax, "_interval"))
+    np.testing.assert_allclose(bars, sorted(zip(words["hpdi_low"], words["hpdi_high"], strict=True)))
+
+
+def test_words_are_drawn_the_same_each_time(fit: BiasFit) -> None:
+    twice: list[Any] = [plot_words(fit, ax=Figure().subplots()) for _ in range(2)]
+    for a, b in zip(twice[0].collections, twice[1].collections, strict=True):
+        np.testing.assert_array_equal(a.get_offsets(), b.get_offsets())
+
+
+def test_the_spread_is_even_within_each_group() -> None:
+    group = np.tile([2.0, 1.0, 5.0], 40)
+    spread = figures._spread(group)
+    for g in (1, 2, 5):
+        counts, _ = np.histogram(spread[group == g], bins=4, range=(0, 1))
+        assert counts.min() >= 9
+        assert counts.max() <= 11
+
+
+@pytest.mark.parametrize("level", ["overall", "class", "word"])
+def test_contrasts_show_both_estimands(fit: BiasFit, ax: Any, level: str) -> None:
+    plot_contrasts(fit, 0.7, 0.05, level, ax=ax)
+    frame = fit.contrasts(0.7, 0.05)
+    frame = frame[frame["level"] == level]
+    if level == "word":
+        frame = frame[frame["contrast"] == "associated - different"]
+    for estimand in ("population", "these_words"):
+        means = [line.get_xdata()[0] for line in drawn(ax, f"_{estimand}")]
+        np.testing.assert_allclose(sorted(means), sorted(frame.loc[frame["estimand"] == estimand, "mean"]))
+    bars = sorted(tuple(line.get_xdata()) for line in drawn(ax, "_interval"))
+    np.testing.assert_allclose(bars, sorted(zip(frame["hpdi_low"], frame["hpdi_high"], strict=True)))
+    band = [p for p in ax.patches if to_hex(p.get_facecolor()) == "#d9d9d9"]
+    assert [
+        round(float(x), 9) for x in band[0].get_extents().transformed(ax.transData.inverted()).intervalx
+    ] == [-0.05, 0.05]
+
+
+def test_contrasts_stand_in_their_own_rows(fit: BiasFit, ax: Any) -> None:
+    plot_contrasts(fit, ax=ax)
+    frame = fit.contrasts(estimand="these_words")
+    frame = frame[frame["level"] == "overall"].set_index("contrast")
+    rows = row_of(ax)
+    assert list(rows) == [name.replace("-", "\N{MINUS SIGN}") for name in frame.index]
+    for line in drawn(ax, "_these_words"):
+        name = min(rows, key=lambda label: abs(rows[label] - line.get_ydata()[0]))
+        assert line.get_xdata()[0] == pytest.approx(frame.loc[name.replace("\N{MINUS SIGN}", "-"), "mean"])
+
+
+def test_estimands_differ_without_colour(fit: BiasFit, ax: Any) -> None:
+    plot_contrasts(fit, ax=ax)
+    one, other = drawn(ax, "_population")[0], drawn(ax, "_these_words")[0]
+    assert one.get_marker() != other.get_marker()
+    assert other.get_markerfacecolor() == "white"
+    assert one.get_markerfacecolor() != "white"
+
+
+def test_the_probability_beside_a_contrast_is_that_of_the_fit(fit: BiasFit, ax: Any) -> None:
+    plot_contrasts(fit, ax=ax)
+    frame = fit.contrasts()
+    frame = frame[frame["level"] == "overall"]
+    written = [text.get_text() for text in ax.texts]
+    for p in frame["p_below_zero"]:
+        expected = "<.001" if p < 0.001 else ">.999" if p > 0.999 else f"{p:.3f}"[1:]
+        assert expected in written
+
+
+def test_chosen_contrasts_and_wrong_ones(fit: BiasFit, ax: Any) -> None:
+    plot_contrasts(fit, level="word", contrasts=["human - neutral", "associated - human"], ax=ax)
+    heads = [t.get_text() for t in ax.get_yticklabels() if t.get_fontweight() == "bold"]
+    assert heads == [
+        f"{contrast}, {name}"
+        for contrast in ("associated − human", "human − neutral")
+        for name in ("men", "women")
+    ]
+    with pytest.raises(InputError, match="did you mean 'associated - human'"):
+        plot_contrasts(fit, contrasts=["associated - humen"], ax=ax)
+    with pytest.raises(InputError, match="overall, class, word"):
+        plot_contrasts(fit, level="words", ax=ax)
+    with pytest.raises(InputError, match="unknown estimand"):
+        plot_connections(fit, estimand="everyone", ax=ax)
+    with pytest.raises(InputError, match="between 0 and 1"):
+        plot_words(fit, 89, ax=ax)
+
+
+def test_predictive_is_the_same_with_and_without_stored_draws(fit: BiasFit) -> None:
+    assert "posterior_predictive" not in fit.tree.children
+    made = plot_predictive(fit, ax=Figure().subplots(), replicates=10)
+    stored = plot_predictive(with_pointwise(fit), ax=Figure().subplots(), replicates=10)
+    assert len(made.lines) == len(stored.lines) == 4 * 11
+    for a, b in zip(made.lines, stored.lines, strict=True):
+        np.testing.assert_allclose(np.asarray(a.get_ydata()), np.asarray(b.get_ydata()))
+
+
+def test_predictive_shows_the_density_of_the_observed(fit: BiasFit, ax: Any) -> None:
+    plot_predictive(fit, ax=ax, replicates=5)
+    for row, (line, name) in enumerate(zip(drawn(ax, "_observed"), CONNECTIONS, strict=True)):
+        values = fit.table.loc[fit.table["connection"].astype(str) == name, "distance"]
+        x, height = np.asarray(line.get_xdata()), row + 0.42 - np.asarray(line.get_ydata())
+        assert (x * height).sum() / height.sum() == pytest.approx(values.mean(), abs=0.01)
+    with pytest.raises(InputError, match="from 1 to 200"):
+        plot_predictive(fit, ax=ax, replicates=0)
+
+
+def test_density_agrees_with_scipy() -> None:
+    from scipy.stats import gaussian_kde
+
+    values = np.random.default_rng(2).gamma(3, 0.2, 500)
+    grid = np.linspace(0, 3, 401)
+    wanted = gaussian_kde(values, bw_method=0.05 / values.std(ddof=1))(grid)
+    np.testing.assert_allclose(figures._density(values, grid, 0.05), wanted, atol=0.01 * wanted.max())
+
+
+# -- priors ---------------------------------------------------------------------------------------
+
+
+def test_prior_means_are_those_of_the_estimand() -> None:
+    frame = simulated({"men": ["he", "him", "his"], "women": ["she", "her", "hers"]})
+    hierarchical = figures._prior_means(load_model("crossed"), frame, 0)
+    additive = figures._prior_means(load_model("additive"), frame, 0)
+    for name in CONNECTIONS:
+        # cbar ~ Normal(1, 0.3); and the mean of six shifts plus a coefficient: 0.25 / 6 + 0.25.
+        assert hierarchical[name].mean() == pytest.approx(1, abs=0.02)
+        assert hierarchical[name].std() == pytest.approx(0.3, rel=0.04)
+        assert additive[name].std() == pytest.approx(np.sqrt(0.25 / 6 + 0.25), rel=0.04)
+
+
+def test_the_impossible_share_is_computed(tmp_path: Path, ax: Any) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'schema = 1\nname = "own"\ndescription = "for a test"\n'
+        '[likelihood]\noutcome = "distance"\ndistribution = "Normal"\nmu = ["c"]\nsigma = 0.461\n'
+        '[parameter.c]\ndims = ["connection"]\ndistribution = "Normal"\nmu = 1\nsigma = 0.3\n'
+    )
+    assert plot_priors(own, ax=ax) is ax
+    # A pair is Normal(1, 0.55): 2 Phi(-1 / 0.55) = 6.9 % of it lies more than 1 from 1.
+    assert [t.get_text() for t in ax.texts if "impossible" in t.get_text()] == ["7% of pairs\nimpossible"] * 4
+    shaded = [p for p in ax.patches if p.get_hatch()]
+    spans = [p.get_extents().transformed(ax.transData.inverted()).intervalx for p in shaded]
+    np.testing.assert_allclose(spans, [[-1, 0], [2, 3]], atol=1e-9)
+    with pytest.raises(InputError, match="did you mean 'crossed'"):
+        plot_priors("crosed", ax=ax)
+
+
+@pytest.mark.parametrize("model", ["additive", "crossed", "hierarchical", "robust"])
+def test_priors_of_every_model(model: str, ax: Any) -> None:
+    plot_priors(model, ax=ax)
+    curves = drawn(ax, "_prior predictive of a pair")
+    assert len(curves) == 4
+    for curve in curves:
+        peak = curve.get_xdata()[np.argmin(curve.get_ydata())]
+        assert peak == pytest.approx(1, abs=0.2)
+    assert f"Model {model}" in [text.get_text() for text in ax.texts]
+
+
+# -- looks ----------------------------------------------------------------------------------------
+
+
+def title_of(ax: Any) -> Any:
+    return next(
+        t for t in ax.get_children() if isinstance(t, Text) and t.get_text() == ax.get_title(loc="left")
+    )
+
+
+def in_figure(draw: Any, size: tuple[float, float]) -> Any:
+    figure = Figure(figsize=size, layout="constrained")
+    out = draw(figure.subplots())
+    figure.draw_without_rendering()  # the layout is made while drawing
+    return out
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["15 words", "60 words"])
+def test_labels_do_not_overlap_and_the_legend_is_outside(many: bool) -> None:
+    five = {name: [f"{name} {i}" for i in range(5)] for name in ("christian", "jew", "muslim")}
+    fit = unsampled(sixty() if many else simulated(five))
+    for draw, size in (
+        (lambda ax: plot_words(fit, ax=ax), figures._size_words(fit)),
+        (lambda ax: plot_contrasts(fit, level="word", ax=ax), figures._size_contrasts(fit, "word", None)),
+        (lambda ax: plot_contrasts(fit, level="class", ax=ax), figures._size_contrasts(fit, "class", None)),
+    ):
+        ax = in_figure(draw, size)
+        boxes = [label.get_window_extent() for label in ax.get_yticklabels() if label.get_text()]
+        tops = [(box.y0, box.y1) for box in boxes]
+        assert all(above[0] >= below[1] - 1.5 for above, below in itertools.pairwise(tops))
+        assert ax.get_legend().get_window_extent().y0 >= ax.bbox.y1 - 1
+        page = ax.get_figure().bbox
+        for artist in (*ax.texts, title_of(ax), ax.get_legend()):
+            box = artist.get_window_extent()
+            assert box.x0 >= page.x0 - 1
+            assert box.x1 <= page.x1 + 1
+        assert min(label.get_fontsize() for label in ax.get_yticklabels()) >= 7
+
+
+def test_connections_differ_in_marker_and_in_grey() -> None:
+    assert len(set(figures._MARKER.values())) == 4
+    grey = sorted(
+        np.dot([0.299, 0.587, 0.114], [int(colour[i : i + 2], 16) for i in (1, 3, 5)])
+        for colour in figures._COLOUR.values()
+    )
+    assert min(np.diff(grey)) > 20
+
+
+def test_words_of_any_kind_are_drawn_as_written(tmp_path: Path) -> None:
+    odd = {"c_l$a": ["$x_1$", r"\$ \frac{", "_under"], "שלום": ["مسلم", "two\nlines", "基督教😀"]}
+    fit = unsampled(simulated(odd), name="an $odd$ table_name")
+    save_figures(fit, tmp_path, ["svg"])
+    text = (tmp_path / "words.svg").read_text(encoding="utf-8")
+    for word in ("$x_1$", r"\$ \frac{", "_under", "c_l$a", "two lines", "基督教😀", "an $odd$ table_name"):
+        assert f"{word}" in text
+    long = unsampled(simulated({"a": ["x" * 200], "b": ["y"]}))
+    ax = in_figure(lambda ax: plot_words(long, ax=ax), figures._size_words(long))
+    assert ax.bbox.width > 0.5 * ax.get_figure().bbox.width
+
+
+# -- what is touched ------------------------------------------------------------------------------
+
+
+def test_settings_stay_and_axes_are_made_only_when_none_are_given(fit: BiasFit, ax: Any) -> None:
+    before = dict(mpl.rcParams)
+    open_figures = plt.get_fignums()
+    plot_words(fit, ax=ax)
+    plot_priors("crossed", ax=ax)
+    assert plt.get_fignums() == open_figures
+    shown = plot_connections(fit)
+    try:
+        assert plt.get_fignums() != open_figures
+        assert shown.get_figure() is plt.gcf()
+    finally:
+        plt.close(plt.gcf())
+    assert dict(mpl.rcParams) == before
+
+
+def test_user_settings_do_not_leak_in() -> None:
+    fit = unsampled(simulated({"$a$": ["$x_1$"], "b": ["y"]}))
+    with mpl.rc_context({"text.parse_math": False, "text.color": "white", "font.size": 30}):
+        own = Figure().subplots()
+        own.get_yticklabels()  # ticks made under the user's settings
+        ax = plot_words(fit, ax=own)
+    title = title_of(ax)
+    assert to_hex(title.get_color()) == "#222222"
+    assert title.get_fontsize() == 9.5
+    # Dollars are escaped, which is undone only where formulas are looked for.
+    assert ax.get_yticklabels()[1].get_text() == r"\$x_1\$"
+    assert all(label.get_parse_math() for label in ax.get_yticklabels())
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+def test_saved_figures_are_whole_undated_and_the_same(fit: BiasFit, tmp_path: Path) -> None:
+    from PIL import Image
+
+    open_figures = plt.get_fignums()
+    first = save_figures(fit, tmp_path / "a")
+    assert first == [tmp_path / "a" / f"{name}.{kind}" for name in ALL for kind in ("png", "svg")]
+    assert sorted(p.name for p in (tmp_path / "a").iterdir()) == sorted(p.name for p in first)
+    for path, again in zip(first, save_figures(fit, tmp_path / "b"), strict=True):
+        assert path.read_bytes() == again.read_bytes()
+    with Image.open(tmp_path / "a" / "words.png") as image:
+        assert image.width == 1400
+        assert image.info["dpi"] == pytest.approx((200, 200), abs=0.1)
+    svg = (tmp_path / "a" / "words.svg").read_text(encoding="utf-8")
+    assert ">hers<" in svg
+    assert "<dc:date>" not in svg
+    assert plt.get_fignums() == open_figures
+
+
+def test_nothing_is_left_behind_where_saving_fails(
+    fit: BiasFit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(InputError, match="did you mean 'png'"):
+        save_figures(fit, out, ["pngs"])
+    with monkeypatch.context() as patch:
+        patch.setattr(figures, "plot_predictive", lambda fit, ax=None: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            save_figures(fit, out, "svg")
+    assert not out.exists()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(InputError, match="No space left"):
+            save_figures(fit, out, "svg")
+    assert list(out.iterdir()) == []
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(InputError, match="is a file"):
+        save_figures(fit, file)
+
+
+def test_one_connection_has_no_contrasts(tmp_path: Path, ax: Any) -> None:
+    frame = simulated({"men": ["he", "him"], "women": ["she"]})
+    fit = unsampled(frame[frame["connection"] == "neutral"].reset_index(drop=True))
+    made = save_figures(fit, tmp_path, "svg")
+    assert [path.stem for path in made] == ["priors", "connections", "words", "predictive"]
+    with pytest.raises(FitError, match="the table holds"):
+        plot_contrasts(fit, ax=ax)
+
+
+def test_a_missing_column_is_named(fit: BiasFit, ax: Any) -> None:
+    import dataclasses
+
+    bare = dataclasses.replace(fit, table=fit.table.drop(columns="protected_class"), _cache={})
+    with pytest.raises(InputError, match="valid: protected_class"):
+        plot_words(bare, ax=ax)
+
+
+@pytest.mark.slow
+def test_published_table_is_drawn_whole(shared: Path, ax: Any) -> None:
+    folder = shared / "data" / "bayesbias_distances" / "with_controls_2022"
+    table = read_distances(folder / "religion_group_reddit_dataset.csv")
+    fit = fit_model(table, seed=1, draws=200, tune=300, pointwise=False)
+    plot_words(fit, ax=ax)
+    assert sum(len(points.get_offsets()) for points in ax.collections) == 4830
+    labels = [t.get_text() for t in ax.get_yticklabels()]
+    assert len(labels) == 18
+    assert [t.get_text() for t in ax.get_yticklabels() if t.get_fontweight() == "bold"] == [
+        "jew",
+        "christian",
+        "muslim",
+    ]
