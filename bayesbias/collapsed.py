@@ -132,8 +132,8 @@ class Collapsed:
     def draw_effects(self, theta: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Draw all location parameters from their exact conditional posterior.
 
-        Each component is drawn by conditioning a prior draw on the data (Matheron's rule): with
-        :math:`u^*, y^*` from the prior, :math:`u^* + D X^T V^{-1} (y - y^*)` has the conditional law.
+        Within a component, with incidence X, effect variances D and noise variances S, the effects are normal
+        with precision :math:`P = D^{-1} + X^T S^{-1} X` and mean :math:`P^{-1} X^T S^{-1} y`.
 
         Parameters
         ----------
@@ -179,21 +179,21 @@ def _draw_component(
     data = comp.data.reshape(m, size)
     along = tuple(2 + axis for axis, length in enumerate(shape) if length > 1)
     # In slices of the draws, so that a large table does not need all of them at once.
-    step = max(1, int(4e6 // ((m + n_eff) * size)))
+    step = max(1, int(4e6 // (n_eff * size)))
     for start in range(0, n, step):
         part = slice(start, min(n, start + step))
-        d = var[part][:, [effect.variance for effect in comp.effects]]
-        s = var[part][:, comp.noise]
-        cov = np.einsum("ie,ne,ke->nik", x, d, x)
-        cov[:, np.arange(m), np.arange(m)] += s
-        gain = np.linalg.solve(cov, x * d[:, None, :])  # V^-1 X D, (k, m, n_eff)
-        u = np.sqrt(d)[:, :, None] * _normals(rng, (len(d), n_eff, *shape), along)
-        e = np.sqrt(s)[:, :, None] * _normals(rng, (len(d), m, *shape), along)
-        u += np.matmul(gain.transpose(0, 2, 1), data - np.matmul(x, u) - e)
+        weighted = x.T / var[part][:, None, comp.noise]  # X^T S^-1, (k, n_eff, m)
+        precision = np.matmul(weighted, x)
+        diagonal = np.arange(n_eff)
+        precision[:, diagonal, diagonal] += 1 / var[part][:, [effect.variance for effect in comp.effects]]
+        lower = np.linalg.cholesky(precision)
+        inverse = np.linalg.inv(lower).transpose(0, 2, 1)  # L^-T, small
+        mean = np.matmul(inverse @ (inverse.transpose(0, 2, 1) @ weighted), data)
+        u = mean + np.matmul(inverse, _normals(rng, (len(weighted), n_eff, *shape), along))
         for column, effect in enumerate(comp.effects):
-            own = (u[:, column] * effect.scale).reshape(len(d), *shape)
-            spread = np.broadcast_to(own, (len(d), *effect.entries.shape))
-            flat[effect.name][part, effect.entries.ravel()] += spread.reshape(len(d), -1)
+            own = (u[:, column] * effect.scale).reshape(len(u), *shape)
+            spread = np.broadcast_to(own, (len(u), *effect.entries.shape))
+            flat[effect.name][part, effect.entries.ravel()] += spread.reshape(len(u), -1)
 
 
 def _normals(rng: np.random.Generator, shape: tuple[int, ...], along: tuple[int, ...]) -> np.ndarray:

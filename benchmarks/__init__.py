@@ -1,0 +1,1 @@
+"""Side-by-side runs against peers: ``python -m benchmarks [NAME ...]``. Each prints both sides and a ratio."""

@@ -1,0 +1,49 @@
+"""Sampling time at a million pairs against five thousand."""
+
+from __future__ import annotations
+
+import statistics
+
+import numpy as np
+import pandas as pd
+
+import bayesbias as bb
+from benchmarks._common import spread
+
+
+def grid(words: int, attributes: int, human: int, neutral: int) -> pd.DataFrame:
+    """Return a complete grid with three classes of `words` words and `attributes` attributes each."""
+    rng = np.random.default_rng(0)
+    names = [(f"a{k}_{i}", f"class{k}", "stereotype") for k in range(3) for i in range(attributes)]
+    names += [(f"h{i}", "human", "human") for i in range(human)] + [
+        (f"n{i}", "neutral", "neutral") for i in range(neutral)
+    ]
+    columns = pd.DataFrame(names, columns=["attribute", "attribute_class", "attribute_kind"])
+    columns["effect"] = rng.normal(0, 0.14, len(columns))
+    rows = pd.DataFrame(
+        [(f"w{k}_{i}", f"class{k}") for k in range(3) for i in range(words)],
+        columns=["protected_word", "protected_class"],
+    )
+    table = rows.merge(columns, how="cross")
+    own = np.where(table["attribute_class"] == table["protected_class"], "associated", "different")
+    table["connection"] = np.where(table["attribute_kind"] == "stereotype", own, table["attribute_kind"])
+    table["distance"] = 0.95 + table["effect"] + rng.normal(0, 0.115, len(table))
+    return table.drop(columns="effect")
+
+
+def main() -> None:
+    small, large = grid(5, 4, 85, 226), grid(333, 50, 250, 601)
+    bb.fit(small, "crossed", seed=0, draws=10, tune=10, pointwise=False)
+    times: dict[str, list[float]] = {"small": [], "large": []}
+    for seed in range(3):
+        for name, table in (("small", small), ("large", large)):
+            timing = bb.fit(table, "crossed", seed=seed, pointwise=False).provenance["timing"]
+            times[name].append(timing["sample_s"])
+    print(
+        f"crossed model, 4 x 1000 draws, sampling and drawing all effects, {len(small):,} and {len(large):,} pairs"
+    )
+    print(f"  {len(small):>9,} pairs: {spread(times['small'])}")
+    print(
+        f"  {len(large):>9,} pairs: {spread(times['large'])}; preparing the table once more {timing['prepare_s']:.1f} s"
+    )
+    print(f"  ratio of medians: {statistics.median(times['large']) / statistics.median(times['small']):.2f}")
