@@ -37,7 +37,7 @@ def find_toml(name_or_path: str | os.PathLike[str], kind: str, noun: str) -> Pat
     if text in shipped_names(kind):
         return data_dir(kind) / f"{text}.toml"
     path = Path(text)
-    if path.is_dir():
+    if text and path.is_dir():
         raise InputError(f"is a folder, not a {noun} file", where=path, valid="a .toml file")
     if path.is_file():
         return path

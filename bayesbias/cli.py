@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -12,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bayesbias
+from bayesbias._cli_calibrate import register as register_calibrate
+from bayesbias._cli_measure import register as register_measure
 from bayesbias.errors import BayesbiasError, InputError, nearest
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ def main() -> None:
     """Run the command; errors a user can mend are one message and exit code 2."""
     try:
         cli(prog_name="bayesbias")
-    except BayesbiasError as error:
+    except (BayesbiasError, OSError) as error:  # the latter say file and reason themselves
         click.echo(f"bayesbias: {error}", err=True)
         sys.exit(2)
 
@@ -279,8 +282,16 @@ def check_wordlist(file: str) -> None:
 
 
 def _check_out(out: Path | None) -> None:
-    if out is not None and out.exists() and not out.is_dir():
-        raise InputError("the output must be a folder", where=out, found="a file")
+    """Refuse a folder that cannot be written, before the work and not after it."""
+    if out is None:
+        return
+    existing = out
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        raise InputError("the output must be a folder", where=out, found=f"{existing} is a file")
+    if not os.access(existing, os.W_OK):
+        raise InputError("the output cannot be written", where=out, found=f"no permission in {existing}")
 
 
 def _table(
@@ -334,7 +345,27 @@ def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def write_run(result: BiasFit, table: PairTable, out: Path, prob: float, rope: float) -> list[Path]:
-    """Write table, fit, summaries and figures into a folder; return the paths."""
+    """Write table, fit, summaries and figures into a folder, all or none of them; return the paths."""
+    import tempfile
+
+    made = not out.exists()
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        # Filled beside the files of an earlier run, which stay as they are until all is written.
+        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=out) as name:
+            written = [path.relative_to(name) for path in _write_files(result, table, Path(name), prob, rope)]
+            for path in written:
+                (out / path).parent.mkdir(exist_ok=True)
+                os.replace(Path(name) / path, out / path)
+    except BayesbiasError as error:
+        raise InputError(str(error).replace(name, str(out))) from error
+    finally:
+        if made and not any(out.iterdir()):
+            out.rmdir()
+    return [out / path for path in written]
+
+
+def _write_files(result: BiasFit, table: PairTable, out: Path, prob: float, rope: float) -> list[Path]:
     from bayesbias._resources import whole_file
     from bayesbias.figures import save_figures
 
@@ -431,6 +462,9 @@ def _print_fit(
     if files:
         console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
 
+
+register_measure(cli)
+register_calibrate(cli)
 
 if __name__ == "__main__":
     main()

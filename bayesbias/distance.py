@@ -7,7 +7,7 @@ exist. Distances are float64 and lie in [0, 2].
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -323,17 +323,23 @@ def read_distances(
                 valid=f"{', '.join(COLUMNS)}; or the published {', '.join(_PUBLISHED)}",
                 hint=nearest(column, [str(c) for c in raw.columns]),
             )
+    twice = sorted({str(c) for c in raw.columns[raw.columns.duplicated()]})
+    if twice:
+        raise InputError("a column stands twice", where=where, found=twice)
     if raw.empty:
         raise InputError("the table has no rows", where=where)
     frame = _from_published(raw, where) if published else raw.copy()
-    for column in ("protected_word", "attribute", "attribute_class", "connection"):
+    stated = () if published else ("protected_class",)
+    for column in ("protected_word", *stated, "attribute", "attribute_class", "connection"):
         empty = frame[column].isna() | (frame[column].astype(str).str.strip() == "")
         if empty.any():
             raise InputError("an empty cell", where=f"{where}, line {_line(empty)}, column {column}")
     frame["distance"] = _numbers(frame["distance"], where, "distance", 0.0, 2.0, sentinel=published)
-    _check_connections(frame, where)
+    _check_connections(frame, where, [*CONNECTIONS, "none"] if published else CONNECTIONS)
     if published:
         frame["protected_class"] = _protected_class(frame, where)
+    else:
+        _check_classes(frame, where)
     _check_derived(frame, where)
     frame["attribute_kind"] = np.where(frame["connection"].isin(_CONTROLS), frame["connection"], "stereotype")
 
@@ -375,20 +381,27 @@ def _read_file(path: Path) -> pd.DataFrame:
     if path.is_dir():
         raise InputError("is a folder, not a table", where=path, valid="a .csv or .parquet file")
     if not path.is_file():
-        folder = path.parent if path.parent.is_dir() else Path()
-        raise InputError(
-            "no such file", where=path, hint=nearest(path.name, [p.name for p in folder.iterdir()])
-        )
+        beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+        raise InputError("no such file", where=path, hint=nearest(path.name, beside))
     try:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
         # Words such as "nan", "null" or "NA" are words.
         return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
-    except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise InputError("is not valid UTF-8", where=f"{path}, near line {line}") from None
+    except UnicodeDecodeError:
+        lines = path.read_bytes().splitlines()
+        line = next(i for i, text in enumerate(lines, 1) if not _is_utf8(text))  # pandas counts in cells
+        raise InputError("is not valid UTF-8", where=f"{path}, line {line}") from None
     except (ValueError, OSError) as error:  # pandas and pyarrow raise subclasses of these
         raise InputError(f"cannot be read as a table ({str(error).splitlines()[0]})", where=path) from None
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _from_published(raw: pd.DataFrame, where: str) -> pd.DataFrame:
@@ -452,7 +465,7 @@ def _numbers(
     return numbers.clip(low, high)
 
 
-def _check_connections(frame: pd.DataFrame, where: str) -> None:
+def _check_connections(frame: pd.DataFrame, where: str, valid: Sequence[str]) -> None:
     unknown = ~frame["connection"].isin(CONNECTIONS)
     if unknown.any():
         line = _line(unknown)
@@ -461,8 +474,8 @@ def _check_connections(frame: pd.DataFrame, where: str) -> None:
             "unknown connection",
             where=f"{where}, line {line}, column connection",
             found=found,
-            valid=[*CONNECTIONS, "none"],
-            hint=nearest(found, CONNECTIONS),
+            valid=valid,
+            hint=nearest(found, valid),
         )
 
 
@@ -480,21 +493,40 @@ def _protected_class(frame: pd.DataFrame, where: str) -> pd.Series:
     return frame["protected_word"].map({word: str(classes[0]) for word, classes in own.items()})
 
 
+def _check_classes(frame: pd.DataFrame, where: str) -> None:
+    """Refuse a protected word in two classes."""
+    first = frame.groupby("protected_word", sort=False, observed=True)["protected_class"].transform("first")
+    other = frame["protected_class"].astype(str) != first.astype(str)
+    if other.any():
+        line = _line(other)
+        raise InputError(
+            f"the protected word {frame['protected_word'].iloc[line - 2]!r} stands in another class above",
+            where=f"{where}, line {line}, column protected_class",
+            found=str(frame["protected_class"].iloc[line - 2]),
+            valid=str(first.iloc[line - 2]),
+        )
+
+
 def _check_derived(frame: pd.DataFrame, where: str) -> None:
-    """Hold every stated connection to the derived one: two classes have one connection."""
-    first = frame.groupby(["protected_class", "attribute_class"], sort=False, observed=True)[
-        "connection"
-    ].transform("first")
-    other = frame["connection"].astype(str) != first.astype(str)
+    """Hold every stated connection to the derived one: two classes have one connection.
+
+    Control words have the connection of their list; of other classes it is the one that most rows give.
+    """
+    connection, kind = frame["connection"].astype(str), frame["attribute_class"].astype(str)
+    usual = connection.groupby([frame["protected_class"].astype(str), kind]).transform(
+        lambda stated: stated.value_counts().idxmax()
+    )
+    usual = kind.where(kind.isin(_CONTROLS), usual)
+    other = connection != usual
     if other.any():
         line = _line(other)
         row = frame.iloc[line - 2]
         raise InputError(
             f"{row['protected_word']!r} ({row['protected_class']}) and {row['attribute']!r} ({row['attribute_class']}) "
-            "contradict the connection that other rows give these two classes",
+            "contradict the connection that their classes have",
             where=f"{where}, line {line}",
             found=str(row["connection"]),
-            valid=str(first.iloc[line - 2]),
+            valid=str(usual.iloc[line - 2]),
         )
 
 

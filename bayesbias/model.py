@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -267,9 +268,9 @@ def fit(
                 raise FitError(f"model {spec.name}: no exact reduction, since {reason}") from None
             reduced, why = None, str(reason)
     settings = {
-        "draws": draws,
-        "tune": tune,
-        "chains": chains,
+        "draws": int(draws),
+        "tune": int(tune),
+        "chains": int(chains),
         "seed": int(seed),
         "target_accept": target_accept or (0.9 if reduced else 0.98),
     }
@@ -331,17 +332,20 @@ def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any], cores: in
     compiled = from_pyfunc(
         n, make_logp, make_expand, [np.dtype(float)], [(n,)], ["theta"], make_initial_point_fn=initial
     )
-    sampled = nutpie.sample(
-        compiled,
-        draws=settings["draws"],
-        tune=settings["tune"],
-        chains=settings["chains"],
-        cores=cores,
-        seed=settings["seed"],
-        save_warmup=False,
-        progress_bar=False,
-        target_accept=settings["target_accept"],
-    )
+    with warnings.catch_warnings():
+        # Fewer draws than chains look like swapped dimensions to the conversion; they are not.
+        warnings.filterwarnings("ignore", message="Found chain dimension to be longer", category=UserWarning)
+        sampled = nutpie.sample(
+            compiled,
+            draws=settings["draws"],
+            tune=settings["tune"],
+            chains=settings["chains"],
+            cores=cores,
+            seed=settings["seed"],
+            save_warmup=False,
+            progress_bar=False,
+            target_accept=settings["target_accept"],
+        )
     theta = sampled["posterior"]["theta"].to_numpy()
     rng = np.random.default_rng(np.random.SeedSequence([settings["seed"], 1]))
     flat = theta.reshape(-1, n)

@@ -10,6 +10,9 @@ Two estimands, never mixed, always named:
     Every effect is the one of the words on the list, averaged over the pairs at hand: the answer for
     this list and no other.
 
+Means are over pairs: where classes have unequal numbers of attributes, a word counts in each connection as
+often as it has pairs there, so ``these_words`` compares connections with slightly different mixes of words.
+
 Effects with a spread that is a number, not a parameter (the shifts of the additive model), have no
 population to generalise to; they are averaged over the listed words under both estimands.
 """
@@ -20,6 +23,7 @@ import contextlib
 import functools
 import json
 import os
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -58,7 +62,11 @@ CONTRASTS = (
 ESTIMANDS = ("population", "these_words")
 MAX_R_HAT = 1.01
 MIN_ESS_PER_CHAIN = 100
+_MIN_DRAWS = 4  # per chain; R-hat and ESS split each chain in two and need a variance in both halves
 _HELD = ("protected_word", "protected_class")
+_NOT_SAMPLED = {"connection", "attribute_kind"}
+_FORMAT = 1  # of the netCDF file
+_ATTRS = ("model", "provenance", "pointwise")
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,7 +199,7 @@ class BiasFit:
             frame["rope"] = rope
             frames.append(frame)
         if not frames:
-            raise FitError("the table holds one connection only; there is nothing to contrast")
+            raise FitError("the table holds no two connections that are contrasted with each other")
         return pd.concat(frames, ignore_index=True)
 
     def parameters(self, prob: float = PROB) -> pd.DataFrame:
@@ -223,8 +231,9 @@ class BiasFit:
         Returns
         -------
         dict
-            ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters, ``ok``, and
-            ``problems``: a list of sentences, empty where all is well.
+            ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters (None where there are
+            too few chains or draws for one), ``ok``, and ``problems``: a list of sentences, empty where all
+            is well.
         """
         if "diagnostics" in self._cache:
             return dict(self._cache["diagnostics"])
@@ -234,11 +243,15 @@ class BiasFit:
         stats = self.tree["sample_stats"]
         divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
         with _quiet():
-            r_hat = az.rhat(posterior)
-            ess = az.ess(posterior, method="bulk")
-        chains = posterior.sizes["chain"]
-        max_r_hat = float(max(float(r_hat[name].max()) for name in r_hat.data_vars))
-        min_ess = float(min(float(ess[name].min()) for name in ess.data_vars))
+            r_hat = {str(k): v.to_numpy() for k, v in az.rhat(posterior).data_vars.items()}
+            ess = {str(k): v.to_numpy() for k, v in az.ess(posterior, method="bulk").data_vars.items()}
+        chains, per_chain = posterior.sizes["chain"], posterior.sizes["draw"]
+        known = chains > 1 and per_chain >= _MIN_DRAWS
+        # NaN is no R-hat at all, and would be lost in a maximum; it is said apart.
+        highest = {name: float(np.nanmax(v, initial=0.0)) for name, v in r_hat.items()}
+        lowest = {name: float(np.nanmin(v, initial=np.inf)) for name, v in ess.items()}
+        max_r_hat, min_ess = max(highest.values()), min(lowest.values())
+        still = [name for name, v in r_hat.items() if np.isnan(v).any()]
         enough = MIN_ESS_PER_CHAIN * chains
         problems = []
         if divergences:
@@ -246,22 +259,31 @@ class BiasFit:
                 f"{divergences} divergent transitions: the sampler could not follow the posterior everywhere; "
                 "try more tuning steps, or a tighter prior on the spreads"
             )
-        if not max_r_hat < MAX_R_HAT:
-            worst = max(r_hat.data_vars, key=lambda name: float(r_hat[name].max()))
+        if not known:
+            problems.append(
+                f"R-hat needs at least two chains of {_MIN_DRAWS} draws, and here are {chains} of {per_chain}: nothing "
+                "shows whether the sampler has converged; take more (four chains are usual)"
+            )
+        elif still:
+            problems.append(
+                f"some entries of {', '.join(still)} have the same value in every draw: the sampler did not move"
+            )
+        if known and max_r_hat >= MAX_R_HAT:
+            worst = max(highest, key=lambda name: highest[name])
             problems.append(
                 f"R-hat reaches {max_r_hat:.3f} in {worst} (it should stay below {MAX_R_HAT}): the chains do not "
                 "agree yet; draw longer"
             )
-        if not min_ess >= enough:
-            worst = min(ess.data_vars, key=lambda name: float(ess[name].min()))
+        if min_ess < enough:
+            worst = min(lowest, key=lambda name: lowest[name])
             problems.append(
                 f"only {min_ess:.0f} effective draws in {worst} (at least {enough} are wanted): means and intervals "
                 "are noisy; draw longer"
             )
         out = {
             "divergences": divergences,
-            "max_r_hat": max_r_hat,
-            "min_ess_bulk": min_ess,
+            "max_r_hat": max_r_hat if known and np.isfinite(max_r_hat) else None,
+            "min_ess_bulk": min_ess if np.isfinite(min_ess) else None,
             "ok": not problems,
             "problems": problems,
         }
@@ -290,12 +312,15 @@ class BiasFit:
             for name, column in table.items()
         }
         tree["table"] = xr.DataTree(xr.Dataset(columns))
-        tree.attrs["bayesbias_format"] = 1
+        tree.attrs["bayesbias_format"] = _FORMAT
         tree.attrs["bayesbias_model"] = self.spec.text
         tree.attrs["bayesbias_provenance"] = json.dumps(self.provenance)
         tree.attrs["bayesbias_pointwise"] = int(pointwise)
+        # Made in memory first: HDF5 that runs out of disk keeps the file open and crashes the interpreter when
+        # that ends. A copy, since an error would keep the view of its buffer alive longer than the buffer.
+        content = bytes(tree.to_netcdf(engine="h5netcdf"))
         with whole_file(path) as temporary:
-            tree.to_netcdf(temporary, engine="h5netcdf")
+            temporary.write_bytes(content)
 
     def __repr__(self) -> str:
         chains, draws = (self.tree["posterior"].sizes[dim] for dim in ("chain", "draw"))
@@ -304,7 +329,7 @@ class BiasFit:
             f"BiasFit: model {self.spec.name} on {source}, {len(self.table):,} rows, {chains} x {draws} draws"
         )
         lines = [head]
-        if "connection" in self.table.columns:
+        with contextlib.suppress(FitError):  # a table without connections to contrast has no such lines
             frame = self.contrasts(estimand="population")
             frame = frame[frame["level"] == "overall"]
             lines += [
@@ -329,7 +354,9 @@ class BiasFit:
         if estimand not in ESTIMANDS:
             raise InputError("unknown estimand", found=estimand, valid=ESTIMANDS)
         if ("levels", estimand) not in self._cache:
-            self._cache["levels", estimand] = _level_draws(self, estimand)
+            keys, means = level_means(self.design, self.table, self.draws(), estimand)
+            chains = self.tree["posterior"].sizes["chain"]
+            self._cache["levels", estimand] = keys, means.reshape(chains, -1, len(keys))
         return self._cache["levels", estimand]
 
 
@@ -342,15 +369,16 @@ def described(draws: np.ndarray, prob: float) -> pd.DataFrame:
     if not 0 < prob < 1:
         raise InputError("the probability of an interval must lie between 0 and 1", found=prob)
     data = xr.Dataset({"x": (("chain", "draw", "row"), draws)})
-    hpdi = az.hdi(data, prob=prob)["x"].to_numpy()
     with _quiet():
+        hpdi = az.hdi(data, prob=prob)["x"].to_numpy()
         ess = az.ess(data, method="bulk")["x"].to_numpy()
         r_hat = az.rhat(data)["x"].to_numpy()
-    flat = draws.reshape(-1, draws.shape[-1])
+        flat = draws.reshape(-1, draws.shape[-1])
+        sd = flat.std(axis=0, ddof=1)
     return pd.DataFrame(
         {
             "mean": flat.mean(axis=0),
-            "sd": flat.std(axis=0, ddof=1),
+            "sd": sd,
             "hpdi_low": hpdi[:, 0],
             "hpdi_high": hpdi[:, 1],
             "prob": prob,
@@ -362,15 +390,36 @@ def described(draws: np.ndarray, prob: float) -> pd.DataFrame:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Let a parameter that never moves have no R-hat without a warning; the result says it."""
-    with np.errstate(invalid="ignore", divide="ignore"):
+    """Let few or equal draws have no R-hat without a warning; the result says it."""
+    with np.errstate(invalid="ignore", divide="ignore"), warnings.catch_warnings():
+        for message in ("Found chain dimension to be longer", "Degrees of freedom <= 0"):
+            warnings.filterwarnings("ignore", message=message)
         yield
 
 
-def _level_draws(fit: BiasFit, estimand: str) -> tuple[list[tuple[str, str, str]], np.ndarray]:
+def level_means(
+    design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], estimand: str
+) -> tuple[list[tuple[str, str, str]], np.ndarray]:
+    """Return the mean distance per (level, name, connection) that given parameter values imply.
+
+    Parameters
+    ----------
+    design : Design
+    table : DataFrame
+        The rows the design was laid over.
+    draws : Mapping of str to ndarray, shape (n, *shape of the parameter)
+    estimand : {"population", "these_words"}
+
+    Returns
+    -------
+    keys : list of (level, name, connection)
+    means : ndarray, shape (n, len(keys))
+    """
     from scipy import sparse
 
-    design, table, draws = fit.design, fit.table, fit.draws()
+    for column in ("connection", *_HELD):
+        if column not in table.columns:
+            raise FitError(f"means per connection need the column {column!r}, which the table lacks")
     connection = table["connection"].astype(str).to_numpy()
     present = [c for c in CONNECTIONS if (connection == c).any()]
     levels = {
@@ -392,10 +441,10 @@ def _level_draws(fit: BiasFit, estimand: str) -> tuple[list[tuple[str, str, str]
             set(design.coords) if estimand == "these_words" else set(_HELD) if level != "overall" else set()
         )
         average = functools.partial(_average, design, draws, held, sparse, group, counts)
-        blocks.append(sum(average(name, design.index[name]) for name in design.spec.mu))
-    joined = np.concatenate(blocks, axis=-1)
-    chains = fit.tree["posterior"].sizes["chain"]
-    return keys, joined.reshape(chains, -1, joined.shape[-1])
+        mean = sum(average(name, design.index[name]) for name in design.spec.mu)
+        # Where every effect is averaged away to a number of the model file, all draws are that number.
+        blocks.append(np.broadcast_to(mean, (len(draws[design.spec.mu[0]]), len(cells))))
+    return keys, np.concatenate(blocks, axis=-1)
 
 
 def _average(
@@ -410,7 +459,9 @@ def _average(
 ) -> Any:
     """Average one term of the mean over the pairs of each group; see the module's docstring."""
     parameter = design.spec.parameters[name]
-    if design.spec.is_random(name) and not held.intersection(parameter.dims):
+    # An effect is known only where all that it was sampled over is held: the effect of a class on a listed attribute
+    # says nothing of the class and a new attribute.
+    if design.spec.is_random(name) and not set(parameter.dims) <= held | _NOT_SAMPLED:
         mu = parameter.args["mu"]
         if not isinstance(mu, str):
             return np.full((1, len(counts)), float(mu))
@@ -464,22 +515,43 @@ def load_fit(path: str | os.PathLike[str]) -> BiasFit:
     """
     import xarray as xr
 
-    where = os.fspath(path)
+    where, valid = os.fspath(path), "a file written by BiasFit.save"
+    if os.path.isdir(where):
+        raise InputError("is a folder, not a file", where=where, valid=valid)
     try:
-        with xr.open_datatree(where, engine="h5netcdf") as opened:
+        with xr.open_datatree(where, engine="h5netcdf", phony_dims="access") as opened:
             tree = opened.load()
     except FileNotFoundError:
         raise InputError("no such file", where=where) from None
-    except (OSError, ValueError, KeyError, RuntimeError) as error:
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        RuntimeError,
+        AttributeError,
+    ) as error:  # h5netcdf on damaged files
         raise InputError(
-            f"cannot be read as netCDF ({error})", where=where, valid="a file written by BiasFit.save"
+            f"cannot be read as netCDF ({str(error).splitlines()[0]})", where=where, valid=valid
         ) from None
     if "bayesbias_format" not in tree.attrs:
+        raise InputError("is a netCDF file, but no bayesbias fit", where=where, valid=valid)
+    if tree.attrs["bayesbias_format"] != _FORMAT:
         raise InputError(
-            "is a netCDF file, but no bayesbias fit", where=where, valid="a file written by BiasFit.save"
+            "is a fit in a form that this version does not know",
+            where=where,
+            found=int(tree.attrs["bayesbias_format"]),
+            valid=str(_FORMAT),
         )
-    spec = parse_model(str(tree.attrs["bayesbias_model"]).encode("utf-8"), f"the model in {where}")
-    provenance = json.loads(tree.attrs["bayesbias_provenance"])
+    lacking = [name for name in ("posterior", "sample_stats", "table") if name not in tree.children]
+    lacking += [f"bayesbias_{name}" for name in _ATTRS if f"bayesbias_{name}" not in tree.attrs]
+    if lacking:
+        raise InputError("is no complete fit", where=where, found=f"no {', '.join(lacking)}", valid=valid)
+    try:
+        text = str(tree.attrs["bayesbias_model"]).encode("utf-8")
+        provenance = json.loads(tree.attrs["bayesbias_provenance"])
+    except ValueError as error:
+        raise InputError(f"its model or provenance is damaged ({error})", where=where, valid=valid) from None
+    spec = parse_model(text, f"the model in {where}")
     table = tree["table"].to_dataset().to_dataframe().reset_index(drop=True)
     table.index.name = None
     pointwise = bool(tree.attrs["bayesbias_pointwise"])
@@ -499,16 +571,16 @@ def loo(fit: BiasFit) -> Any:
         ``elpd`` (higher is better), its standard error ``se``, ``p`` (effective number of parameters), and the
         Pareto k per pair.
     """
-    import warnings
-
     import arviz as az
 
-    if "log_likelihood" not in fit.tree.children:
-        fit = with_pointwise(fit)
+    if "loo" in fit._cache:
+        return fit._cache["loo"]
+    whole = fit if "log_likelihood" in fit.tree.children else with_pointwise(fit)
     with warnings.catch_warnings():
         # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is printed.
         warnings.filterwarnings("ignore", message="Estimated shape parameter of Pareto", category=UserWarning)
-        return az.loo(fit.tree, var_name=fit.spec.outcome, pointwise=True)
+        fit._cache["loo"] = az.loo(whole.tree, var_name=fit.spec.outcome, pointwise=True)
+    return fit._cache["loo"]
 
 
 def compare_models(fits: Mapping[str, BiasFit]) -> pd.DataFrame:
@@ -535,6 +607,8 @@ def compare_models(fits: Mapping[str, BiasFit]) -> pd.DataFrame:
         raise InputError("a comparison needs at least two fits", found=list(fits))
     first_name, first = next(iter(fits.items()))
     for name, fit in fits.items():
-        if len(fit.table) != len(first.table) or not np.array_equal(fit.design.y, first.design.y):
+        same = len(fit.table) == len(first.table) and np.array_equal(fit.design.y, first.design.y)
+        keys = [k for k in (*fit.spec.units, *first.spec.units) if k in fit.table and k in first.table]
+        if not same or any((fit.table[k].to_numpy() != first.table[k].to_numpy()).any() for k in keys):
             raise FitError(f"{name} and {first_name} were fitted to different tables and cannot be compared")
     return az.compare({name: loo(fit) for name, fit in fits.items()}, round_to="none")

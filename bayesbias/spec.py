@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ __all__ = ["DISTRIBUTIONS", "Design", "ModelSpec", "Parameter", "load_model", "s
 
 SCHEMA = 1
 CONNECTIONS = ("associated", "different", "human", "neutral")
+_TAKEN = ("chain", "draw", "pair")  # the dimensions that a result has of its own
 
 
 @dataclass(frozen=True)
@@ -214,7 +216,7 @@ def _check(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec
         {"schema", "name", "description", "likelihood", "parameter"},
         where,
     )
-    if raw["schema"] != SCHEMA:
+    if isinstance(raw["schema"], bool) or raw["schema"] != SCHEMA:
         raise InputError(
             "unknown schema number", where=f"{where}, key schema", found=raw["schema"], valid=str(SCHEMA)
         )
@@ -246,6 +248,16 @@ def _check(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec
     noise_args = ("nu", "sigma") if lik["distribution"] == "StudentT" else ("sigma",)
     if ("nu" in lik) != ("nu" in noise_args):
         raise InputError("`nu` belongs to StudentT, and StudentT needs it", where=at)
+    if not isinstance(lik["outcome"], str) or not lik["outcome"]:
+        raise InputError("must be the name of a column", where=f"{at}, key outcome", found=lik["outcome"])
+    dims = {dim for parameter in parameters.values() for dim in parameter.dims}
+    for name in parameters:
+        if name in (*_TAKEN, *dims, lik["outcome"]):
+            raise InputError(
+                "a parameter cannot have the name of a dimension or of the outcome",
+                where=f"{where}, [parameter.{name}]",
+                found=name,
+            )
     mu = _strings(lik["mu"], f"{at}, key mu")
     if not mu:
         raise InputError(
@@ -253,6 +265,9 @@ def _check(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec
         )
     for name in mu:
         _known(name, parameters, f"{at}, key mu")
+    units = _strings(lik.get("units", ["protected_word", "attribute"]), f"{at}, key units")
+    if not units:
+        raise InputError("must name at least one column", where=f"{at}, key units", found=[])
     noise = {}
     for arg in noise_args:
         noise[arg] = _argument(lik[arg], arg, parameters, f"{at}, key {arg}")
@@ -261,7 +276,7 @@ def _check(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec
         description=raw["description"],
         source=raw.get("source", ""),
         notes=_strings(raw.get("notes", []), f"{where}, key notes"),
-        units=_strings(lik.get("units", ["protected_word", "attribute"]), f"{at}, key units"),
+        units=units,
         outcome=lik["outcome"],
         likelihood=lik["distribution"],
         mu=mu,
@@ -280,7 +295,7 @@ def _check_parameter(name: str, table: Any, at: str) -> Parameter:
     if not name.isidentifier():
         raise InputError("a parameter's name must be a plain identifier", where=at, found=name)
     distribution = str(table.get("distribution"))
-    if distribution not in DISTRIBUTIONS:
+    if not isinstance(distribution, str) or distribution not in DISTRIBUTIONS:
         raise InputError(
             "unknown distribution",
             where=f"{at}, key distribution",
@@ -290,9 +305,13 @@ def _check_parameter(name: str, table: Any, at: str) -> Parameter:
         )
     args = DISTRIBUTIONS[distribution].args
     _keys(table, {"dims", "distribution", *args}, {"distribution", *args}, at)
+    dims = _strings(table.get("dims", []), f"{at}, key dims")
+    for dim in dims:
+        if dim in _TAKEN:
+            raise InputError("this dimension is taken by the draws", where=f"{at}, key dims", found=dim)
     return Parameter(
         name=name,
-        dims=_strings(table.get("dims", []), f"{at}, key dims"),
+        dims=dims,
         distribution=distribution,
         args={arg: _argument(table[arg], arg, None, f"{at}, key {arg}") for arg in args},
     )
@@ -303,7 +322,8 @@ def _argument(value: Any, arg: str, parameters: Mapping[str, Parameter] | None, 
         if parameters is not None:
             _known(value, parameters, at)
         return value
-    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not abs(value) <= sys.float_info.max:  # TOML's whole numbers have no bound
         raise InputError("must be a finite number or the name of a parameter", where=at, found=value)
     if arg in _POSITIVE_ARGS and value <= 0:
         raise InputError("must be positive", where=at, found=value)
@@ -402,12 +422,19 @@ class Design:
                     valid=[str(c) for c in frame.columns],
                     hint=nearest(column, [str(c) for c in frame.columns]),
                 )
-        y = frame[spec.outcome].to_numpy(dtype=float)
+        try:
+            y = frame[spec.outcome].to_numpy(dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"the outcome {spec.outcome!r} is no column of numbers ({error})", where=f"model {spec.name}"
+            ) from None
         if len(y) == 0:
             raise FitError("the table has no rows; nothing to fit")
         if not np.isfinite(y).all():
             row = int(np.flatnonzero(~np.isfinite(y))[0])
-            raise InputError(f"the outcome {spec.outcome!r} is not finite", where=f"row {row}", found=y[row])
+            raise InputError(
+                f"the outcome {spec.outcome!r} is not finite", where=f"row {row}", found=float(y[row])
+            )
         coords: dict[str, list[str]] = {}
         codes: dict[str, np.ndarray] = {}
         for column in sorted(columns):
@@ -472,15 +499,26 @@ class Design:
         lead = values.shape[: values.ndim - len(self.shape(value))]
         return values.reshape((*lead, -1))[..., self.index[value]]
 
-    def prior_draws(self, n: int, seed: int) -> dict[str, np.ndarray]:
-        """Draw every parameter from its prior.
+    def prior_draws(
+        self, n: int, seed: int, given: Mapping[str, np.ndarray] | None = None
+    ) -> dict[str, np.ndarray]:
+        """Draw every parameter from its prior, or from what some of them are given to be.
+
+        Parameters
+        ----------
+        n, seed : int
+        given : Mapping of str to ndarray, shape of the parameter, optional
+            Parameters that are not drawn; those below them are drawn around them.
 
         Returns
         -------
         dict of str to ndarray, shape (n, *shape of the parameter)
         """
         rng = np.random.default_rng(seed)
-        done: dict[str, np.ndarray] = {}
+        done: dict[str, np.ndarray] = {
+            name: np.broadcast_to(np.asarray(value, dtype=float), (n, *self.shape(name)))
+            for name, value in (given or {}).items()
+        }
 
         def draw(name: str) -> None:
             if name in done:

@@ -1,0 +1,719 @@
+"""Averaging averages, simulated: the seed paper's own runs, and what remains of its critique.
+
+**The paper's runs.** Section 3 of the seed paper draws similarities for two protected classes of two words
+and two attribute sets of five, and computes WEAT's effect size. Its code averages two scores with R's
+``mean(s1, s2)``. R's ``mean`` takes one vector; the second argument is ``trim``. So ``mean(s1, s2)`` is ``s1``
+alone, and the numerator is the difference of two single words over the standard deviation of all four.
+`simulate_paper` gives every result *as coded*, which are the printed numbers, and *as intended*.
+
+What follows from the slip, and what does not:
+
+* The printed effect sizes 1.825 and -1.933, drawn where there is no difference, are impossible. With n - 1
+  in the denominator the effect size of 2 + 2 words cannot exceed sqrt(3) = 1.732 (`largest_effect_size`);
+  as coded the ceiling is sqrt(6). As intended the same draws give 0.648 and -0.220.
+* The effect size has no scale. Draws with a hundredth of the spread give the same distribution, so that
+  the second null case shows nothing that the first does not.
+* The 27.5 % quantiles are meant as 2.5 %; both are in the table.
+* The critique survives in a weaker, truer form. For 2 + 2 words without any difference the effect size
+  is uniformly distributed between -sqrt(3) and sqrt(3) (`null_distribution`): 13 % are above 1.5 in size. The
+  permutation test knows this: with 2 + 2 words its p-value is never below 1/6. What it does not know is
+  that other *attribute* words might have been chosen. `simulate_grid` counts what that costs.
+* Averaging first is not the whole of the fault. A t-test of single pairs raises as many false alarms as
+  one of averages, since both count as independent what shares an attribute word. What helps is to model the
+  words.
+
+Sources: section 3 of the seed paper; Manzini et al. (2019) for the t-test.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias.baseline import DENOMINATORS, largest_effect_size
+from bayesbias.errors import InputError, nearest
+from bayesbias.rrandom import RRandom
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "FORMULAS",
+    "METHODS",
+    "PAPER_CASES",
+    "NullDistribution",
+    "PaperCase",
+    "PaperDraws",
+    "null_distribution",
+    "paper_draws",
+    "simulate_grid",
+    "simulate_paper",
+]
+
+Floats = npt.NDArray[np.float64]
+
+FORMULAS = ("as coded", "as intended")
+"""The two readings of the paper's ``mean(s1, s2)``."""
+_WORDS, _ATTRIBUTES = 4, 5  # protected words, two in each class; attributes in each set
+_QUANTILES = (0.025, 0.275, 0.975)  # the paper prints the last two and means the outer two
+
+
+@dataclass(frozen=True)
+class PaperCase:
+    """One of the paper's four set-ups.
+
+    Attributes
+    ----------
+    name : str
+    seed : int
+        Of R's ``set.seed`` before the single draw.
+    reseeded : bool
+        Whether the seed is set again before the loop; if not, the loop continues the stream.
+    mean : float
+        The mean similarity of X with A and of Y with B; that of X with B and of Y with A is 0.
+    sd : float
+        The standard deviation of a pair.
+    printed : mapping of str to float
+        The numbers in the paper.
+    """
+
+    name: str
+    seed: int
+    reseeded: bool
+    mean: float
+    sd: float
+    printed: Mapping[str, float]
+
+
+PAPER_CASES = (
+    PaperCase(
+        "no difference, sd 0.05", 123, False, 0.0, 0.05,
+        MappingProxyType({"factor": 0.02342637, "numerator": 0.04275325, "bias": 1.825005}),
+    ),
+    PaperCase(
+        "no difference, sd 0.001", 124, True, 0.0, 0.001,
+        MappingProxyType({"factor": 0.0006402666, "numerator": -0.001237637, "bias": -1.933003}),
+    ),
+    PaperCase(
+        "difference, sd 0.05", 766, False, 0.1, 0.05,
+        MappingProxyType({"bias": 1.490014, "mean": 1.690664, "median": 1.707511,
+                          "quantile 27.5%": 1.539149, "quantile 97.5%": 2.166488}),
+    ),
+    PaperCase(
+        "difference, sd 0.1", 766, False, 0.1, 0.1,
+        MappingProxyType({"bias": 1.223023, "mean": 1.563319, "median": 1.638136,
+                          "quantile 27.5%": 1.300648, "quantile 97.5%": 2.356815}),
+    ),
+)  # fmt: skip
+"""The four set-ups of section 3, in the paper's order."""
+
+
+@dataclass(frozen=True, eq=False)
+class PaperDraws:
+    """The draws of one of the paper's cases.
+
+    Attributes
+    ----------
+    case : PaperCase
+    single : mapping of str to mapping of str to float
+        For each formula ``factor``, ``numerator`` and ``bias`` of the single draw.
+    effect_sizes : mapping of str to ndarray, shape (draws,)
+        For each formula, the effect sizes of the loop.
+    """
+
+    case: PaperCase
+    single: Mapping[str, Mapping[str, float]]
+    effect_sizes: Mapping[str, Floats] = field(repr=False)
+
+
+def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:
+    """Run one of the paper's cases with R's random numbers.
+
+    Parameters
+    ----------
+    case : str or PaperCase
+        The name of one of `PAPER_CASES`, or a case of your own.
+    draws : int, default 10000
+        The runs of the loop, at least 1.
+
+    Returns
+    -------
+    PaperDraws
+
+    Raises
+    ------
+    InputError
+        For an unknown case or a number of draws below 1.
+
+    Examples
+    --------
+    >>> from bayesbias.simulation import paper_draws
+    >>> result = paper_draws("no difference, sd 0.05")
+    >>> {name: round(single["bias"], 3) for name, single in result.single.items()}
+    {'as coded': 1.825, 'as intended': 0.648}
+    >>> {name: round(float(abs(d).max()), 3) for name, d in result.effect_sizes.items()}
+    {'as coded': 2.449, 'as intended': 1.732}
+    """
+    if isinstance(case, str):
+        names = [c.name for c in PAPER_CASES]
+        if case not in names:
+            raise InputError("unknown case", found=case, valid=" / ".join(names), hint=nearest(case, names))
+        case = PAPER_CASES[names.index(case)]
+    draws = _count(draws, "draws")
+    random = RRandom(case.seed)
+    first = _paper_scores(random, 1, case)
+    if case.reseeded:
+        random = RRandom(case.seed)
+    singles = _paper_effect_sizes(first)
+    loop = _paper_effect_sizes(_paper_scores(random, draws, case))
+    return PaperDraws(
+        case,
+        {name: {key: float(value[0]) for key, value in result.items()} for name, result in singles.items()},
+        {name: result["bias"] for name, result in loop.items()},
+    )
+
+
+def _paper_scores(random: RRandom, draws: int, case: PaperCase) -> Floats:
+    """Return s of the four words, shape (draws, 4), in the order in which R draws them."""
+    z = random.rnorm(draws * _WORDS * 2 * _ATTRIBUTES).reshape(draws, _WORDS, 2, _ATTRIBUTES)
+    mean = np.array([[case.mean, 0.0], [case.mean, 0.0], [0.0, case.mean], [0.0, case.mean]])
+    means = (mean[:, :, None] + case.sd * z).mean(axis=3)
+    return means[:, :, 0] - means[:, :, 1]
+
+
+def _paper_effect_sizes(s: Floats) -> dict[str, dict[str, Floats]]:
+    factor = s.std(axis=1, ddof=1)
+    numerators = {
+        "as coded": s[:, 0] - s[:, 2],
+        "as intended": s[:, :2].mean(axis=1) - s[:, 2:].mean(axis=1),
+    }
+    return {
+        name: {"factor": factor, "numerator": numerator, "bias": numerator / factor}
+        for name, numerator in numerators.items()
+    }
+
+
+def simulate_paper(draws: int = 10_000) -> pd.DataFrame:
+    """Run all of the paper's simulations, as coded and as intended.
+
+    Parameters
+    ----------
+    draws : int, default 10000
+        The runs of each loop. The printed numbers are those of 10,000.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``case, formula, quantity, printed, value``. `formula` is one of `FORMULAS`; `quantity` is ``factor``,
+        ``numerator`` and ``bias`` for the single draw, ``mean``, ``median``, ``quantile 2.5%``, ``quantile
+        27.5%`` and ``quantile 97.5%`` for the loop (quantiles as in R); `printed` is the number in the paper,
+        and missing where it prints none.
+
+    Examples
+    --------
+    >>> from bayesbias.simulation import simulate_paper
+    >>> frame = simulate_paper()
+    >>> printed = frame.dropna()
+    >>> len(printed), bool(((printed["value"] / printed["printed"] - 1).abs() < 5e-7).all())
+    (16, True)
+    """
+    import pandas as pd
+
+    rows = []
+    for case in PAPER_CASES:
+        result = paper_draws(case, draws)
+        for formula in FORMULAS:
+            loop = result.effect_sizes[formula]
+            values = {
+                **result.single[formula],
+                "mean": float(loop.mean()),
+                "median": float(np.median(loop)),
+                **{f"quantile {q:.1%}": float(np.quantile(loop, q)) for q in _QUANTILES},
+            }
+            for quantity, value in values.items():
+                printed = case.printed.get(quantity) if formula == "as coded" else None
+                rows.append((case.name, formula, quantity, printed, value))
+    frame = pd.DataFrame(rows, columns=["case", "formula", "quantity", "printed", "value"])
+    frame["printed"] = frame["printed"].astype("Float64")
+    return frame
+
+
+# -- no difference at all ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class NullDistribution:
+    """Effect sizes where all pairs are drawn alike.
+
+    Attributes
+    ----------
+    n_x, n_y, n_attributes : int
+        Words of X and Y; attributes in A and in B.
+    sd : float
+        Of a pair. The distribution does not depend on it.
+    denominator : str
+        See `effect_size`.
+    draws, seed : int
+    largest : float
+        What the absolute effect size cannot exceed.
+    effect_sizes : ndarray, shape (draws,)
+    """
+
+    n_x: int
+    n_y: int
+    n_attributes: int
+    sd: float
+    denominator: str
+    draws: int
+    seed: int
+    largest: float
+    effect_sizes: Floats = field(repr=False)
+
+    def quantile(self, prob: npt.ArrayLike) -> Floats:
+        """Return exact quantiles of the null distribution.
+
+        The squared effect size over its squared ceiling is the share of the sum of squares that lies
+        between X and Y. For independent normal scores that share has a Beta(1/2, (n - 2)/2) distribution,
+        whatever their spread and however many attributes went into them.
+
+        Parameters
+        ----------
+        prob : array_like
+            Probabilities in [0, 1].
+
+        Examples
+        --------
+        With 2 + 2 words it is uniform:
+
+        >>> from bayesbias.simulation import null_distribution
+        >>> null_distribution(2, 2, draws=1).quantile([0.5, 0.75, 1]).round(3).tolist()
+        [0.0, 0.866, 1.732]
+        """
+        from scipy import stats
+
+        p = np.asarray(prob, dtype=float)
+        if not ((p >= 0) & (p <= 1)).all():
+            raise InputError("not a probability", valid="0 to 1")
+        n = self.n_x + self.n_y
+        if n == 2:
+            return np.where(p < 0.5, -self.largest, self.largest)
+        return self.largest * np.sign(p - 0.5) * np.sqrt(stats.beta.ppf(np.abs(2 * p - 1), 0.5, (n - 2) / 2))
+
+    def above(self, size: float) -> float:
+        """Return the exact probability that the absolute effect size is at least `size`.
+
+        Examples
+        --------
+        >>> from bayesbias.simulation import null_distribution
+        >>> [round(null_distribution(n, n, draws=1).above(1), 3) for n in (2, 8, 32)]
+        [0.423, 0.041, 0.0]
+        """
+        from scipy import stats
+
+        share = min(abs(size) / self.largest, 1.0) ** 2
+        n = self.n_x + self.n_y
+        if n == 2:
+            return 1.0 if abs(size) <= self.largest else 0.0
+        return float(stats.beta.sf(share, 0.5, (n - 2) / 2))
+
+    def summary(self) -> pd.DataFrame:
+        """Return ``quantity, simulated, exact``: standard deviation, quantiles, and shares above a size."""
+        import pandas as pd
+
+        d = self.effect_sizes
+        n = self.n_x + self.n_y
+        # The mean of a Beta(1/2, (n - 2)/2) is 1/(n - 1).
+        rows = [("sd", float(np.sqrt(np.mean(d**2))), self.largest / math.sqrt(n - 1))]
+        for q in (0.025, 0.25, 0.5, 0.75, 0.975):
+            rows.append((f"quantile {q:.1%}", float(np.quantile(d, q)), float(self.quantile(q))))
+        for size in (0.5, 0.8, 1.0, 1.5):
+            rows.append((f"|d| >= {size:g}", float(np.mean(np.abs(d) >= size)), self.above(size)))
+        rows.append(("largest |d|", float(np.abs(d).max()), self.largest))
+        return pd.DataFrame(rows, columns=["quantity", "simulated", "exact"])
+
+
+def null_distribution(
+    n_x: int = 2,
+    n_y: int = 2,
+    n_attributes: int = 5,
+    sd: float = 0.05,
+    *,
+    denominator: str = "union_n_minus_1",
+    draws: int = 10_000,
+    seed: int = 1,
+) -> NullDistribution:
+    """Draw effect sizes where every similarity comes from one normal distribution.
+
+    Parameters
+    ----------
+    n_x, n_y : int, default 2
+        Words of X and of Y, at least 1.
+    n_attributes : int, default 5
+        Attributes in A and in B, at least 1.
+    sd : float, default 0.05
+        Standard deviation of a pair, above 0.
+    denominator : {"union_n_minus_1", "union_n"}
+        See `effect_size`.
+    draws : int, default 10000
+    seed : int, default 1
+
+    Returns
+    -------
+    NullDistribution
+
+    Raises
+    ------
+    InputError
+        For an argument outside its range, or the denominator ``pooled``, which has no ceiling.
+
+    Examples
+    --------
+    >>> from bayesbias.simulation import null_distribution
+    >>> wide, narrow = null_distribution(sd=0.05), null_distribution(sd=0.001)
+    >>> bool(abs(wide.effect_sizes - narrow.effect_sizes).max() < 1e-9)
+    True
+    """
+    n_x, n_y = _count(n_x, "n_x"), _count(n_y, "n_y")
+    n_attributes, draws = _count(n_attributes, "n_attributes"), _count(draws, "draws")
+    sd = _spread(sd, "sd", positive=True)
+    largest = largest_effect_size(n_x, n_y, denominator)
+    if largest is None:
+        raise InputError("this denominator has no ceiling", found=denominator, valid=DENOMINATORS[:2])
+    random = np.random.default_rng(_seed(seed))
+    n = n_x + n_y
+    d = np.empty(draws)
+    for part in _chunks(draws, 2 * n * n_attributes):
+        pairs = random.standard_normal((part.stop - part.start, n, 2, n_attributes)) * sd
+        means = pairs.mean(axis=3)
+        s = means[:, :, 0] - means[:, :, 1]
+        numerator = s[:, :n_x].mean(axis=1) - s[:, n_x:].mean(axis=1)
+        d[part] = numerator / s.std(axis=1, ddof=int(denominator == "union_n_minus_1"))
+    return NullDistribution(n_x, n_y, n_attributes, sd, denominator, draws, int(seed), largest, d)
+
+
+# -- how often each method calls a difference that is not there -------------------------------------
+
+METHODS: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        ("classes", "weat"): "WEAT's permutation test, one-sided as published",
+        ("classes", "weat_two_sided"): "WEAT's permutation test, two-sided",
+        ("classes", "pairs"): "t-test of associated against different pairs",
+        ("classes", "attributes"): "t-test of one number per attribute word",
+        ("tables", "manzini"): "Manzini's paired t-test of averages",
+        ("tables", "pairs"): "paired t-test of pairs",
+        ("tables", "attributes"): "paired t-test of one number per attribute word",
+    }
+)
+"""The question asked, and the method, of each row that `simulate_grid` gives."""
+
+_PERMUTATIONS = 2000  # drawn afresh for each block of tables where there are more than can be listed
+_LISTED = 13_000  # 8 + 8 words: 12,870
+_BLOCK = 200  # tables that share their drawn permutations
+
+
+def simulate_grid(
+    n_words: Iterable[int] = (2, 4, 8, 16, 32),
+    pair_sd: Iterable[float] = (0.05, 0.1),
+    attribute_sd: Iterable[float] = (0.0, 0.03, 0.06),
+    *,
+    n_attributes: int = 8,
+    difference: float = 0.0,
+    alpha: float = 0.05,
+    draws: int = 2000,
+    seed: int = 1,
+) -> pd.DataFrame:
+    """Count how often each method calls a difference that is not there, and how far off its score is.
+
+    In a simulated table the similarity of word t of class c with attribute a is ``v[a, c] + e[t, a]``. The
+    term v, normal with `attribute_sd`, is how near attribute a is to class c as a whole; e, normal with `pair_sd`,
+    is the pair's own. In the population from which attributes are drawn there is no difference (unless
+    `difference` says so): any other difference in the table comes from the choice of words. Two questions
+    are asked, as `METHODS` lists:
+
+    * ``classes``: are X and Y associated differently with A and B in one table? The score is the mean of s
+      over X less that over Y.
+    * ``tables``: is the mean similarity in one table another than in a second, drawn alike? The score
+      is the difference of MAC. (The second stands for vectors that "debiasing" has changed at random.)
+
+    Parameters
+    ----------
+    n_words : iterable of int
+        Words per class, each at least 2.
+    pair_sd : iterable of float
+        Spreads of pairs, each above 0. Only the ratio of the two spreads matters to the alarms.
+    attribute_sd : iterable of float
+        Spreads of attribute words, each at least 0.
+    n_attributes : int, default 8
+        Attributes in A and in B, at least 2.
+    difference : float, default 0
+        The true difference: in the mean score of the first question, and in MAC for the second. With another
+        value than 0 the "alarms" are the power.
+    alpha : float, default 0.05
+        A p-value below it is an alarm.
+    draws : int, default 2000
+        Simulated tables for each combination, at least 2.
+    seed : int, default 1
+        Each combination has a stream of its own, so that a row does not depend on the other rows.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each combination, question and method: ``n_words, n_attributes, pair_sd, attribute_sd,
+        question, method, alarms`` (a share)``, alarms_low, alarms_high`` (its 95 % Clopper-Pearson
+        interval)``, truth_sd, truth_low, truth_high`` (standard deviation and 2.5 and 97.5 % quantiles of truth less
+        reported score, in units of cosine)``, claimed_sd`` (the standard error that the method takes its
+        score to have, root mean square)``, effect_low, effect_high`` (2.5 and 97.5 % quantiles of WEAT's reported
+        effect size; missing for other methods)``, draws``.
+
+    Raises
+    ------
+    InputError
+        For an argument outside its range.
+
+    Notes
+    -----
+    On the published Reddit tables the spread of pairs, freed from the means of words and attributes, is
+    0.05 to 0.15, and the spread of v beyond what both classes share 0.03 to 0.06. What they share cancels
+    in the first question.
+
+    WEAT's test asks whether the words of X and Y can be exchanged *for these attributes*. That is answered
+    well: where `attribute_sd` is 0 its alarms stay at or below alpha. Wherever it is not, they grow with the
+    number of protected words, since more words make the lean of the same few attributes ever clearer. So do
+    those of both t-tests, of averages and of pairs. A t-test of one number per attribute word keeps to
+    alpha, since attributes are what was sampled. (Where protected words of a class vary as wholes too, both
+    have to be modelled; that is what `fit` is for.)
+
+    Examples
+    --------
+    >>> from bayesbias.simulation import simulate_grid
+    >>> frame = simulate_grid([16], [0.1], [0.06], draws=500).set_index(["question", "method"])
+    >>> bool(frame["alarms"]["tables", "manzini"] > 0.3), bool(frame["alarms"]["tables", "attributes"] < 0.08)
+    (True, True)
+    """
+    import pandas as pd
+
+    words = [_count(n, "n_words", least=2) for n in _listed(n_words, "n_words")]
+    pair_sds = [_spread(sd, "pair_sd", positive=True) for sd in _listed(pair_sd, "pair_sd")]
+    attribute_sds = [_spread(sd, "attribute_sd") for sd in _listed(attribute_sd, "attribute_sd")]
+    n_attributes = _count(n_attributes, "n_attributes", least=2)
+    draws = _count(draws, "draws", least=2)
+    if not 0 < alpha < 1:
+        raise InputError("not a level of significance", where="alpha", found=alpha, valid="above 0, below 1")
+    if not math.isfinite(difference):
+        raise InputError("must be a finite number", where="difference", found=difference)
+    seed = _seed(seed)
+    rows = []
+    for n, pair, attribute in itertools.product(words, pair_sds, attribute_sds):
+        # Streams are told apart by the bits of the numbers themselves.
+        key = [n, n_attributes, *np.array([pair, attribute]).view(np.uint32).tolist()]
+        random = np.random.default_rng(np.random.SeedSequence([seed, *key]))
+        cell = _simulate_cell(random, n, n_attributes, pair, attribute, difference, alpha, draws)
+        for (question, method), result in cell.items():
+            rows.append(
+                {
+                    "n_words": n, "n_attributes": n_attributes, "pair_sd": pair, "attribute_sd": attribute,
+                    "question": question, "method": method, **_describe(result, difference, draws), "draws": draws,
+                }
+            )  # fmt: skip
+    frame = pd.DataFrame(rows)
+    for column in ("effect_low", "effect_high"):
+        frame[column] = frame[column].astype("Float64")
+    return frame
+
+
+@dataclass(frozen=True)
+class _Calls:
+    """What a method reported of each simulated table."""
+
+    alarm: npt.NDArray[np.bool_]
+    score: Floats
+    error: Floats  # the standard error it takes the score to have
+    effect: Floats | None = None
+
+
+def _simulate_cell(
+    random: np.random.Generator,
+    n: int,
+    n_attributes: int,
+    pair_sd: float,
+    attribute_sd: float,
+    difference: float,
+    alpha: float,
+    draws: int,
+) -> dict[tuple[str, str], _Calls]:
+    parts: list[dict[tuple[str, str], _Calls]] = []
+    for part in _chunks(draws, 2 * 2 * n * 2 * n_attributes):
+        size = part.stop - part.start
+        # Axes: draw, table, class X or Y, word, set A or B, attribute.
+        v = attribute_sd * random.standard_normal((size, 2, 2, 1, 2, n_attributes))
+        tables = v + pair_sd * random.standard_normal((size, 2, 2, n, 2, n_attributes))
+        first = tables[:, 0].copy()
+        # A quarter with one sign in each of the four blocks makes a difference of means of s of one.
+        first += difference / 4 * np.array([[1, -1], [-1, 1]])[:, None, :, None]
+        changes = tables[:, 0] + difference - tables[:, 1]
+        calls = {("classes", name): call for name, call in _ask_classes(first, alpha, random).items()}
+        calls |= {("tables", name): call for name, call in _ask_tables(changes, alpha).items()}
+        parts.append(calls)
+    return {key: _joined([part[key] for part in parts]) for key in METHODS}
+
+
+def _ask_classes(first: Floats, alpha: float, random: np.random.Generator) -> dict[str, _Calls]:
+    """Ask of tables of shape (draws, class, word, set, attribute) whether the classes differ."""
+    _, _, n, _, k = first.shape
+    means = first.mean(axis=4)
+    s = means[..., 0] - means[..., 1]  # (draws, class, word)
+    score = s[:, 0].mean(axis=1) - s[:, 1].mean(axis=1)
+    error = np.sqrt((s.var(axis=2, ddof=1) / n).sum(axis=1))
+    effect = score / s.reshape(len(s), -1).std(axis=1, ddof=1)
+    upper, both = _permutation_p(s.reshape(len(s), -1), random)
+    out = {
+        "weat": _Calls(upper < alpha, score, error, effect),
+        "weat_two_sided": _Calls(both < alpha, score, error, effect),
+    }
+    # Associated pairs are X with A and Y with B; their mean less that of the others is half the score.
+    associated = np.concatenate([first[:, 0, :, 0], first[:, 1, :, 1]], axis=1).reshape(len(first), -1)
+    other = np.concatenate([first[:, 0, :, 1], first[:, 1, :, 0]], axis=1).reshape(len(first), -1)
+    variance = (associated.var(axis=1, ddof=1) + other.var(axis=1, ddof=1)) / (2 * n * k)
+    out["pairs"] = _t_test(score, 2 * np.sqrt(variance), 2 * (2 * n * k - 1), alpha)
+    leans = first[:, 0].mean(axis=1) - first[:, 1].mean(axis=1)  # (draws, set, attribute)
+    error = np.sqrt((leans.var(axis=2, ddof=1) / k).sum(axis=1))
+    out["attributes"] = _t_test(score, error, 2 * k - 2, alpha)
+    return out
+
+
+def _ask_tables(changes: Floats, alpha: float) -> dict[str, _Calls]:
+    """Ask of changes of shape (draws, class, word, set, attribute) whether their mean is 0."""
+    units = {
+        "manzini": changes.mean(axis=4),  # S(t, A_j)
+        "pairs": changes,
+        "attributes": changes.mean(axis=(1, 2)),
+    }
+    out = {}
+    for name, values in units.items():
+        flat = values.reshape(len(values), -1)
+        n = flat.shape[1]
+        out[name] = _t_test(flat.mean(axis=1), flat.std(axis=1, ddof=1) / math.sqrt(n), n - 1, alpha)
+    return out
+
+
+def _t_test(score: Floats, error: Floats, df: int, alpha: float) -> _Calls:
+    from scipy import stats
+
+    return _Calls(np.abs(score) > stats.t.ppf(1 - alpha / 2, df) * error, score, error)
+
+
+def _permutation_p(s: Floats, random: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return one- and two-sided p-values of tables of scores, shape (draws, 2 n), the first n being X.
+
+    All partitions are listed where they are few; else some are drawn, afresh for each block of tables, and
+    the observed one is counted in advance. The scores are continuous, so that there are no ties.
+    """
+    n = s.shape[1] // 2
+    centred = s - s.mean(axis=1, keepdims=True)  # then the two-sided test looks at absolute sums
+    observed = centred[:, :n].sum(axis=1, keepdims=True)
+    slack = 1e-12 * np.abs(centred).sum(axis=1, keepdims=True)  # the observed partition must meet itself
+    listed = math.comb(2 * n, n) <= _LISTED
+    chosen = _partitions(n) if listed else None
+    upper, both = np.empty(len(s)), np.empty(len(s))
+    for start in range(0, len(s), _BLOCK):
+        block = slice(start, min(start + _BLOCK, len(s)))
+        if listed:
+            members = chosen
+        else:
+            order = random.random((_PERMUTATIONS - 1, 2 * n)).argpartition(n, axis=1)
+            members = np.zeros(order.shape)
+            np.put_along_axis(members, order[:, :n], 1.0, axis=1)
+        assert members is not None
+        sums = centred[block] @ members.T
+        one = (sums >= observed[block] - slack[block]).sum(axis=1)
+        two = (np.abs(sums) >= np.abs(observed[block]) - slack[block]).sum(axis=1)
+        extra = 0 if listed else 1
+        upper[block] = (one + extra) / (len(members) + extra)
+        both[block] = (two + extra) / (len(members) + extra)
+    return upper, both
+
+
+def _partitions(n: int) -> Floats:
+    chosen = np.array(list(itertools.combinations(range(2 * n), n)))
+    members = np.zeros((len(chosen), 2 * n))
+    np.put_along_axis(members, chosen, 1.0, axis=1)
+    return members
+
+
+def _joined(parts: list[_Calls]) -> _Calls:
+    effects = [part.effect for part in parts if part.effect is not None]
+    return _Calls(
+        np.concatenate([part.alarm for part in parts]),
+        np.concatenate([part.score for part in parts]),
+        np.concatenate([part.error for part in parts]),
+        np.concatenate(effects) if effects else None,
+    )
+
+
+def _describe(calls: _Calls, difference: float, draws: int) -> dict[str, Any]:
+    from scipy import stats
+
+    count = int(calls.alarm.sum())
+    interval = stats.binomtest(count, draws).proportion_ci(0.95, method="exact")
+    off = difference - calls.score
+    effect = None if calls.effect is None else np.quantile(calls.effect, [0.025, 0.975])
+    return {
+        "alarms": count / draws,
+        "alarms_low": float(interval.low),
+        "alarms_high": float(interval.high),
+        "truth_sd": float(np.sqrt(np.mean(off**2))),
+        "truth_low": float(np.quantile(off, 0.025)),
+        "truth_high": float(np.quantile(off, 0.975)),
+        "claimed_sd": float(np.sqrt(np.mean(calls.error**2))),
+        "effect_low": None if effect is None else float(effect[0]),
+        "effect_high": None if effect is None else float(effect[1]),
+    }
+
+
+# -- small things ----------------------------------------------------------------------------------
+
+
+def _chunks(draws: int, numbers_each: int, most: int = 2_000_000) -> list[slice]:
+    """Cut the draws so that a chunk's random numbers take at most 16 MB, or one draw does."""
+    size = max(1, most // numbers_each)
+    return [slice(start, min(start + size, draws)) for start in range(0, draws, size)]
+
+
+def _count(n: Any, where: str, least: int = 1) -> int:
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < least:
+        raise InputError(
+            "not a usable number", where=where, found=n, valid=f"a whole number of at least {least}"
+        )
+    return int(n)
+
+
+def _spread(sd: Any, where: str, positive: bool = False) -> float:
+    good = isinstance(sd, int | float | np.number) and math.isfinite(sd) and (sd > 0 if positive else sd >= 0)
+    if not good:
+        raise InputError(
+            "not a standard deviation",
+            where=where,
+            found=sd,
+            valid=f"{'above' if positive else 'at least'} 0",
+        )
+    return float(sd)
+
+
+def _seed(seed: Any) -> int:
+    return _count(seed, "seed", least=0)
+
+
+def _listed(values: Iterable[Any], where: str) -> list[Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError("a list is expected", where=where, found=values)
+    listed = list(values)
+    if not listed or len(set(listed)) < len(listed):
+        raise InputError("needs one value or more, each once", where=where, found=listed)
+    return listed

@@ -1,0 +1,185 @@
+"""Simulated tables carry the truth they claim, and methods are held to it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from bayesbias import calibration
+from bayesbias.calibration import (
+    Scenario,
+    calibrate,
+    negative_controls,
+    plan_words,
+    simulate_table,
+    true_contrasts,
+)
+from bayesbias.errors import InputError
+
+SMALL = Scenario(words=(4, 4), attributes=(4, 4), human=10, neutral=10)
+QUICK = {"draws": 150, "tune": 200, "chains": 2, "workers": 1, "progress": False}
+
+
+def test_truth_is_what_was_asked_for():
+    values = calibration.RELIGION_REDDIT["cbar"]
+    truth = true_contrasts(Scenario())
+    assert truth["associated - different"] == pytest.approx(values["associated"] - values["different"])
+    assert truth["human - neutral"] == pytest.approx(values["human"] - values["neutral"])
+    assert set(true_contrasts(Scenario().without_difference()).values()) == {0.0}
+
+
+def test_tables_have_the_moments_of_the_scenario():
+    """Variance of a pair = csd^2 + ws^2 + sigma^2; pairs sharing an attribute covary by ws^2."""
+    scenario = Scenario(words=(2, 2), attributes=(2, 2), human=2, neutral=2)
+    tables = [simulate_table(scenario, seed) for seed in range(1500)]
+    y = np.stack([t["distance"] for t in tables])
+    frame = tables[0]
+    v = calibration.RELIGION_REDDIT
+    for connection in ("associated", "different", "human", "neutral"):
+        columns = np.flatnonzero(frame["connection"] == connection)
+        variance = v["csd"][connection] ** 2 + v["ws"] ** 2 + v["sigma"][connection] ** 2
+        assert y[:, columns].mean() == pytest.approx(v["cbar"][connection], abs=0.01)
+        assert y[:, columns].var(axis=0).mean() == pytest.approx(variance, rel=0.08)
+    same = np.flatnonzero(frame["attribute"] == "neutral.0")
+    other = [i for i in same if frame["protected_word"][i] != frame["protected_word"][same[0]]]
+    covariance = np.cov(y[:, same[0]], y[:, other[0]])[0, 1]
+    assert covariance == pytest.approx(v["ws"] ** 2, abs=0.004)
+
+
+def test_same_seed_same_report_whatever_the_batches(tmp_path, monkeypatch):
+    once = calibrate(SMALL, tables=6, methods=("crossed", "pairs_t"), seed=3, **QUICK)
+    monkeypatch.setattr(calibration, "_BATCH", 2)
+    parts = calibrate(SMALL, tables=6, methods=("crossed", "pairs_t"), seed=3, out=tmp_path / "run", **QUICK)
+    assert once.equals(parts)
+    # Resumed after losing a batch: only that batch is made again.
+    (tmp_path / "run/batch-000002-2.json").unlink()
+    kept = (tmp_path / "run/batch-000000-2.json").stat().st_mtime_ns
+    again = calibrate(
+        SMALL, tables=6, methods=("crossed", "pairs_t"), seed=3, out=tmp_path / "run", resume=True, **QUICK
+    )
+    assert again.equals(once)
+    assert (tmp_path / "run/batch-000000-2.json").stat().st_mtime_ns == kept
+    with pytest.raises(InputError, match="holds a calibration already"):
+        calibrate(SMALL, tables=6, methods=("crossed", "pairs_t"), seed=3, out=tmp_path / "run", **QUICK)
+    with pytest.raises(InputError, match="other settings"):
+        calibrate(SMALL, tables=6, methods=("pairs_t",), seed=3, out=tmp_path / "run", resume=True, **QUICK)
+
+
+def test_t_interval_equals_scipy():
+    from scipy import stats
+
+    table = simulate_table(SMALL, 5)
+    row = next(r for r in calibration._by_t(table, "pairs_t", 0.9) if r["contrast"] == "human - neutral")
+    one, two = (table.loc[table["connection"] == c, "distance"] for c in ("human", "neutral"))
+    result = stats.ttest_ind(one, two, equal_var=False)
+    # The interval leaves out zero exactly where p < 1 - prob.
+    assert (row["low"] > 0 or row["high"] < 0) == (result.pvalue < 0.1)
+    assert row["estimate"] == pytest.approx(one.mean() - two.mean())
+
+
+@pytest.mark.slow
+def test_pair_tests_call_what_is_not_there_and_crossed_does_not():
+    """The reason for the package: pairs that share an attribute are not independent."""
+    report = calibrate(
+        SMALL.without_difference(),
+        tables=60,
+        methods=("crossed", "pairs_t"),
+        seed=1,
+        **{**QUICK, "workers": None},
+    ).set_index(["method", "contrast"])
+    assert report.loc[("pairs_t", "human - neutral"), "called"] > 0.3
+    assert report.loc[("crossed", "human - neutral"), "called"] < 0.25
+    assert report.loc[("crossed", "human - neutral"), "coverage"] > 0.78
+
+
+def test_scenario_is_taken_from_a_fit():
+    import bayesbias as bb
+
+    fit = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, chains=2, pointwise=False)
+    scenario = calibration.scenario_from_fit(fit)
+    assert (scenario.words, scenario.attributes) == ((5, 5, 5), (4, 3, 4))
+    assert (scenario.human, scenario.neutral) == (85, 226)
+    assert scenario.values["ws"] == pytest.approx(float(fit.draws()["ws"].mean()))
+    assert scenario.values["csd"]["human"] == pytest.approx(float(fit.draws()["csd"].mean(axis=0)[2]))
+
+
+def test_meaning_is_taken_out():
+    import bayesbias as bb
+
+    real = bb.distance_table("minilm-static", "religion").frame
+    vectors = bb.load_embedding("minilm-static", words=bb.load_wordlist("religion").words)
+    rng = np.random.default_rng(0)
+    shuffled = calibration._without_meaning(real, vectors, "shuffled_classes", rng)
+    assert (shuffled["distance"] == real["distance"]).all()
+    assert shuffled.drop_duplicates("protected_word")["protected_class"].value_counts().tolist() == [5, 5, 5]
+    agree = shuffled["attribute_class"] == shuffled["protected_class"]
+    assert (
+        (shuffled["connection"] == "associated") == (agree & (shuffled["attribute_kind"] == "stereotype"))
+    ).all()
+    attributes = calibration._without_meaning(real, vectors, "shuffled_attributes", rng)
+    sizes = attributes[attributes["attribute_kind"] == "stereotype"].drop_duplicates("attribute")[
+        "attribute_class"
+    ]
+    assert sorted(sizes.value_counts()) == [3, 4, 4]
+    random = calibration._without_meaning(real, vectors, "random_vectors", rng)
+    assert random["distance"].mean() == pytest.approx(1, abs=0.02)
+    report = negative_controls("minilm-static", "religion", tables=3, draws=100, tune=100, progress=False)
+    assert report["kind"].tolist() == ["real", *calibration.CONTROLS]
+
+
+def test_more_words_make_narrower_intervals():
+    plan = plan_words(0.1, words=(5, 12), attributes=(3, 12), check=2, progress=False).set_index(
+        ["words", "attributes"]
+    )
+    assert plan.loc[(12, 12), "width"] < plan.loc[(5, 12), "width"] < plan.loc[(5, 3), "width"]
+    assert plan["enough"].tolist() == (plan["width"] <= 0.1).tolist()
+    checked = plan["simulated_width"].dropna()
+    assert len(checked) == 1
+    assert checked.iloc[0] == pytest.approx(plan.loc[checked.index[0], "width"], rel=0.4)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"words": (5,), "attributes": (4, 3)}, "one number for each"),
+        ({"words": (5, 0), "attributes": (4, 3)}, "at least 1"),
+        ({"values": {"cbar": 1.0}}, "has no value"),
+        ({"values": {**calibration.RELIGION_REDDIT, "wz": 1.0}}, "no population parameter"),
+        ({"values": {**calibration.RELIGION_REDDIT, "ws": 0.0}}, "must be positive"),
+        ({"values": {**calibration.RELIGION_REDDIT, "csd": {"human": 1.0}}}, "no value for"),
+    ],
+)
+def test_bad_scenarios_are_refused(change, says):
+    with pytest.raises(InputError, match=says):
+        true_contrasts(Scenario(**change))
+
+
+def test_commands(monkeypatch):
+    from bayesbias.cli import cli
+
+    run = CliRunner().invoke
+    done = run(cli, ["calibrate", "--words", "3,3", "--attributes", "3,3", "--human", "4", "--neutral", "4",
+                     "--tables", "2", "--methods", "pairs_t,weat", "--workers", "1", "--json"])  # fmt: skip
+    assert done.exit_code == 0, done.output
+    report = json.loads(done.stdout)
+    assert set(report) == {"difference", "no_difference"}
+    weat = [row for row in report["difference"] if row["method"] == "weat"]
+    assert [row["coverage"] for row in weat] == [None]
+    done = run(cli, ["plan", "--width", "0.2", "--check", "0", "--json"])
+    best = json.loads(done.stdout)["best"]
+    assert best["width"] <= 0.2
+    assert isinstance(run(cli, ["calibrate", "--words", "a,b"]).exception, InputError)
+    assert isinstance(run(cli, ["calibrate", "--embedding", "minilm-static"]).exception, InputError)
+
+
+@pytest.mark.slow
+def test_coverage_of_the_crossed_model():
+    """89 % intervals at the spreads of religion/Reddit, in a sample the test can afford; `make bench` runs 1,000."""
+    report = calibrate(Scenario(), tables=200, methods=("crossed", "hierarchical"), seed=2, progress=False)
+    crossed = report[report["method"] == "crossed"].set_index("contrast")["coverage"]
+    assert ((crossed > 0.82) & (crossed < 0.96)).all(), crossed
+    hierarchical = report[report["method"] == "hierarchical"].set_index("contrast")["coverage"]
+    assert hierarchical["different - neutral"] < 0.8

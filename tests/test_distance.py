@@ -1,0 +1,577 @@
+"""The pair table: distances by hand, the account of missing words, and every published table."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bayesbias import _resources
+from bayesbias.distance import COLUMNS, PairTable, distance_table, read_distances
+from bayesbias.embedding import load_embedding
+from bayesbias.errors import InputError
+
+# -- from vectors ----------------------------------------------------------------------------------
+
+# Two classes, two controls; vectors in the plane, so that a cosine can be read off.
+VECTORS = {
+    "a1": [1.0, 0.0],
+    "a2": [3.0, 4.0],
+    "b1": [0.0, 2.0],
+    "b2": [-1.0, 0.0],
+    "kind": [5.0, 0.0],
+    "rude": [1.0, 1.0],
+    "late": [0.0, -7.0],
+    "loud": [-1.0, 1.0],
+    "hand": [4.0, 3.0],
+    "neck": [0.0, 5.0],
+    "door": [1.0, -1.0],
+    "Lamp": [0.0, 1.0],
+}
+LIST = {
+    "a": {"protected": ["a1", "a2"], "attributes": ["kind", "rude"]},
+    "b": {"protected": ["b1", "b2"], "attributes": ["late", "loud"]},
+}
+CONTROLS = {"human": ["hand", "neck"], "neutral": ["door", "lamp"]}
+ROOT_HALF = np.sqrt(0.5)
+# 1 - cosine, by hand. Columns: kind, rude, late, loud, hand, neck, door, lamp.
+BY_HAND = {
+    "a1": [0, 1 - ROOT_HALF, 1, 1 + ROOT_HALF, 0.2, 1, 1 - ROOT_HALF, 1],
+    "a2": [0.4, 1 - 1.4 * ROOT_HALF, 1.8, 1 - 0.2 * ROOT_HALF, 0.04, 0.2, 1 + 0.2 * ROOT_HALF, 0.2],
+    "b1": [1, 1 - ROOT_HALF, 2, 1 - ROOT_HALF, 0.4, 0, 1 + ROOT_HALF, 0],
+    "b2": [2, 1 + ROOT_HALF, 1, 1 - ROOT_HALF, 1.8, 1, 1 + ROOT_HALF, 1],
+}
+
+
+@pytest.fixture(scope="module")
+def hand() -> PairTable:
+    return distance_table(VECTORS, LIST, controls=CONTROLS)
+
+
+def test_distances_equal_cosines_by_hand(hand):
+    frame = hand.frame
+    assert list(frame.columns) == list(COLUMNS)
+    wide = frame.pivot(index="protected_word", columns="attribute", values="distance")
+    columns = ["kind", "rude", "late", "loud", "hand", "neck", "door", "lamp"]
+    np.testing.assert_allclose(wide.loc[list(BY_HAND), columns], list(BY_HAND.values()), rtol=0, atol=4e-16)
+    assert frame["distance"].dtype == np.float64
+    assert frame["distance"].between(0, 2).all()
+    assert len(hand) == 32
+
+
+def test_connections_are_derived(hand):
+    found = hand.frame.set_index(["protected_word", "attribute"])
+    row = found.loc[("a1", "late")]
+    assert row["protected_class"] == "a"
+    assert row["attribute_class"] == "b"
+    assert row["attribute_kind"] == "stereotype"
+    assert row["connection"] == "different"
+    assert found.loc[("b2", "late"), "connection"] == "associated"
+    assert found.loc[("b2", "hand"), ["connection", "attribute_kind"]].tolist() == ["human", "human"]
+    assert hand.frame["connection"].value_counts(sort=False).to_dict() == {
+        "associated": 8,
+        "different": 8,
+        "human": 8,
+        "neutral": 8,
+    }
+    assert hand.frame["connection"].dtype == "category"
+
+
+def test_distances_are_double_precision_whatever_the_vectors():
+    rng = np.random.default_rng(0)
+    words = [*VECTORS]
+    single = {word: rng.normal(size=300).astype(np.float32) for word in words}
+    table = distance_table(single, LIST, controls=CONTROLS).frame.set_index(["protected_word", "attribute"])
+    a, b = (single[word].astype(np.float64) for word in ("a2", "loud"))
+    exact = 1 - a @ b / np.sqrt((a @ a) * (b @ b))
+    assert table.loc[("a2", "loud"), "distance"] == pytest.approx(exact, abs=1e-15)
+
+
+def test_length_of_the_vectors_does_not_matter(hand):
+    rng = np.random.default_rng(1)
+    longer = {word: np.array(v) * rng.uniform(1e-3, 1e3) for word, v in VECTORS.items()}
+    frame = distance_table(longer, LIST, controls=CONTROLS).frame
+    np.testing.assert_allclose(frame["distance"], hand.frame["distance"], atol=1e-15)
+
+
+def test_missing_words_make_no_row_and_are_accounted_for():
+    vectors = {word: v for word, v in VECTORS.items() if word not in ("b1", "rude", "door")}
+    table = distance_table(vectors, LIST, controls=CONTROLS)
+    assert sorted(table.frame["protected_word"].unique()) == ["a1", "a2", "b2"]
+    assert sorted(table.frame["attribute"].unique()) == ["hand", "kind", "lamp", "late", "loud", "neck"]
+    assert len(table) == 18
+    assert not table.frame.isna().any().any()
+    coverage = table.coverage
+    assert set(coverage.missing) == {"b1", "rude", "door"}
+    assert coverage.protected["b"] == {"listed": 2, "found": 1, "missing": ["b1"]}
+    assert coverage.attributes["a"] == {"listed": 2, "found": 1, "missing": ["rude"]}
+    assert coverage.attributes["neutral"] == {"listed": 2, "found": 1, "missing": ["door"]}
+    assert coverage.attributes["human"] == {"listed": 2, "found": 2, "missing": []}
+    assert coverage.matched == {"lamp": "Lamp"}
+    assert "b: 1 of 2 protected words missing: b1" in coverage.sentences()
+    assert "found under another spelling: lamp as Lamp" in coverage.sentences()
+    assert any("only one protected word of b" in note for note in coverage.notes)
+    frame = coverage.frame().set_index(["side", "class"])
+    assert frame.loc[("attribute", "a")].tolist() == [2, 1, "rude"]
+    assert frame[["listed", "found"]].sum().tolist() == [12, 9]
+    assert coverage.as_dict()["missing"] == list(coverage.missing)
+    assert "18 pairs of 3 protected words and 6 attributes" in repr(table)
+    assert "3 words missing" in repr(table)
+
+
+@pytest.mark.parametrize(
+    ("gone", "said"),
+    [
+        (["b1", "b2"], "protected class 'b' is in the vocabulary.*none of b1, b2"),
+        (["kind", "rude"], "attribute class 'a' is in the vocabulary.*none of kind, rude"),
+        (["hand", "neck"], r"'human' \(a control list; choose another one, or none\).*none of hand, neck"),
+    ],
+)
+def test_a_class_wholly_out_of_vocabulary_is_refused(gone, said):
+    vectors = {word: v for word, v in VECTORS.items() if word not in gone}
+    with pytest.raises(InputError, match=said):
+        distance_table(vectors, LIST, controls=CONTROLS)
+
+
+def test_two_spellings_of_one_vector():
+    # b1 and B1 are both found as "b1"; an attribute spelled like a protected word is at distance 0 of itself.
+    words = {
+        "a": {"protected": ["a1", "a2"], "attributes": ["kind", "A1"]},
+        "b": {"protected": ["b1", "B1"], "attributes": ["late", "loud"]},
+    }
+    table = distance_table(VECTORS, words)
+    assert table.coverage.matched == {"A1": "a1", "B1": "b1"}
+    pairs = set(zip(table.frame["protected_word"], table.frame["attribute"], strict=True))
+    assert ("a1", "A1") not in pairs
+    assert ("a2", "A1") in pairs
+    assert len(table) == 15
+    notes = " ".join(table.coverage.notes)
+    assert "a1 and A1 are one word in mapping; their pair is left out" in notes
+    assert re.search("'?b1'? and '?B1'? .*share its vector", notes)
+    own = table.frame.pivot(index="protected_word", columns="attribute", values="distance")
+    np.testing.assert_array_equal(own.loc["b1"], own.loc["B1"])
+
+
+def test_an_attribute_of_two_classes_is_one_word():
+    both = {
+        "a": {"protected": ["a1", "a2"], "attributes": ["kind", "rude"]},
+        "b": {"protected": ["b1", "b2"], "attributes": ["late", "rude"]},
+        "c": {"protected": ["hand", "door"], "attributes": ["loud", "Lamp"]},
+    }
+    frame = distance_table(VECTORS, both).frame
+    assert not frame.duplicated(["protected_word", "attribute"]).any()
+    assert len(frame) == 6 * 5
+    rude = frame[frame["attribute"] == "rude"].set_index("protected_word")
+    assert rude["connection"].astype(str).to_dict() == {
+        "a1": "associated",
+        "a2": "associated",
+        "b1": "associated",
+        "b2": "associated",
+        "hand": "different",
+        "door": "different",
+    }
+    assert rude["attribute_class"].astype(str).to_dict() == dict(
+        a1="a", a2="a", b1="b", b2="b", hand="a", door="a"
+    )
+
+
+def test_an_embedding_that_was_loaded_gives_the_same_table_as_the_mapping(hand):
+    loaded = load_embedding(VECTORS, [*VECTORS, "lamp"])
+    pd.testing.assert_frame_equal(distance_table(loaded, LIST, controls=CONTROLS).frame, hand.frame)
+
+
+def test_an_open_vocabulary_needs_no_word_list():
+    words = {
+        "old": {"protected": ["elderly", "aged"], "attributes": ["frail", "wise"]},
+        "young": {"protected": ["youth", "teenager"], "attributes": ["reckless", "lively"]},
+    }
+    once = distance_table(load_embedding("minilm-static", ["elderly"]), words)
+    by_name = distance_table("minilm-static", words)
+    assert len(once) == 16
+    np.testing.assert_allclose(once.frame["distance"], by_name.frame["distance"], atol=1e-7)
+
+
+# -- files of our own ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_saved_table_reads_back_the_same(hand, tmp_path, suffix):
+    path = tmp_path / f"pairs{suffix}"
+    hand.save(path)
+    back = read_distances(path)
+    assert list(back.frame.columns) == list(COLUMNS)
+    for column in COLUMNS[:-1]:
+        assert back.frame[column].astype(str).tolist() == hand.frame[column].astype(str).tolist()
+    assert back.frame["distance"].tolist() == hand.frame["distance"].tolist()
+    assert back.coverage.missing == ()
+    assert back.provenance["name"] == "pairs"
+    assert back.provenance["sha256"] == _resources.sha256_file(path)
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_words_that_look_like_missing_values_stay_words(tmp_path):
+    odd = dict(zip(["nan", "null", "NA", "None", "n/a", "1"], VECTORS.values(), strict=False))
+    words = {"x": {"protected": ["nan", "null"], "attributes": ["NA", "None"]}}
+    table = distance_table(odd, words, controls={"neutral": ["n/a", "1"]})
+    for suffix in (".csv", ".parquet"):
+        table.save(tmp_path / f"odd{suffix}")
+        back = read_distances(tmp_path / f"odd{suffix}").frame
+        assert sorted(back["protected_word"].unique()) == ["nan", "null"]
+        assert sorted(back["attribute"].unique()) == ["1", "NA", "None", "n/a"]
+        assert back["distance"].tolist() == table.frame["distance"].tolist()
+
+
+def test_saving_is_whole_or_not_at_all(hand, tmp_path, monkeypatch):
+    path = tmp_path / "pairs.csv"
+    path.write_text("old")
+
+    def full(self, target, **_):
+        Path(target).write_text("half a li")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", full)
+    with pytest.raises(InputError, match=r"pairs\.csv: cannot be written: No space left on device"):
+        hand.save(path)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["pairs.csv"]
+    with pytest.raises(InputError, match=r"found: '\.xlsx'; valid: \.csv, \.parquet"):
+        hand.save(tmp_path / "pairs.xlsx")
+
+
+HEADER = ",".join(COLUMNS)
+GOOD = [
+    HEADER,
+    "a1,a,kind,a,stereotype,associated,0.5",
+    "a1,a,late,b,stereotype,different,0.6",
+    "a1,a,hand,human,human,human,0.7",
+    "b1,b,kind,a,stereotype,different,0.8",
+    "b1,b,late,b,stereotype,associated,0.9",
+    "b1,b,hand,human,human,human,1.0",
+    "b1,b,loud,b,stereotype,associated,1.1",
+]
+
+
+def written(tmp_path: Path, lines: list[str] | bytes, name: str = "t.csv") -> Path:
+    path = tmp_path / name
+    path.write_bytes(lines if isinstance(lines, bytes) else ("\n".join(lines) + "\n").encode())
+    return path
+
+
+def with_line(number: int, text: str) -> list[str]:
+    lines = list(GOOD)
+    lines[number - 1] = text
+    return lines
+
+
+BAD_OWN = {
+    "no number": (with_line(3, "a1,a,late,b,stereotype,different,far"), "line 3, column distance: .*'far'"),
+    "comma": (with_line(3, 'a1,a,late,b,stereotype,different,"0,6"'), "line 3, column distance: .*'0,6'"),
+    "infinite": (with_line(3, "a1,a,late,b,stereotype,different,inf"), "line 3, column distance: .*'inf'"),
+    "NaN": (with_line(3, "a1,a,late,b,stereotype,different,nan"), "line 3, column distance: .*'nan'"),
+    "no distance": (with_line(3, "a1,a,late,b,stereotype,different,"), "line 3, column distance: .*''"),
+    "above two": (with_line(4, "a1,a,hand,human,human,human,2.1"), "line 4.*2.1; valid: 0 to 2"),
+    "below zero": (with_line(4, "a1,a,hand,human,human,human,-0.2"), "line 4.*-0.2; valid: 0 to 2"),
+    # The sentinel of the published tables is none of ours.
+    "sentinel": (with_line(4, "a1,a,hand,human,human,human,-100"), "line 4.*-100.0; valid: 0 to 2"),
+    "unknown connection": (
+        with_line(5, "b1,b,kind,a,stereotype,diferent,0.8"),
+        r"line 5, column connection: .*'diferent'; valid: .* did you mean 'different'\?",
+    ),
+    "contradictory connection": (
+        with_line(8, "b1,b,loud,b,stereotype,different,1.1"),
+        r"line 8: 'b1' \(b\) and 'loud' \(b\) contradict.*found: 'different'; valid: associated",
+    ),
+    "control in disguise": (
+        [line.replace("human,human,human", "human,human,neutral") for line in GOOD],
+        r"line 4: .*contradict.*found: 'neutral'; valid: human",
+    ),
+    "empty word": (with_line(3, "a1,a,,b,stereotype,different,0.6"), "line 3, column attribute: an empty"),
+    "blank word": (with_line(3, " ,a,late,b,stereotype,different,0.6"), "line 3, column protected_word"),
+    "empty class": (with_line(3, "a1,,late,b,stereotype,different,0.6"), "line 3, column protected_class"),
+    "short line": (with_line(3, "a1,a,late"), "line 3, column attribute_class: an empty cell"),
+    "long line": (with_line(3, GOOD[2] + ",7,8"), r"cannot be read as a table .*line 3"),
+    "two classes": (
+        [*GOOD, "a1,b,loud,b,stereotype,associated,0.3"],
+        "line 9, column protected_class: .*'b'; valid: a",
+    ),
+    "contradictory repeat": (
+        [*GOOD, "a1,a,kind,a,stereotype,associated,0.51"],
+        r"'a1', 'kind'.*\(0.5, 0.51\)",
+    ),
+    "no column": (
+        [line.rsplit(",", 1)[0] for line in GOOD],
+        "column 'distance' is missing; found: .*valid: ",
+    ),
+    "another name": (
+        [HEADER.replace("attribute_class", "atribute_class"), *GOOD[1:]],
+        r"'attribute_class' is missing.*did you mean 'atribute_class'\?",
+    ),
+    "header only": (GOOD[:1], "the table has no rows"),
+    "empty": (b"", "cannot be read as a table"),
+    "not UTF-8": ("\n".join(GOOD).encode().replace(b"late", b"l\xe4te", 1), "line 3: is not valid UTF-8"),
+    "binary": (bytes(range(256)) * 20, "cannot be read as a table|is not valid UTF-8|missing"),
+}
+
+
+@pytest.mark.parametrize("case", list(BAD_OWN))
+def test_bad_tables_are_refused_with_file_line_and_finding(case, tmp_path):
+    lines, said = BAD_OWN[case]
+    path = written(tmp_path, lines)
+    with pytest.raises(InputError, match=said) as caught:
+        read_distances(path)
+    assert str(caught.value).startswith(str(path))
+
+
+def test_what_is_no_table_is_refused(tmp_path):
+    with pytest.raises(InputError, match="is a folder, not a table"):
+        read_distances(tmp_path)
+    written(tmp_path, GOOD, "pairs.csv")
+    with pytest.raises(InputError, match=r"no such file; did you mean 'pairs\.csv'\?"):
+        read_distances(tmp_path / "pair.csv")
+    with pytest.raises(InputError, match=r"no such file$"):
+        read_distances(tmp_path / "nowhere" / "pairs.csv")
+    with pytest.raises(InputError, match=r"t\.parquet: cannot be read as a table"):
+        read_distances(written(tmp_path, GOOD, "t.parquet"))
+    read_distances(tmp_path / "pairs.csv").save(tmp_path / "u.parquet")
+    short = written(tmp_path, (tmp_path / "u.parquet").read_bytes()[:-40], "v.parquet")
+    with pytest.raises(InputError, match=r"v\.parquet: cannot be read as a table"):
+        read_distances(short)
+    with pytest.raises(InputError, match="found: 'twice'; valid: once, keep"):
+        read_distances(tmp_path / "pairs.csv", repeats="twice")
+
+
+def test_byte_order_mark_and_dos_line_ends_are_read(tmp_path):
+    text = "\r\n".join(GOOD).encode()
+    assert len(read_distances(written(tmp_path, b"\xef\xbb\xbf" + text))) == 7
+
+
+def test_frames_are_read_by_row_whatever_their_index(tmp_path):
+    frame = pd.read_csv(written(tmp_path, GOOD))
+    shifted = frame.set_index(np.arange(7) * 10 + 3)
+    pd.testing.assert_frame_equal(read_distances(shifted).frame, read_distances(tmp_path / "t.csv").frame)
+    with pytest.raises(InputError, match=r"line 2, column distance: is not a finite number; found: nan"):
+        read_distances(shifted.assign(distance=[np.nan, *frame["distance"][1:]]))
+    with pytest.raises(InputError, match="line 3, column attribute: an empty cell"):
+        read_distances(shifted.assign(attribute=["kind", None, *frame["attribute"][2:]]))
+    with pytest.raises(InputError, match=r"a column stands twice; found: \['distance'\]"):
+        read_distances(pd.concat([frame, frame[["distance"]]], axis=1))
+
+
+def test_repeats_of_our_own_tables(tmp_path):
+    path = written(tmp_path, [*GOOD, GOOD[1], GOOD[1]])
+    once, kept = read_distances(path), read_distances(path, repeats="keep")
+    assert (len(once), once.coverage.repeats) == (7, 2)
+    assert (len(kept), kept.coverage.repeats) == (9, 0)
+    assert "2 repeated rows counted once" in once.coverage.sentences()
+    assert any("2 repeated rows are kept" in note for note in kept.coverage.notes)
+
+
+# -- published tables ------------------------------------------------------------------------------
+
+# Rows (with repeats counted once) and rows per connection, counted in the files with awk; see also the
+# README of the data.
+PUBLISHED = {
+    "google_2021/genderGoogle": (4116, 175, 175, 378, 3388),
+    "google_2021/raceGoogle": (2840, 51, 99, 270, 2420),
+    "google_2021/religionGoogle": (4200, 55, 110, 405, 3630),
+    "reddit_pairs_2021/debiasedGenderReddit": (4116, 175, 175, 378, 3388),
+    "reddit_pairs_2021/debiasedRaceReddit": (2840, 51, 99, 270, 2420),
+    "reddit_pairs_2021/debiasedReligionReddit": (4200, 55, 110, 405, 3630),
+    "reddit_pairs_2021/genderReddit": (4116, 175, 175, 378, 3388),
+    "reddit_pairs_2021/raceReddit": (2840, 51, 99, 270, 2420),
+    "reddit_pairs_2021/religionReddit": (4200, 55, 110, 405, 3630),
+    "weat/weat_1_reddit": (11160, 763, 756, 2635, 7006),
+    "weat/weat_7_reddit": (5232, 128, 128, 1360, 3616),
+    "with_controls_2022/gender_group_reddit_dataset": (4704, 175, 175, 1190, 3164),
+    "with_controls_2022/race_group_reddit_dataset": (3260, 51, 99, 850, 2260),
+    "with_controls_2022/religion_group_glove_dataset": (4815, 55, 110, 1275, 3375),
+    "with_controls_2022/religion_group_reddit_dataset": (4830, 55, 110, 1275, 3390),
+}
+
+
+def raw_rows(path: Path) -> list[dict[str, str]]:
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("name", sorted(PUBLISHED))
+def test_published_tables_are_read_whole(name, shared):
+    path = shared / "data" / "bayesbias_distances" / f"{name}.csv"
+    table = read_distances(path)
+    frame = table.frame
+    counts = frame["connection"].value_counts(sort=False).to_dict()
+    assert (len(table), *counts.values()) == PUBLISHED[name]
+    assert list(counts) == ["associated", "different", "human", "neutral"]
+    # Row by row against the file, read with the standard library.
+    expected = {}
+    for row in raw_rows(path):
+        if float(row["cosine_distance"]) >= 0:
+            expected[row["protected_word"], row["word_to_compare"]] = (
+                row["word_class"].removesuffix("_stereotype"),
+                row["connection"].replace("none", "neutral"),
+                float(row["cosine_distance"]),
+            )
+    keys = zip(frame["protected_word"], frame["attribute"], strict=True)
+    values = zip(frame["attribute_class"], frame["connection"].astype(str), frame["distance"], strict=True)
+    assert dict(zip(keys, values, strict=True)) == expected
+    own = frame["connection"] == "associated"
+    assert (frame.loc[own, "protected_class"] == frame.loc[own, "attribute_class"]).all()
+    assert (frame.groupby("protected_word")["protected_class"].nunique() == 1).all()
+    assert frame["distance"].between(0, 2).all()
+
+
+def test_sentinels_become_missing_words(shared):
+    tables = shared / "data" / "bayesbias_distances"
+    glove = read_distances(tables / "with_controls_2022" / "religion_group_glove_dataset.csv")
+    assert glove.coverage.missing == ("literaly",)
+    assert glove.coverage.attributes["neutral"] == {"listed": 226, "found": 225, "missing": ["literaly"]}
+    assert glove.coverage.notes == ()
+
+    weat = read_distances(tables / "weat" / "weat_1_reddit.csv")
+    groups = weat.coverage.protected
+    words = [*groups["flowers"]["missing"], *groups["insects"]["missing"]]
+    raw = raw_rows(tables / "weat" / "weat_1_reddit.csv")
+    by_word: dict[str, set[bool]] = {}
+    for row in raw:
+        by_word.setdefault(row["protected_word"], set()).add(row["cosine_distance"] == "-100")
+    assert sorted(words) == sorted(word for word, gone in by_word.items() if gone == {True})
+    assert len(words) == 19
+    assert [groups[g]["listed"] for g in ("flowers", "insects")] == [25, 25]
+    assert weat.coverage.missing == (*words, "caress")
+    assert weat.coverage.attributes["flowers"]["missing"] == ["caress"]
+    assert len(raw) - len(weat) == 6890  # the count in the README of the data
+    assert not set(weat.frame["protected_word"]) & set(words)
+    assert "caress" not in set(weat.frame["attribute"])
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "distinct"),
+    [("google_2021/raceGoogle", 5112, 2840), ("with_controls_2022/race_group_reddit_dataset", 5868, 3260)],
+)
+def test_repeated_words_of_the_race_tables_count_once(name, rows, distinct, shared):
+    path = shared / "data" / "bayesbias_distances" / f"{name}.csv"
+    once, kept = read_distances(path), read_distances(path, repeats="keep")
+    assert (len(kept), len(once), once.coverage.repeats) == (rows, distinct, rows - distinct)
+    assert once.frame["protected_word"].nunique() == 10
+    per_word = kept.frame["protected_word"].value_counts() // once.frame["protected_word"].value_counts()
+    assert per_word.sum() == 18
+    # africa and asian stand three times, america, asia, black and caucasian twice (README of the data).
+    assert per_word[per_word == 3].index.sort_values().tolist() == ["africa", "asian"]
+    assert per_word[per_word == 2].index.sort_values().tolist() == ["america", "asia", "black", "caucasian"]
+    (note,) = once.coverage.notes
+    assert all(word in note for word in per_word[per_word > 1].index)
+    assert once.provenance["repeats"] == "once"
+
+
+PUBLISHED_HEADER = ",protected_word,word_to_compare,word_class,cosine_distance,cosine_similarity,connection"
+PUBLISHED_GOOD = [
+    PUBLISHED_HEADER,
+    "0,a1,kind,a_stereotype,0.5,0.5,associated",
+    "1,a1,late,b_stereotype,0.6,0.4,different",
+    "2,a1,door,neutral,0.7,0.3,none",
+    "3,b1,kind,a_stereotype,0.8,0.2,different",
+    "4,b1,late,b_stereotype,0.9,0.1,associated",
+    "5,b1,door,neutral,1.0,0.0,none",
+    "6,b2,kind,a_stereotype,1.2,-0.2,different",
+    "7,b2,late,b_stereotype,0.4,0.6,associated",
+    "8,b2,door,neutral,1.3,-0.3,none",
+]
+
+
+def published_with(**lines: str) -> list[str]:
+    out = list(PUBLISHED_GOOD)
+    for key, text in lines.items():
+        out[int(key.removeprefix("line")) - 1] = text
+    return out
+
+
+def test_the_published_layout(tmp_path):
+    table = read_distances(written(tmp_path, PUBLISHED_GOOD))
+    assert table.frame["attribute_class"].unique().tolist() == ["a", "b", "neutral"]
+    assert table.frame["attribute_kind"].unique().tolist() == ["stereotype", "neutral"]
+    assert table.frame["protected_class"].tolist() == ["a"] * 3 + ["b"] * 6
+    assert table.frame["connection"].cat.categories.tolist() == ["associated", "different", "neutral"]
+    # Without the similarities, too.
+    bare = [",".join(line.split(",")[:5] + line.split(",")[6:]) for line in PUBLISHED_GOOD]
+    pd.testing.assert_frame_equal(read_distances(written(tmp_path, bare)).frame, table.frame)
+
+
+def test_single_missing_pairs_are_said(tmp_path):
+    lines = published_with(line8="6,b2,kind,a_stereotype,-100,-100,different")
+    table = read_distances(written(tmp_path, lines))
+    assert len(table) == 8
+    assert table.coverage.missing == ()
+    assert table.coverage.notes == (
+        "1 pairs of words that are otherwise present have no distance and are left out",
+    )
+    # A sentinel in one of the two columns is one.
+    half = published_with(line8="6,b2,kind,a_stereotype,0.3,-100,different")
+    pd.testing.assert_frame_equal(read_distances(written(tmp_path, half)).frame, table.frame)
+
+
+BAD_PUBLISHED = {
+    "distance and similarity": (
+        published_with(line3="1,a1,late,b_stereotype,0.6,0.3,different"),
+        r"line 3.*found: \(0.6, 0.3\)|line 3.*add up to 1",
+    ),
+    "similarity out of range": (
+        published_with(line3="1,a1,late,b_stereotype,0.6,1.4,different"),
+        "line 3, column cosine_similarity: .*1.4; valid: -1 to 1",
+    ),
+    "distance out of range": (
+        published_with(line3="1,a1,late,b_stereotype,2.6,-1,different"),
+        "line 3, column cosine_distance: .*2.6; valid: 0 to 2",
+    ),
+    "no number": (
+        published_with(line3="1,a1,late,b_stereotype,x,0.4,different"),
+        "line 3, column cosine_distance: .*'x'",
+    ),
+    "no column": (
+        [line.replace("connection", "conection") for line in PUBLISHED_GOOD],
+        r"column 'connection' is missing.*did you mean 'conection'\?",
+    ),
+    "unknown connection": (
+        published_with(line4="2,a1,door,neutral,0.7,0.3,non"),
+        r"line 4, column connection: .*'non'; valid: .*neutral.*did you mean 'neutral'\?|'none'",
+    ),
+    "two classes": (
+        published_with(line3="1,a1,late,b_stereotype,0.6,0.4,associated"),
+        r"line 2, protected word 'a1': .*found: \['a', 'b'\]",
+    ),
+    "no class": (
+        published_with(line2="0,a1,kind,a_stereotype,0.5,0.5,different"),
+        r"line 2, protected word 'a1': .*no associated attribute",
+    ),
+    "contradiction": (
+        published_with(line8="6,b2,kind,a_stereotype,1.2,-0.2,human"),
+        r"line 8: 'b2' \(b\) and 'kind' \(a\) contradict.*found: 'human'; valid: different",
+    ),
+    "contradictory repeat": (
+        [*PUBLISHED_GOOD, "9,b2,door,neutral,1.4,-0.4,none"],
+        r"'b2', 'door' stands twice .*\(1.3, 1.4\)",
+    ),
+    "a class without a word": (
+        published_with(
+            line5="3,b1,kind,a_stereotype,-100,-100,different",
+            line6="4,b1,late,b_stereotype,-100,-100,associated",
+            line7="5,b1,door,neutral,-100,-100,none",
+            line8="6,b2,kind,a_stereotype,-100,-100,different",
+            line9="7,b2,late,b_stereotype,-100,-100,associated",
+            line10="8,b2,door,neutral,-100,-100,none",
+        ),
+        "no word of the protected class 'b'",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", list(BAD_PUBLISHED))
+def test_bad_published_tables_are_refused(case, tmp_path):
+    lines, said = BAD_PUBLISHED[case]
+    with pytest.raises(InputError, match=said) as caught:
+        read_distances(written(tmp_path, lines))
+    assert str(caught.value).startswith(str(tmp_path / "t.csv"))

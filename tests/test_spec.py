@@ -1,0 +1,533 @@
+"""Models as data: what a file may say, what it may not, and the index arrays every way of fitting shares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from bayesbias.errors import FitError, InputError
+from bayesbias.spec import (
+    CONNECTIONS,
+    DISTRIBUTIONS,
+    Design,
+    load_model,
+    parse_model,
+    shipped_models,
+)
+
+# A model of one's own: a mean with three terms, a spread per kind, Student-t noise with numbers and parameters.
+OWN = """\
+schema = 1
+name = "own"
+description = "for the tests"
+source = "these tests"
+notes = ["one note"]
+
+[likelihood]
+outcome = "distance"
+distribution = "StudentT"
+nu = 4
+mu = ["c", "v", "shift"]
+sigma = "sigma"
+
+[parameter.c]
+dims = ["protected_word", "connection"]
+distribution = "Normal"
+mu = "cbar"
+sigma = "csd"
+
+[parameter.cbar]
+dims = ["connection"]
+distribution = "Normal"
+mu = 1
+sigma = 0.3
+
+[parameter.csd]
+dims = ["connection"]
+distribution = "Exponential"
+lam = 2
+
+[parameter.v]
+dims = ["attribute"]
+distribution = "Normal"
+mu = 0
+sigma = "ws"
+
+[parameter.ws]
+dims = ["attribute_kind"]
+distribution = "Exponential"
+lam = 2
+
+[parameter.shift]
+distribution = "StudentT"
+nu = 3
+mu = 0
+sigma = 0.1
+
+[parameter.sigma]
+dims = ["attribute_kind", "connection"]
+distribution = "HalfNormal"
+sigma = 0.5
+"""
+MODELS = [*shipped_models(), "own"]
+
+
+def own(*edits: tuple[str, str], where: str = "own.toml"):
+    text = OWN
+    for old, new in edits:
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    return parse_model(text.encode(), where)
+
+
+def spec_of(name: str):
+    return own() if name == "own" else load_model(name)
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    """A ragged table in no particular order; the control words come first."""
+    rng = np.random.default_rng(11)
+    kinds = {"n1": "neutral", "n2": "neutral", "h1": "human", "sa": "a", "ta": "a", "sb": "b"}
+    rows = [
+        {
+            "protected_word": word,
+            "protected_class": word[0],
+            "attribute": attribute,
+            "attribute_class": kind,
+            "attribute_kind": kind if kind in ("human", "neutral") else "stereotype",
+            "connection": {"a": "associated", "b": "different"}.get(kind, kind)
+            if word[0] == "a"
+            else {"b": "associated", "a": "different"}.get(kind, kind),
+            "distance": rng.normal(1, 0.2),
+        }
+        for word in ("b1", "a1", "a2")
+        for attribute, kind in kinds.items()
+    ]
+    frame = pd.DataFrame(rows).sample(frac=0.9, random_state=3).reset_index(drop=True)
+    return frame
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+DOCUMENTED = {  # the table of models in the design notes; the paper's section 4 for the first
+    "additive": ("Normal", {"m": "Normal(1, 0.5)", "co": "Normal(0, 0.5)", "sigma": "HalfCauchy(1)"}),
+    "hierarchical": (
+        "Normal",
+        {
+            "c": "Normal(cbar, csd)",
+            "cbar": "Normal(1, 0.3)",
+            "csd": "Exponential(2)",
+            "sigma": "Exponential(2)",
+        },
+    ),
+    "crossed": (
+        "Normal",
+        {
+            "c": "Normal(cbar, csd)",
+            "v": "Normal(0, ws)",
+            "cbar": "Normal(1, 0.3)",
+            "csd": "Exponential(2)",
+            "ws": "Exponential(2)",
+            "sigma": "Exponential(2)",
+        },
+    ),
+    "robust": (
+        "StudentT",
+        {
+            "c": "Normal(cbar, csd)",
+            "v": "Normal(0, ws)",
+            "cbar": "Normal(1, 0.3)",
+            "csd": "Exponential(2)",
+            "ws": "Exponential(2)",
+            "sigma": "Exponential(2)",
+            "nu": "Gamma(2, 0.1)",
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTED))
+def test_shipped_models_are_the_documented_ones(name):
+    spec = load_model(name)
+    likelihood, priors = DOCUMENTED[name]
+    written = {}
+    for key, parameter in spec.parameters.items():
+        values = [v if isinstance(v, str) else f"{v:g}" for v in parameter.args.values()]
+        written[key] = f"{parameter.distribution}({', '.join(values)})"
+    assert spec.name == name
+    assert (spec.likelihood, written) == (likelihood, priors)
+    assert spec.outcome == "distance"
+    assert spec.units == ("protected_word", "attribute")
+    assert spec.parameters["sigma"].dims == (() if name == "additive" else ("connection",))
+
+
+def test_nothing_is_shipped_that_is_not_documented():
+    assert shipped_models() == sorted(DOCUMENTED)
+
+
+def test_crossed_records_how_its_spread_of_attributes_was_chosen():
+    notes = " ".join(load_model("crossed").notes)
+    assert "PSIS-LOO" in notes
+    assert "attribute_kind" in notes
+    assert load_model("crossed").parameters["ws"].dims == ()
+
+
+def test_additive_says_that_its_coefficients_are_set_by_their_priors():
+    assert "0.5 / sqrt(J + 4)" in " ".join(load_model("additive").notes)
+
+
+def test_a_file_of_ones_own_is_read_by_path(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(OWN, encoding="utf-8")
+    spec = load_model(path)
+    assert spec.name == "own"
+    assert spec.notes == ("one note",)
+    assert spec.noise == {"nu": 4.0, "sigma": "sigma"}
+    assert spec.text == OWN
+    assert load_model(str(path)) == spec
+    assert load_model(spec) is spec
+
+
+@pytest.mark.parametrize("change", [lambda t: b"\xef\xbb\xbf" + t, lambda t: t.replace(b"\n", b"\r\n")])
+def test_byte_order_mark_and_dos_line_ends_are_read(change):
+    assert parse_model(change(OWN.encode()), "own.toml").parameters == own().parameters
+
+
+def test_order_of_terms_and_random_effects():
+    spec = own()
+    assert spec.location_parameters() == ["cbar", "c", "v", "shift"]
+    assert [name for name in spec.parameters if spec.is_random(name)] == ["c", "v"]
+    assert [name for name, p in spec.parameters.items() if p.positive] == ["csd", "ws", "sigma"]
+
+
+BAD = {
+    "unknown key at the top": ([("source =", "sources =")], ["own.toml", "'sources'", "'source'"]),
+    "unknown key of a parameter": (
+        [('dims = ["attribute"]', 'dim = ["attribute"]')],
+        ["[parameter.v]", "'dim'", "did you mean 'dims'?"],
+    ),
+    "unknown key of the likelihood": ([("nu = 4", "nuu = 4")], ["[likelihood]", "did you mean 'nu'?"]),
+    "missing key": ([('description = "for the tests"\n', "")], ["own.toml", "'description'", "missing"]),
+    "missing argument": ([("lam = 2\n", "")], ["[parameter.csd]", "'lam'", "missing"]),
+    "unknown distribution": (
+        [('"Exponential"', '"Exponental"')],
+        ["[parameter.csd]", "'Exponental'", "did you mean 'Exponential'?", "HalfNormal"],
+    ),
+    "distribution is a list": ([('"Exponential"', '["Exponential"]')], ["[parameter.csd]", "unknown dist"]),
+    "unknown likelihood": (
+        [('distribution = "StudentT"', 'distribution = "Student"')],
+        ["[likelihood]", "'Student'", "did you mean 'StudentT'?"],
+    ),
+    "likelihood without nu": ([("nu = 4\n", "")], ["[likelihood]", "StudentT needs it"]),
+    "normal with nu": ([('distribution = "StudentT"', 'distribution = "Normal"')], ["belongs to StudentT"]),
+    "unknown parameter in a prior": (
+        [('mu = "cbar"', 'mu = "cbr"')],
+        ["[parameter.c], key mu", "'cbr'", "did you mean 'cbar'?"],
+    ),
+    "unknown parameter in the mean": (
+        [('"shift"]', '"shft"]')],
+        ["[likelihood], key mu", "did you mean 'shift'?"],
+    ),
+    "unknown parameter of the noise": (
+        [('sigma = "sigma"', 'sigma = "sigm"')],
+        ["[likelihood], key sigma", "did you mean 'sigma'?"],
+    ),
+    "circle": ([("mu = 1\n", 'mu = "c"\n')], ["circle", "c -> cbar -> c"]),
+    "centred on itself": ([("mu = 1\n", 'mu = "cbar"\n')], ["circle", "cbar -> cbar"]),
+    "unused": ([('"v", "shift"]', '"v"]')], ["never used", "shift"]),
+    "spread that may be negative": (
+        [('sigma = "csd"', 'sigma = "shift"')],
+        ["[parameter.c], key sigma", "positive", "'shift'"],
+    ),
+    "noise that may be negative": (
+        [('sigma = "sigma"', 'sigma = "shift"')],
+        ["[likelihood], key sigma", "positive", "shift"],
+    ),
+    "a scale in the mean": ([('"shift"]', '"shift", "ws"]')], ["[likelihood], key mu", "negative", "'ws'"]),
+    "no term in the mean": ([('["c", "v", "shift"]', "[]")], ["[likelihood], key mu", "at least one"]),
+    "mean as text": ([('["c", "v", "shift"]', '"c"')], ["[likelihood], key mu", "list of strings"]),
+    "a term twice": ([('"shift"]', '"shift", "c"]')], ["[likelihood], key mu", "twice"]),
+    "negative spread": ([("sigma = 0.3", "sigma = -0.3")], ["[parameter.cbar], key sigma", "-0.3"]),
+    "spread of zero": ([("sigma = 0.3", "sigma = 0")], ["[parameter.cbar], key sigma", "must be positive"]),
+    "NaN": ([("lam = 2", "lam = nan")], ["[parameter.csd], key lam", "finite", "nan"]),
+    "infinity": ([("mu = 1\n", "mu = -inf\n")], ["[parameter.cbar], key mu", "finite", "-inf"]),
+    "a number beyond floats": ([("lam = 2", "lam = 1" + "0" * 400)], ["[parameter.csd], key lam", "finite"]),
+    "true for a number": ([("lam = 2", "lam = true")], ["[parameter.csd], key lam", "True"]),
+    "a list for a number": ([("lam = 2", "lam = [2]")], ["[parameter.csd], key lam", "[2]"]),
+    "a number as text": ([("sigma = 0.3", 'sigma = "0.3"')], ["[parameter.cbar]", "no such", "'0.3'"]),
+    "dims as text": ([('dims = ["attribute"]', 'dims = "attribute"')], ["[parameter.v], key dims", "list"]),
+    "dims of numbers": ([('dims = ["attribute"]', "dims = [1]")], ["[parameter.v], key dims", "[1]"]),
+    "a dim twice": ([('["attribute"]', '["attribute", "attribute"]')], ["[parameter.v], key dims", "twice"]),
+    "a dim of the draws": ([('["attribute"]', '["draw"]')], ["[parameter.v], key dims", "draw"]),
+    "schema 2": ([("schema = 1", "schema = 2")], ["key schema", "2", "valid: 1"]),
+    "schema true": ([("schema = 1", "schema = true")], ["key schema", "True"]),
+    "name as number": ([('name = "own"', "name = 3")], ["key name", "string", "3"]),
+    "outcome as number": ([('outcome = "distance"', "outcome = 3")], ["key outcome", "column", "3"]),
+    "notes as text": ([('notes = ["one note"]', 'notes = "one note"')], ["key notes", "list of strings"]),
+    "no units": ([("nu = 4", "nu = 4\nunits = []")], ["[likelihood], key units", "at least one"]),
+    "a parameter named like a dimension": (
+        [("[parameter.shift]", "[parameter.attribute]"), ('"shift"]', '"attribute"]')],
+        ["[parameter.attribute]", "name of a dimension"],
+    ),
+    "a parameter named like the outcome": (
+        [("[parameter.shift]", "[parameter.distance]"), ('"shift"]', '"distance"]')],
+        ["[parameter.distance]", "outcome"],
+    ),
+    "a parameter named chain": (
+        [("[parameter.shift]", "[parameter.chain]"), ('"shift"]', '"chain"]')],
+        ["[parameter.chain]"],
+    ),
+    "a name that is no identifier": (
+        [("[parameter.shift]", '[parameter."a shift"]')],
+        ["'a shift'", "identifier"],
+    ),
+    "a parameter that is no table": ([("[parameter.c]", "[parameter]\nq = 3\n[parameter.c]")], ["q", "3"]),
+}
+
+
+@pytest.mark.parametrize("case", list(BAD))
+def test_bad_models_are_refused_with_file_key_and_finding(case):
+    edits, said = BAD[case]
+    with pytest.raises(InputError) as caught:
+        own(*edits)
+    message = str(caught.value)
+    assert message.startswith("own.toml"), message
+    assert [part for part in said if part not in message] == [], message
+
+
+def test_invalid_toml_and_text_are_refused_with_their_line():
+    with pytest.raises(InputError, match=r"own\.toml: is not valid TOML: .*line 8"):
+        own(("[likelihood]\n", "[likelihood]\noutcome =\n"))
+    with pytest.raises(InputError, match=r"own\.toml, line 3: is not valid UTF-8; found: b'\\xff"):
+        parse_model(OWN.encode().replace(b"for the", b"\xff", 1), "own.toml")
+    with pytest.raises(InputError, match=r"own\.toml: the key 'description' is missing"):
+        parse_model(b"", "own.toml")
+
+
+def test_unknown_models_are_refused(tmp_path):
+    with pytest.raises(
+        InputError, match=r"unknown model; found: 'crosed'; valid: additive, crossed.*'crossed'\?"
+    ):
+        load_model("crosed")
+    with pytest.raises(InputError, match="is a folder, not a model file"):
+        load_model(tmp_path)
+    with pytest.raises(InputError, match="no such model file"):
+        load_model(tmp_path / "none.toml")
+    with pytest.raises(InputError, match="unknown model; found: ''"):
+        load_model("")
+
+
+# -- designs ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_index_arrays_equal_a_slow_loop(name, table):
+    spec = spec_of(name)
+    design = Design.of(spec, table)
+    used = {*spec.mu, *(v for v in spec.noise.values() if isinstance(v, str))}
+    assert used <= set(design.index)
+    np.testing.assert_array_equal(design.y, table["distance"])
+
+    def entry(parameter: str, row) -> int:
+        position = 0
+        for dim in spec.parameters[parameter].dims:
+            labels = design.coords[dim]
+            assert labels.count(row[dim]) == 1
+            position = position * len(labels) + labels.index(row[dim])
+        return position
+
+    for parameter, index in design.index.items():
+        assert index.dtype.kind == "i"
+        assert index.tolist() == [entry(parameter, row) for _, row in table.iterrows()], parameter
+    links = {
+        (child, arg): value
+        for child, p in spec.parameters.items()
+        for arg, value in p.args.items()
+        if isinstance(value, str)
+    }
+    assert set(design.parent) == set(links)
+    for (child, arg), up in links.items():
+        assert design.parent[child, arg].shape == (design.size(child),)
+        for _, row in table.iterrows():
+            assert design.parent[child, arg][entry(child, row)] == entry(up, row), (child, arg)
+
+
+def test_entries_without_rows_have_the_parent_their_own_labels_name(table):
+    design = Design.of(own(), table[~((table["protected_word"] == "b1") & (table["connection"] == "human"))])
+    words, connections = design.coords["protected_word"], design.coords["connection"]
+    parent = design.parent["c", "mu"].reshape(len(words), len(connections))
+    np.testing.assert_array_equal(parent, np.tile(np.arange(len(connections)), (len(words), 1)))
+
+
+def test_labels_come_in_the_order_of_the_table_and_connections_in_theirs(table):
+    design = Design.of(load_model("crossed"), table)
+    assert design.coords["connection"] == list(CONNECTIONS)
+    assert design.coords["attribute"] == list(dict.fromkeys(table["attribute"]))
+    assert design.shape("c") == (3, 4)
+    assert design.size("ws") == 1
+    only = Design.of(load_model("crossed"), table[table["connection"].isin(["neutral", "different"])])
+    assert only.coords["connection"] == ["different", "neutral"]
+
+
+def test_a_dimension_that_another_determines_is_found_and_any_other_refused(table):
+    spec = own()
+    design = Design.of(spec, table)
+    kind = dict(zip(table["attribute"], table["attribute_kind"], strict=True))
+    told = [design.coords["attribute_kind"][i] for i in design.parent["v", "sigma"]]
+    assert told == [kind[word] for word in design.coords["attribute"]]
+    for dim in ("connection", "protected_word"):
+        other = own(('[parameter.ws]\ndims = ["attribute_kind"]', f'[parameter.ws]\ndims = ["{dim}"]'))
+        with pytest.raises(InputError, match=rf"{dim}.*'ws' does not follow from those of 'v'.*attribute"):
+            Design.of(other, table)
+    # One attribute of two kinds: the kind no longer follows from the word.
+    two = table.assign(attribute_kind=["other", *table["attribute_kind"][1:]])
+    assert (two["attribute"] == two["attribute"].iloc[0]).sum() > 1
+    with pytest.raises(InputError, match=r"attribute_kind.*does not follow"):
+        Design.of(spec, two)
+
+
+@pytest.mark.parametrize(
+    ("edit", "error", "said"),
+    [
+        (lambda t: t.drop(columns="attribute"), InputError, "lacks; found: 'attribute'"),
+        (lambda t: t.rename(columns={"distance": "distanc"}), InputError, "did you mean 'distanc'?"),
+        (lambda t: t.assign(distance="far"), InputError, "'distance' is no column of numbers"),
+        (lambda t: t.assign(distance=[1.0, np.nan, *t["distance"][2:]]), InputError, "row 1: .* found: nan"),
+        (lambda t: t.assign(distance=[np.inf, *t["distance"][1:]]), InputError, "row 0: .* found: inf"),
+        (lambda t: t.assign(attribute=[None, *t["attribute"][1:]]), InputError, "attribute, row 0: .*empty"),
+        (lambda t: t[:0], FitError, "no rows"),
+    ],
+)
+def test_tables_that_do_not_fit_the_model(edit, error, said, table):
+    with pytest.raises(error, match=said):
+        Design.of(load_model("crossed"), edit(table))
+
+
+# -- densities and draws ---------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def values() -> dict[str, np.ndarray]:
+    """Arbitrary parameter values for the own model, two chains of three draws."""
+    rng = np.random.default_rng(5)
+    shapes = {"c": (3, 4), "cbar": (4,), "csd": (4,), "v": (6,), "ws": (3,), "shift": (), "sigma": (3, 4)}
+    return {
+        name: np.exp(rng.normal(-1, 0.3, (2, 3, *shape)))
+        if name in ("csd", "ws", "sigma")
+        else rng.normal(0.5, 0.2, (2, 3, *shape))
+        for name, shape in shapes.items()
+    }
+
+
+def by_hand(design, values, table):
+    """Mean and sigma of each row, from the labels."""
+    at = {dim: labels.index for dim, labels in design.coords.items()}
+    mean, sigma = [], []
+    for row in table.itertuples():
+        k, w, a = (
+            at["connection"](row.connection),
+            at["protected_word"](row.protected_word),
+            at["attribute"](row.attribute),
+        )
+        mean.append(values["c"][..., w, k] + values["v"][..., a] + values["shift"])
+        sigma.append(values["sigma"][..., at["attribute_kind"](row.attribute_kind), k])
+    return np.stack(mean, axis=-1), np.stack(sigma, axis=-1)
+
+
+def test_mean_and_log_likelihood_equal_scipy(table, values):
+    design = Design.of(own(), table)
+    mean, sigma = by_hand(design, values, table)
+    np.testing.assert_allclose(design.mean(values), mean, rtol=1e-13)
+    expected = stats.t.logpdf(design.y, df=4, loc=mean, scale=sigma)
+    np.testing.assert_allclose(design.log_likelihood(values), expected, rtol=1e-11)
+
+    normal = own(('distribution = "StudentT"\nnu = 4', 'distribution = "Normal"'))
+    expected = stats.norm.logpdf(design.y, loc=mean, scale=sigma)
+    np.testing.assert_allclose(Design.of(normal, table).log_likelihood(values), expected, rtol=1e-12)
+
+    with_nu = own(("nu = 4", 'nu = "nu"'), ("[parameter.csd]", NU + "[parameter.csd]"))
+    nu = np.array([[2.5, 4.0, 30.0], [1.0, 7.0, 1e4]])
+    expected = stats.t.logpdf(design.y, df=nu[..., None], loc=mean, scale=sigma)
+    found = Design.of(with_nu, table).log_likelihood(values | {"nu": nu})
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+    fixed = own(('sigma = "sigma"', "sigma = 0.2"), (OWN[OWN.index("[parameter.sigma]") :], ""))
+    expected = stats.t.logpdf(design.y, df=4, loc=mean, scale=0.2)
+    np.testing.assert_allclose(Design.of(fixed, table).log_likelihood(values), expected, rtol=1e-11)
+
+
+NU = '[parameter.nu]\ndistribution = "Gamma"\nalpha = 2\nbeta = 0.1\n'
+
+
+def test_outcome_draws_have_mean_spread_and_shape_of_the_likelihood(table, values):
+    design = Design.of(own(), table)
+    many = {name: np.broadcast_to(value[1, 2], (4000, *value.shape[2:])) for name, value in values.items()}
+    mean, sigma = (x[1, 2] for x in by_hand(design, values, table))
+    drawn = design.outcome_draws(many, seed=1)
+    assert drawn.shape == (4000, len(table))
+    worst = min(stats.kstest(z, stats.t(4).cdf).pvalue for z in ((drawn - mean) / sigma).T)
+    assert worst > 0.01 / len(table)
+    assert np.array_equal(drawn, design.outcome_draws(many, seed=1))
+    assert not np.array_equal(drawn, design.outcome_draws(many, seed=2))
+
+    normal = own(('distribution = "StudentT"\nnu = 4', 'distribution = "Normal"'))
+    z = (Design.of(normal, table).outcome_draws(many, seed=1) - mean) / sigma
+    assert min(stats.kstest(column, "norm").pvalue for column in z.T) > 0.01 / len(table)
+    assert abs(np.corrcoef(z.T)[np.triu_indices(len(table), 1)]).max() < 5 / np.sqrt(4000)
+
+
+# Arguments as PyMC has them, and the distribution function from SciPy.
+LAWS = {
+    "Normal": ({"mu": 1.0, "sigma": 0.3}, stats.norm(1, 0.3).cdf),
+    "StudentT": ({"nu": 3.0, "mu": 0.5, "sigma": 2.0}, stats.t(3, 0.5, 2).cdf),
+    "Exponential": ({"lam": 4.0}, stats.expon(scale=1 / 4).cdf),
+    "Gamma": ({"alpha": 2.0, "beta": 0.1}, stats.gamma(2, scale=10).cdf),
+    "HalfCauchy": ({"beta": 2.0}, stats.halfcauchy(scale=2).cdf),
+    "HalfNormal": ({"sigma": 0.5}, stats.halfnorm(scale=0.5).cdf),
+    "HalfStudentT": ({"nu": 3.0, "sigma": 0.5}, lambda x: 2 * stats.t(3, 0, 0.5).cdf(x) - 1),
+    "InverseGamma": ({"alpha": 3.0, "beta": 0.5}, stats.invgamma(3, scale=0.5).cdf),
+    "LogNormal": ({"mu": -1.0, "sigma": 0.4}, stats.lognorm(0.4, scale=np.exp(-1)).cdf),
+}
+
+
+@pytest.mark.parametrize("name", sorted(DISTRIBUTIONS))
+def test_prior_draws_follow_their_distribution(name):
+    arguments, cdf = LAWS[name]
+    assert tuple(arguments) == DISTRIBUTIONS[name].args
+    drawn = DISTRIBUTIONS[name].draw(np.random.default_rng(7), **arguments, size=(2000, 3))
+    assert drawn.shape == (2000, 3)
+    if DISTRIBUTIONS[name].support == "positive":
+        assert (drawn > 0).all()
+    assert stats.kstest(drawn.ravel(), cdf).pvalue > 0.001
+
+
+def test_prior_draws_follow_their_parents(table):
+    design = Design.of(own(), table)
+    prior = design.prior_draws(3000, seed=4)
+    assert list(prior) == list(design.spec.parameters)
+    assert {name: x.shape for name, x in prior.items()} == {
+        name: (3000, *design.shape(name)) for name in prior
+    }
+    # csd and cbar belong to a connection, the second dimension of c.
+    z = (prior["c"] - prior["cbar"][:, None, :]) / prior["csd"][:, None, :]
+    assert stats.kstest(z.ravel(), "norm").pvalue > 0.001
+    scales = prior["ws"][:, design.parent["v", "sigma"]]
+    assert stats.kstest((prior["v"] / scales).ravel(), "norm").pvalue > 0.001
+    # Words of one kind share a spread, words of two kinds do not.
+    kinds = np.array(design.parent["v", "sigma"])
+    size = np.log(np.abs(prior["v"]))
+    together = np.corrcoef(size.T)
+    same = kinds[:, None] == kinds[None, :]
+    off = ~np.eye(len(kinds), dtype=bool)
+    assert together[same & off].min() > 0.3
+    assert np.abs(together[~same]).max() < 0.08
+    # Moments by hand: E cbar = 1, sd 0.3; E csd = 1/2; var c = 0.09 + E csd^2 = 0.09 + 2/4.
+    assert prior["cbar"].mean() == pytest.approx(1, abs=0.01)
+    assert prior["cbar"].std() == pytest.approx(0.3, rel=0.02)
+    assert prior["csd"].mean() == pytest.approx(0.5, rel=0.03)
+    assert prior["c"].var() == pytest.approx(0.59, rel=0.08)
+    again = design.prior_draws(3000, seed=4)
+    assert all(np.array_equal(prior[name], again[name]) for name in prior)
