@@ -22,6 +22,7 @@ _WHERE = {
     "baseline": ["direct_bias", "effect_size", "mac", "relative_norm_distance", "weat"],
     "rrandom": ["RRandom"],
     "simulation": ["null_distribution", "paper_draws", "simulate_grid", "simulate_paper"],
+    "reporting": ["finding", "sentences", "shortcomings"],
     "_figures_critique": ["plot_false_alarms", "plot_paper"],
     "posterior": ["ROPE", "BiasFit", "compare_models", "load_fit", "loo"],
     "model": ["build", "fit"],
@@ -33,6 +34,7 @@ _WHERE = {
         "scenario_from_fit",
         "simulate_table",
     ],
+    "sweep": ["SweepPlan", "SweepResult", "load_plan", "run_sweep"],
     "figures": [
         "plot_connections",
         "plot_contrasts",

@@ -15,6 +15,7 @@ import click
 import bayesbias
 from bayesbias._cli_calibrate import register as register_calibrate
 from bayesbias._cli_measure import register as register_measure
+from bayesbias._cli_sweep import register as register_sweep
 from bayesbias.errors import BayesbiasError, InputError, nearest
 
 if TYPE_CHECKING:
@@ -321,6 +322,8 @@ def _table(
 
 def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
     """Return what ``bayesbias fit --json`` prints."""
+    from bayesbias.reporting import shortcomings
+
     columns = ["mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat"]
     provenance = dict(result.provenance)
     coverage, timing = provenance.pop("coverage"), provenance.pop("timing")
@@ -333,6 +336,7 @@ def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
         "contrasts": _records(result.contrasts(prob, rope)),
         "parameters": _records(result.parameters(prob)),
         "diagnostics": result.diagnostics(),
+        "shortcomings": shortcomings(result),
         "coverage": coverage,
         "provenance": provenance,
         "timing": dict(timing),
@@ -397,7 +401,7 @@ def _print_fit(
     from rich.markup import escape
     from rich.table import Table
 
-    from bayesbias.reporting import finding
+    from bayesbias.reporting import finding, shortcomings
 
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
     for sentence in result.provenance["coverage"].get("notes", []):
@@ -457,6 +461,8 @@ def _print_fit(
     method = result.provenance["sampler"]
     if method["method"] == "pairwise":
         console.print(escape(f"sampled pair by pair, since {method['why_pairwise']}"))
+    for sentence in shortcomings(result):
+        console.print(escape(f"look again: {sentence}"))
     if with_finding:
         console.print(escape(finding(result, prob, rope)))
     if files:
@@ -465,6 +471,7 @@ def _print_fit(
 
 register_measure(cli)
 register_calibrate(cli)
+register_sweep(cli)
 
 if __name__ == "__main__":
     main()

@@ -231,8 +231,9 @@ class BiasFit:
         Returns
         -------
         dict
-            ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters (None where there are
-            too few chains or draws for one), ``ok``, and ``problems``: a list of sentences, empty where all
+            ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters (of a collapsed fit: all
+            but the per-attribute ones, which are drawn exactly given the others; None where there are too few
+            chains or draws for one), ``ok``, and ``problems``: a list of sentences, empty where all
             is well.
         """
         if "diagnostics" in self._cache:
@@ -240,6 +241,9 @@ class BiasFit:
         import arviz as az
 
         posterior = self.tree["posterior"].to_dataset()
+        if self.provenance.get("sampler", {}).get("method") == "collapsed":
+            # Attribute effects, most of all numbers, are drawn exactly given the scales: they mix as those do.
+            posterior = posterior[[n for n, p in self.spec.parameters.items() if "attribute" not in p.dims]]
         stats = self.tree["sample_stats"]
         divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
         with _quiet():

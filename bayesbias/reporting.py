@@ -6,7 +6,7 @@ from typing import Any
 
 from bayesbias.posterior import PROB, ROPE, BiasFit
 
-__all__ = ["finding", "sentences"]
+__all__ = ["finding", "sentences", "shortcomings"]
 
 
 def finding(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> str:
@@ -52,9 +52,78 @@ def sentences(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[str]
         + f" and {len(farther)} one above"
         + (f" ({', '.join(farther)})." if farther else ".")
     )
+    out += [f"Look again: {sentence}." for sentence in shortcomings(fit)]
     out += fit.diagnostics()["problems"] or ["The chains agree and no transition diverged."]
     return out
 
+
+def shortcomings(fit: BiasFit) -> list[str]:
+    """Say what pairs share that the model does not name, as far as its residuals show it.
+
+    Two things that make the intervals of a model wrong, each looked for only where the model has no term for it:
+
+    - residuals of one protected class and one attribute go together (words of a class are close in meaning).
+      Analysis of variance of the residuals by class and attribute: said where the variance between is more than
+      1.3 times that within and p < 0.001. Such intervals are too narrow, above all those of single classes.
+    - a protected word's distances to associated and to different attributes go together over words. Said where
+      their correlation over words has p < 0.01. Such intervals of ``associated - different`` are too wide.
+
+    Returns
+    -------
+    list of str
+        Empty where nothing was found, or where the table has no classes to look at.
+    """
+    from scipy import stats
+
+    table, design = fit.table, fit.design
+    terms = {frozenset(fit.spec.parameters[name].dims) for name in fit.spec.mu}
+    if not {"protected_word", "protected_class", "attribute", "connection"} <= set(table.columns):
+        return []
+    out = []
+    mean = design.mean({name: values.mean(axis=0) for name, values in fit.draws().items()})
+    residual = design.y - mean
+    if frozenset({"protected_class", "attribute"}) not in terms:
+        groups = table.assign(residual=residual).groupby(["protected_class", "attribute"], observed=True)[
+            "residual"
+        ]
+        size, centre = groups.transform("size"), groups.transform("mean")
+        # The effects of the attributes have already taken their share of what lies between.
+        between_df = groups.ngroups - table["attribute"].nunique()
+        within_df = len(table) - groups.ngroups
+        if size.max() > 1 and between_df > 0 and within_df > 0:
+            within = float(((residual - centre) ** 2).sum()) / within_df
+            ratio = float((centre**2).sum()) / between_df / within
+            if ratio > _TOGETHER and stats.f.sf(ratio, between_df, within_df) < 1e-3:
+                out.append(
+                    f"pairs of one class and attribute go together (variance ratio {ratio:.1f}, where the model expects "
+                    "about 1): intervals are too narrow, above all those of single classes; compare with the model shared"
+                )
+    words = frozenset({"protected_word", "attribute_kind"})
+    if words not in terms and frozenset({"protected_word"}) not in terms:
+        average = table.assign(left=design.y - _attribute_part(fit)).pivot_table(
+            index="protected_word", columns="connection", values="left", observed=True
+        )
+        if {"associated", "different"} <= set(average.columns):
+            both = average[["associated", "different"]].dropna()
+            if len(both) > 3:
+                test = stats.pearsonr(both["associated"], both["different"])
+                if test.pvalue < 0.01 and test.statistic > 0:
+                    out.append(
+                        "words near to associated attributes are near to different ones too (correlation "
+                        f"{test.statistic:.2f} over {len(both)} words): intervals of associated - different are wider than "
+                        "they need be; compare with the model shared"
+                    )
+    return out
+
+
+def _attribute_part(fit: BiasFit) -> Any:
+    """Return what the effects of attributes, at their posterior mean, add to each row."""
+    draws = fit.draws()
+    names = [name for name in fit.spec.mu if "attribute" in fit.spec.parameters[name].dims]
+    return sum(draws[name].mean(axis=0).ravel()[fit.design.index[name]] for name in names) if names else 0.0
+
+
+_TOGETHER = 1.3
 
 _WHAT = {
     "associated": "the stereotypes of a word's own class",

@@ -19,8 +19,9 @@ What follows from the slip, and what does not:
   permutation test knows this: with 2 + 2 words its p-value is never below 1/6. What it does not know is
   that other *attribute* words might have been chosen. `simulate_grid` counts what that costs.
 * Averaging first is not the whole of the fault. A t-test of single pairs raises as many false alarms as
-  one of averages, since both count as independent what shares an attribute word. What helps is to model the
-  words.
+  one of averages, since both count as independent what shares an attribute word. What helps is a model
+  that names what pairs share at the level of the question: here the effect of class and attribute, as in the
+  model ``shared``. An effect of the attribute alone, as in ``crossed``, cancels in this contrast.
 
 Sources: section 3 of the seed paper; Manzini et al. (2019) for the t-test.
 """
@@ -488,7 +489,7 @@ def simulate_grid(
     number of protected words, since more words make the lean of the same few attributes ever clearer. So do
     those of both t-tests, of averages and of pairs. A t-test of one number per attribute word keeps to
     alpha, since attributes are what was sampled. (Where protected words of a class vary as wholes too, both
-    have to be modelled; that is what `fit` is for.)
+    have to be modelled, as the model ``shared`` does.)
 
     Examples
     --------

@@ -10,7 +10,7 @@ from scipy import stats
 from bayesbias.collapsed import NotCollapsible, collapse, exchangeable_blocks
 from bayesbias.spec import CONNECTIONS, Design, load_model, parse_model
 
-NORMAL_MODELS = ("additive", "crossed", "hierarchical")
+NORMAL_MODELS = ("additive", "crossed", "shared", "hierarchical")
 
 # A user's own model: two crossed zero-mean effects, a class-level mean, every scale prior of the allow-list.
 OWN = b"""
@@ -178,7 +178,7 @@ def test_effects_are_drawn_from_their_conditional(model, table):
     """First and second moments of the fitted means against the closed form."""
     design = Design.of(spec_of(model), TABLES[table])
     reduced = collapse(design)
-    n = 20_000
+    n = 8_000
     theta = np.random.default_rng(2).normal(-2, 0.3, reduced.n_theta)
     drawn = reduced.draw_effects(np.tile(theta, (n, 1)), np.random.default_rng(3))
     mean, cov, noise = dense(design, reduced.split(theta))

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from test_collapsed import grid
 
 from bayesbias.distance import distance_table
 from bayesbias.errors import FitError, InputError
@@ -695,3 +696,16 @@ def test_different_tables_are_not_compared(crossed, pairs):
         compare_models({"crossed": crossed, "fewer": fewer})
     with pytest.raises(InputError, match=r"at least two fits; found: \['crossed'\]"):
         compare_models({"crossed": crossed})
+
+
+def test_an_effect_of_class_and_attribute_says_nothing_of_new_attributes():
+    """In shared the population contrast of a class is one of its words' cell means alone; m cancels."""
+    table = grid((3, 3), (3, 3), 4, 4)
+    result = fit(table, "shared", seed=1, draws=200, tune=200, chains=2, pointwise=False)
+    c, words = result.draws()["c"], result.design.coords["protected_word"]
+    own = [i for i, word in enumerate(words) if word.startswith("w0")]
+    by_hand = c[:, own, 0].mean(axis=1) - c[:, own, 1].mean(axis=1)
+    row = result.contrasts(estimand="population").query("level == 'class' and name == 'class0'").iloc[0]
+    assert row["contrast"] == "associated - different"
+    assert row["mean"] == pytest.approx(by_hand.mean(), abs=1e-12)
+    assert row["sd"] == pytest.approx(by_hand.std(ddof=1), abs=1e-12)

@@ -134,6 +134,21 @@ DOCUMENTED = {  # the table of models in the design notes; the paper's section 4
             "sigma": "Exponential(2)",
         },
     ),
+    "shared": (
+        "Normal",
+        {
+            "c": "Normal(cbar, csd)",
+            "v": "Normal(0, ws)",
+            "u": "Normal(0, us)",
+            "m": "Normal(0, ms)",
+            "cbar": "Normal(1, 0.3)",
+            "csd": "Exponential(2)",
+            "ws": "Exponential(2)",
+            "us": "Exponential(2)",
+            "ms": "Exponential(2)",
+            "sigma": "Exponential(2)",
+        },
+    ),
     "robust": (
         "StudentT",
         {

@@ -1,0 +1,143 @@
+"""The command ``bayesbias sweep``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from bayesbias.sweep import SweepResult
+
+_SHOWN = 40
+
+
+def register(group: click.Group) -> None:
+    """Add the command to `group`."""
+    group.add_command(sweep)
+
+
+@click.command()
+@click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN.toml")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="DIR",
+    help="Write cells and results here.",
+)
+@click.option(
+    "--workers", type=click.IntRange(1), metavar="N", help="Local processes; by default one per core."
+)
+@click.option(
+    "--dask", metavar="ADDRESS", help="A Dask scheduler that does the fits, such as tcp://host:8786."
+)
+@click.option(
+    "--resume", is_flag=True, help="Go on with the sweep in DIR; failed and changed cells are fitted."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: bool, as_json: bool) -> None:
+    """Fit many tables: every embedding, word list and model of PLAN.toml.
+
+    \b
+    schema = 1
+    embeddings = ["minilm-static", "vectors/glove.txt"]
+    wordlists = ["religion", "gender"]
+    controls = ["2022", "none"]       # optional; each list's own by default
+    distances = ["tables/mine.csv"]   # optional: tables in place of, or beside, the above
+    models = ["crossed"]              # optional
+    [settings]                        # optional; these are the defaults
+    draws = 1000
+    tune = 1000
+    chains = 4
+    seed = 0                          # or a list: each cell once for each
+    prob = 0.89
+    rope = 0.02
+    keep_fits = false                 # true: also save every fit as netCDF
+
+    Paths are relative to the plan. DIR receives cells/, results.csv, results.parquet and timing.csv. A cell that
+    cannot be fitted is a row with its error beside the others.
+
+    \b
+    Exit codes: 0 all cells were fitted; 1 the results were written, but some cells failed;
+    2 the plan or DIR cannot be used, and nothing was fitted.
+    """  # noqa: D301 - click's mark for a paragraph to leave as it is
+    from bayesbias.sweep import run_sweep
+
+    started = time.perf_counter()
+    result = run_sweep(
+        plan, out, workers=workers, dask=dask, resume=resume, progress=False if as_json else None
+    )
+    failures = result.failures
+    if as_json:
+        columns = ["cell", "embedding", "wordlist", "controls", "distances", "model", "seed", "error"]
+        payload = {
+            "cells": len(result.cells),
+            "failed": len(failures),
+            "reused": result.reused,
+            "failures": json.loads(failures[columns].to_json(orient="records")),
+            "results": [str(out / "results.csv"), str(out / "results.parquet")],
+            "timing": {"total_s": round(time.perf_counter() - started, 4)},
+        }
+        click.echo(json.dumps(payload, allow_nan=False))
+    else:
+        _print(result)
+    sys.exit(1 if len(failures) else 0)
+
+
+def _print(result: SweepResult) -> None:
+    import pandas as pd
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+    frame, cells = result.frame, result.cells
+    chosen = frame[
+        (frame["level"] == "overall")
+        & (frame["term"] == "associated - different")
+        & (frame["estimand"] == "population")
+    ].set_index("cell")
+    labels = ["embedding", "wordlist", "controls", "distances", "model", "seed"]
+    # A label that is the same everywhere tells nothing; one cell alone shows all it has.
+    shown = [name for name in labels if cells[name].nunique(dropna=False) > 1 or len(cells) == 1]
+    shown = [name for name in shown if cells[name].notna().any()]
+    interval = f"{frame['prob'].dropna().iloc[0]:.0%} HPDI" if frame["prob"].notna().any() else "HPDI"
+    table = Table(
+        title="associated - different, for new words like these (population)",
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        padding=(0, 1),
+    )
+    for name in shown:
+        table.add_column(name, no_wrap=True)
+    for name in ("mean", interval, "P(<0)", "note"):
+        table.add_column(name, justify="left" if name == "note" else "right", no_wrap=name != "note")
+    for row in cells.head(_SHOWN).itertuples():
+        numbers = ["", "", ""]
+        if row.cell in chosen.index:
+            found = chosen.loc[row.cell]
+            low, high = found["hpdi_low"], found["hpdi_high"]
+            numbers = [f"{found['mean']:+.3f}", f"{low:+.3f} to {high:+.3f}", f"{found['p_below_zero']:.3f}"]
+        doubt = "" if row.status == "ok" and row.trusted else "not to be trusted yet"
+        note = "failed" if row.status == "failed" else doubt
+        own = ["" if pd.isna(value := getattr(row, name)) else str(value) for name in shown]
+        table.add_row(*map(escape, [*own, *numbers, note]))
+    console.print(table)
+    if len(cells) > _SHOWN:
+        console.print(f"and {len(cells) - _SHOWN} more cells in the results")
+    console.print(
+        f"{len(cells)} cells: {int((cells['status'] == 'ok').sum())} fitted ({result.reused} of them before), "
+        f"{len(result.failures)} failed"
+    )
+    # One bad file fails many cells with one message.
+    for error, count in result.failures["error"].value_counts(sort=False).items():
+        console.print(escape(f"failed ({count} {'cell' if count == 1 else 'cells'}): {error}"))
+    files = [result.out / name for name in ("results.csv", "results.parquet", "timing.csv")]
+    console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))

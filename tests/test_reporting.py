@@ -1,0 +1,70 @@
+"""Sentences say what the draws say, and what the model leaves out is found where it is and not where it is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bayesbias import fit
+from bayesbias.calibration import Scenario, simulate_table
+from bayesbias.reporting import finding, sentences, shortcomings
+
+QUICK = {"draws": 200, "tune": 300, "chains": 2, "pointwise": False}
+SMALL = Scenario(words=(6, 6), attributes=(6, 6), human=30, neutral=30)
+
+
+def test_nothing_is_found_where_the_model_holds():
+    """Each check has a level of 1 % or less; more than one call in eight tables would be another level."""
+    found = [shortcomings(fit(simulate_table(SMALL, seed), "crossed", seed=1, **QUICK)) for seed in range(8)]
+    assert sum(map(bool, found)) <= 1
+
+
+def test_effects_of_class_and_attribute_are_found():
+    table = simulate_table(SMALL, 1)
+    groups = table.groupby(["protected_class", "attribute"], sort=False).ngroup()
+    table["distance"] += np.random.default_rng(0).normal(0, 0.1, groups.max() + 1)[groups]
+    found = shortcomings(fit(table, "crossed", seed=1, **QUICK))
+    assert len(found) == 1
+    assert "too narrow" in found[0]
+    assert shortcomings(fit(table, "shared", seed=1, **QUICK)) == []
+
+
+def test_effects_of_the_word_as_a_whole_are_found():
+    table = simulate_table(SMALL, 1)
+    words = table.groupby("protected_word", sort=False).ngroup()
+    table["distance"] += np.random.default_rng(0).normal(0, 0.4, words.max() + 1)[words]
+    found = shortcomings(fit(table, "crossed", seed=1, **QUICK))
+    assert len(found) == 1
+    assert "wider than they need be" in found[0]
+    assert shortcomings(fit(table, "shared", seed=1, **QUICK)) == []
+
+
+@pytest.mark.parametrize(
+    ("means", "says"),
+    [
+        ((0.6, 1.2), "are nearer than"),
+        ((1.2, 0.6), "are farther than"),
+        ((0.95, 0.95), "not clearly nearer or farther than"),
+    ],
+)
+def test_the_finding_says_what_the_interval_says(means, says):
+    values = dict(SMALL.values) | {
+        "cbar": {"associated": means[0], "different": means[1], "human": 0.9, "neutral": 0.9}
+    }
+    scenario = Scenario(words=(6, 6), attributes=(6, 6), human=10, neutral=10, values=values)
+    result = fit(simulate_table(scenario, 3), "crossed", seed=1, **QUICK)
+    row = result.contrasts(estimand="population").iloc[0]
+    text = finding(result)
+    assert says in text
+    assert f"{row['mean']:+.3f}" in text
+    assert f"{row['hpdi_low']:+.3f} to {row['hpdi_high']:+.3f}" in text
+    assert sentences(result)[0] == text
+
+
+def test_words_with_clear_intervals_are_named():
+    table = simulate_table(SMALL, 5)
+    near = (table["protected_word"] == "w0.2") & (table["connection"] == "associated")
+    table.loc[near, "distance"] -= 0.6
+    result = fit(table, "crossed", seed=1, **QUICK)
+    named = next(sentence for sentence in sentences(result) if "below zero" in sentence)
+    assert "w0.2" in named.split("above")[0]
