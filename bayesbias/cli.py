@@ -336,10 +336,10 @@ def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
         "contrasts": _records(result.contrasts(prob, rope)),
         "parameters": _records(result.parameters(prob)),
         "diagnostics": result.diagnostics(),
-        "shortcomings": shortcomings(result),
         "coverage": coverage,
         "provenance": provenance,
         "timing": dict(timing),
+        "shortcomings": shortcomings(result),
     }
 
 

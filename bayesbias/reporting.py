@@ -6,7 +6,7 @@ from typing import Any
 
 from bayesbias.posterior import PROB, ROPE, BiasFit
 
-__all__ = ["finding", "sentences", "shortcomings"]
+__all__ = ["finding", "in_words", "shortcomings"]
 
 
 def finding(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> str:
@@ -29,7 +29,7 @@ def finding(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> str:
     )
 
 
-def sentences(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[str]:
+def in_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[str]:
     """Say the result, what it holds for, and whether the sampler can be believed."""
     frame = fit.contrasts(prob=prob, rope=rope)
     overall = frame[frame["level"] == "overall"]

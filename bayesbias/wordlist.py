@@ -43,6 +43,7 @@ _LIST_KEYS = (
     "definitional_sets",
     "evaluation_sets",
     "published_spellings",
+    "kinds",  # what sort of word each is, which only sentence tests ask for and check
     "class",
 )
 _CLASS_KEYS = ("name", "protected", "attribute_class", "attributes")

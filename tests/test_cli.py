@@ -141,6 +141,7 @@ def test_json_has_the_documented_keys_and_the_values_of_the_fit(printed, direct)
     found = json.loads(printed.stdout)
     assert list(found) == [
         "model", "summary", "words", "contrasts", "parameters", "diagnostics", "coverage", "provenance", "timing",
+        "shortcomings",
     ]  # fmt: skip
     assert found["model"] == "crossed"
     assert {"connection", *DESCRIBED} <= set(found["summary"][0])

@@ -28,7 +28,7 @@ from bayesbias.posterior import (
     load_fit,
     loo,
 )
-from bayesbias.reporting import finding, sentences
+from bayesbias.reporting import finding, in_words
 from bayesbias.spec import CONNECTIONS, parse_model
 
 SETTINGS = {"draws": 200, "tune": 200, "chains": 2, "seed": 3}
@@ -373,7 +373,7 @@ def test_chains_that_disagree_are_said_in_words(good):
     assert re.search(r"only \d+ effective draws in co \(at least 400 are wanted\)", found["problems"][1])
     assert "NOT TO BE TRUSTED YET: R-hat reaches" in repr(bad)
     assert "converged" not in repr(bad)
-    assert found["problems"][0] in sentences(bad)
+    assert found["problems"][0] in in_words(bad)
 
 
 def test_divergences_are_said_in_words(good):

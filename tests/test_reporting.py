@@ -7,7 +7,7 @@ import pytest
 
 from bayesbias import fit
 from bayesbias.calibration import Scenario, simulate_table
-from bayesbias.reporting import finding, sentences, shortcomings
+from bayesbias.reporting import finding, in_words, shortcomings
 
 QUICK = {"draws": 200, "tune": 300, "chains": 2, "pointwise": False}
 SMALL = Scenario(words=(6, 6), attributes=(6, 6), human=30, neutral=30)
@@ -58,7 +58,7 @@ def test_the_finding_says_what_the_interval_says(means, says):
     assert says in text
     assert f"{row['mean']:+.3f}" in text
     assert f"{row['hpdi_low']:+.3f} to {row['hpdi_high']:+.3f}" in text
-    assert sentences(result)[0] == text
+    assert in_words(result)[0] == text
 
 
 def test_words_with_clear_intervals_are_named():
@@ -66,5 +66,5 @@ def test_words_with_clear_intervals_are_named():
     near = (table["protected_word"] == "w0.2") & (table["connection"] == "associated")
     table.loc[near, "distance"] -= 0.6
     result = fit(table, "crossed", seed=1, **QUICK)
-    named = next(sentence for sentence in sentences(result) if "below zero" in sentence)
+    named = next(sentence for sentence in in_words(result) if "below zero" in sentence)
     assert "w0.2" in named.split("above")[0]
