@@ -18,6 +18,7 @@ _WHERE = {
     "embedding": ["Embedding", "load_embedding", "save_word2vec", "shipped_embeddings", "static_vectors"],
     "distance": ["PairTable", "distance_table", "read_distances"],
     "sentences": ["SentenceTest", "read_test", "sentence_test", "shipped_tests", "write_test"],
+    "debias": ["Debiased", "hard_debias", "soft_debias"],
     "spec": ["ModelSpec", "load_model", "shipped_models"],
     "permutation": ["PermutationResult", "holm", "permutation_test"],
     "baseline": ["direct_bias", "effect_size", "mac", "relative_norm_distance", "weat"],
@@ -27,6 +28,8 @@ _WHERE = {
     "_figures_critique": ["plot_false_alarms", "plot_paper"],
     "posterior": ["ROPE", "BiasFit", "compare_models", "load_fit", "loo"],
     "model": ["build", "fit"],
+    "comparison": ["Comparison", "compare", "find_construction", "join_pairs", "load_comparison"],
+    "_figures_comparison": ["plot_changes", "plot_ranking", "plot_raw_pairs", "save_comparison_figures"],
     "calibration": [
         "Scenario",
         "calibrate",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("sampling", "scale", "process", "loading")
+NAMES = ("sampling", "scale", "process", "loading", "coverage", "peers")
 
 
 def main() -> None:

@@ -34,16 +34,18 @@ ORDER = (
     "collapsed",
     "posterior",
     "model",
+    "_progress",
     "comparison",
     "simulation",
-    "_progress",
     "_workers",
     "sweep",
     "calibration",
     "figures",
     "_figures_critique",
+    "_figures_comparison",
     "reporting",
     "_cli_calibrate",
+    "_cli_compare",
     "_cli_measure",
     "_cli_sweep",
     "cli",
@@ -54,12 +56,11 @@ ALLOWED = {
     "pytensor": {"model"},
     "nutpie": {"model"},
     "arviz": {"posterior"},
-    "click": {"cli", "_cli_calibrate", "_cli_measure", "_cli_sweep"},
     "numba": {"_kernel"},
 }
 # What takes long to import, and must wait inside functions. numpy may not load with the package either.
 HEAVY = (
-    "arviz", "gensim", "matplotlib", "numba", "nutpie", "numpy", "pandas", "pyarrow", "pymc", "pytensor",
+    "arviz", "gensim", "jinja2", "matplotlib", "numba", "nutpie", "numpy", "pandas", "pyarrow", "pymc", "pytensor",
     "safetensors", "scipy", "tokenizers", "torch", "xarray",
 )  # fmt: skip
 LATE = set(HEAVY) - {"numpy"}

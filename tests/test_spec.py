@@ -149,6 +149,21 @@ DOCUMENTED = {  # the table of models in the design notes; the paper's section 4
             "sigma": "Exponential(2)",
         },
     ),
+    "change": (
+        "Normal",
+        {
+            "c": "Normal(cbar, csd)",
+            "v": "Normal(0, ws)",
+            "u": "Normal(0, us)",
+            "m": "Normal(0, ms)",
+            "cbar": "Normal(0, 0.3)",
+            "csd": "Exponential(5)",
+            "ws": "Exponential(5)",
+            "us": "Exponential(5)",
+            "ms": "Exponential(5)",
+            "sigma": "Exponential(5)",
+        },
+    ),
     "robust": (
         "StudentT",
         {
@@ -174,7 +189,7 @@ def test_shipped_models_are_the_documented_ones(name):
         written[key] = f"{parameter.distribution}({', '.join(values)})"
     assert spec.name == name
     assert (spec.likelihood, written) == (likelihood, priors)
-    assert spec.outcome == "distance"
+    assert spec.outcome == ("change" if name == "change" else "distance")
     assert spec.units == ("protected_word", "attribute")
     assert spec.parameters["sigma"].dims == (() if name == "additive" else ("connection",))
 
@@ -324,7 +339,7 @@ def test_invalid_toml_and_text_are_refused_with_their_line():
 
 def test_unknown_models_are_refused(tmp_path):
     with pytest.raises(
-        InputError, match=r"unknown model; found: 'crosed'; valid: additive, crossed.*'crossed'\?"
+        InputError, match=r"unknown model; found: 'crosed'; valid: additive, change, crossed.*'crossed'\?"
     ):
         load_model("crosed")
     with pytest.raises(InputError, match="is a folder, not a model file"):
@@ -341,6 +356,7 @@ def test_unknown_models_are_refused(tmp_path):
 @pytest.mark.parametrize("name", MODELS)
 def test_index_arrays_equal_a_slow_loop(name, table):
     spec = spec_of(name)
+    table = table.assign(change=table["distance"])  # the outcome of one model; any number serves here
     design = Design.of(spec, table)
     used = {*spec.mu, *(v for v in spec.noise.values() if isinstance(v, str))}
     assert used <= set(design.index)

@@ -1,0 +1,478 @@
+"""Original against debiased: what changed, what is left, and what could not have come out otherwise."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+mpl.use("Agg")
+
+from matplotlib.figure import Figure
+
+import bayesbias as bb
+from bayesbias._figures_comparison import (
+    plot_changes,
+    plot_ranking,
+    plot_raw_pairs,
+    save_comparison_figures,
+)
+from bayesbias.cli import cli
+from bayesbias.comparison import (
+    Comparison,
+    _common,
+    change_verdict,
+    compare,
+    find_construction,
+    gap_verdict,
+    join_pairs,
+    load_comparison,
+)
+from bayesbias.errors import InputError
+
+SMALL: dict[str, Any] = {"draws": 200, "tune": 300, "chains": 2, "seed": 1}
+PUBLISHED = "data/bayesbias_distances/reddit_pairs_2021"
+
+
+def table(seed: int = 0, words: int = 4, attributes: int = 6) -> pd.DataFrame:
+    """Distances of two classes of words to stereotypes and controls, with an effect of each attribute."""
+    rng = np.random.default_rng(seed)
+    mean = {"associated": 0.8, "different": 0.9, "human": 0.95, "neutral": 1.0}
+    listed = [(f"{kind}{i}", kind) for kind in ("x", "y", "human", "neutral") for i in range(attributes)]
+    effect = rng.normal(0, 0.08, len(listed))
+    rows = []
+    for own in ("x", "y"):
+        for w in range(words):
+            for (attribute, kind), shift in zip(listed, effect, strict=True):
+                control = kind in ("human", "neutral")
+                connection = kind if control else "associated" if kind == own else "different"
+                distance = np.clip(mean[connection] + shift + rng.normal(0, 0.05), 0, 2)
+                rows.append((f"{own}-word{w}", own, attribute, kind, connection, distance))
+    columns = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def changed(before: pd.DataFrame, shift: dict[str, float], seed: int) -> pd.DataFrame:
+    """Move distances by a number per connection, with effects of words and attributes around it."""
+    rng = np.random.default_rng(seed)
+    out = before.copy()
+    cell = before["protected_word"] + before["connection"]
+    word = {name: rng.normal(0, 0.02) for name in cell.unique()}
+    attribute = {name: rng.normal(0, 0.02) for name in before["attribute"].unique()}
+    out["distance"] += (
+        before["connection"].map(shift).astype(float)
+        + cell.map(word)
+        + before["attribute"].map(attribute)
+        + rng.normal(0, 0.03, len(before))
+    )
+    return out
+
+
+NONE = dict.fromkeys(("associated", "different", "human", "neutral"), 0.0)
+
+
+@pytest.fixture(scope="module")
+def found() -> Comparison:
+    before = table()
+    methods = {
+        "strong": changed(before, {**NONE, "associated": 0.1}, 1),
+        "weak": changed(before, {**NONE, "associated": 0.03}, 2),
+        "same": before,
+    }
+    return compare(before, methods, **SMALL)
+
+
+# -- verdicts --------------------------------------------------------------------------------------
+
+
+def test_verdicts_are_cut_at_the_rope_and_at_zero():
+    assert change_verdict(0.021, 0.03) == change_verdict(-0.03, -0.021) == "moved"
+    assert change_verdict(0.019, 0.03) == change_verdict(-0.03, -0.001) == "moved, perhaps by little"
+    assert change_verdict(-0.02, 0.02) == change_verdict(0.001, 0.019) == "practically unchanged"
+    assert change_verdict(-0.021, 0.001) == "no evidence of change"
+    assert change_verdict(-0.021, 0.001, rope=0.03) == "practically unchanged"
+    assert gap_verdict(-0.1, -0.03) == "still biased"
+    assert gap_verdict(-0.1, -0.01) == "still biased, perhaps by little"
+    assert gap_verdict(0.03, 0.1) == "reversed"
+    assert gap_verdict(0.03, 0.1, contrast="human - neutral") == "apart"
+    assert gap_verdict(-0.1, 0.1, contrast="human - neutral") == "no evidence of a gap"
+    with pytest.raises(InputError, match="ROPE must be positive"):
+        change_verdict(0, 1, rope=0)
+
+
+# -- joining ---------------------------------------------------------------------------------------
+
+
+def test_tables_in_another_order_are_joined_pair_by_pair():
+    before = table()
+    after = changed(before, NONE, 3)
+    frame, account = join_pairs(before, after.sample(frac=1, random_state=0))
+    assert np.allclose(frame["change"], after["distance"] - before["distance"], atol=1e-15)
+    assert account["reordered"] is True
+    assert join_pairs(before, after)[1]["reordered"] is False
+    assert account["notes"] == []
+
+
+def test_pairs_that_only_one_table_has_are_left_out_and_counted():
+    before, after = table(), table(seed=1)
+    before = before[before["protected_word"] != "x-word0"]
+    after = after[~after["attribute"].isin(["human1", "neutral2"])]
+    frame, account = join_pairs(before, after, "soft")
+    assert len(frame) == 7 * 22
+    assert (account["only_in_original"], account["only_in_debiased"]) == (7 * 2, 22)
+    assert account["words_only_in_original"] == ["human1", "neutral2"]
+    assert account["words_only_in_debiased"] == ["x-word0"]
+    assert "14 of 168 pairs of the original are not in soft and are left out" in account["notes"]
+
+
+def test_tables_that_contradict_each_other_are_refused():
+    before, after = table(), table()
+    after["attribute"] = "other-" + after["attribute"]
+    with pytest.raises(InputError, match="no pair of protected word and attribute is in both"):
+        join_pairs(before, after)
+    swapped = table()
+    swapped["connection"] = swapped["connection"].replace({"human": "neutral", "neutral": "human"})
+    swapped["attribute_class"] = swapped["attribute_class"].replace({"human": "neutral", "neutral": "human"})
+    with pytest.raises(InputError, match=r"soft: 96 pairs have another connection .*'x-word0' and 'human0'"):
+        join_pairs(before, swapped, "soft")
+    moved = table()
+    moved["protected_class"] = moved["protected_class"].replace({"x": "z"})
+    with pytest.raises(InputError, match="another protected class"):
+        join_pairs(before, moved)
+    with pytest.raises(InputError, match="the outcome 'change'"):
+        compare(before, table(seed=1), "crossed")
+    with pytest.raises(InputError, match="empty mapping"):
+        compare(before, {})
+
+
+def test_only_pairs_that_all_tables_have_are_compared():
+    before = table()
+    other, cut = changed(before, NONE, 2), changed(before, NONE, 1)
+    cut = cut[cut["attribute"] != "neutral5"].iloc[::-1]
+    frames, accounts = _common({"a": join_pairs(before, other), "b": join_pairs(before, cut)})
+    assert [len(frame) for frame in frames.values()] == [184, 184]
+    keys = ["protected_word", "attribute"]
+    pd.testing.assert_frame_equal(frames["a"][keys], frames["b"][keys])
+    assert accounts["a"]["notes"] == ["8 pairs are left out because another table lacks them"]
+    with pytest.raises(InputError, match="no pair is in all of the tables"):
+        _common(
+            {
+                "a": join_pairs(before, other),
+                "b": join_pairs(before[100:101], before),
+                "c": join_pairs(before[:1], before),
+            }
+        )
+
+
+# -- what is found ---------------------------------------------------------------------------------
+
+
+def test_a_known_shift_is_recovered_and_the_rest_stays(found):
+    frame = found.changes(estimand="population", method="strong")
+    overall = frame[frame["level"] == "overall"].set_index("connection")
+    assert overall.loc["associated", "hpdi_low"] < 0.1 < overall.loc["associated", "hpdi_high"]
+    assert overall.loc["associated", "verdict"] == "moved"
+    assert set(overall.loc[["different", "human", "neutral"], "verdict"]) <= {
+        "no evidence of change",
+        "practically unchanged",
+    }
+    pairs = found.methods["strong"].pairs
+    these = found.changes(estimand="these_words", method="strong")
+    these = these[these["level"] == "overall"].set_index("connection")["mean"]
+    raw = pairs.groupby("connection", observed=True)["change"].mean()
+    assert np.allclose(these[raw.index], raw, atol=0.004)
+    words = frame[frame["level"] == "word"]
+    assert len(words) == 8 * 4
+    assert set(words["n_pairs"]) == {6}
+
+
+def test_the_gap_closes_by_what_the_connections_moved_apart(found):
+    frame = found.contrasts(estimand="these_words", method="strong")
+    row = frame[(frame["level"] == "overall") & (frame["contrast"] == "associated - different")].iloc[0]
+    pairs = found.methods["strong"].pairs
+    means = pairs.groupby("connection", observed=True)[["original", "debiased", "change"]].mean()
+    gap = means.loc["associated"] - means.loc["different"]
+    assert row["mean"] == pytest.approx(gap["change"], abs=0.005)
+    assert row["before"] == pytest.approx(gap["original"], abs=0.01)
+    assert row["after"] == pytest.approx(gap["debiased"], abs=0.01)
+    assert row["verdict"] == "moved"
+    assert not row["by_construction"]
+    # What the two tables share cancels: the change is known better than either gap.
+    assert row["sd"] < found.original.contrasts(estimand="population")["sd"].iloc[0]
+
+
+def test_a_table_against_itself_is_known_not_inferred(found):
+    item = found.methods["same"]
+    assert item.change is None
+    assert item.exact == NONE
+    frame = found.changes(method="same")
+    assert frame["exact"].all()
+    assert (frame[["mean", "sd", "hpdi_low", "hpdi_high"]] == 0).all(axis=None)
+    assert set(frame["verdict"]) == {"practically unchanged"}
+    assert not frame.isna().any(axis=None)
+
+
+def test_connections_that_no_method_touched_are_left_out_of_the_fit():
+    before = table()
+    after = changed(before, NONE, 5)
+    control = before["connection"].isin(["human", "neutral"])
+    after.loc[control, "distance"] = before.loc[control, "distance"]
+    found = compare(before, after, **{**SMALL, "draws": 100, "tune": 200})
+    item = found.methods["debiased"]
+    assert item.exact == {"human": 0.0, "neutral": 0.0}
+    assert set(item.change.table["connection"]) == {"associated", "different"}
+    assert item.construction.flags == ("controls_untouched",)
+    frame = found.contrasts(estimand="population").set_index(["level", "contrast"])
+    assert frame.loc[("overall", "human - neutral"), "mean"] == 0
+    alone = found.changes(estimand="population").set_index(["level", "connection"])
+    assert frame.loc[("overall", "associated - human"), "mean"] == pytest.approx(
+        alone.loc[("overall", "associated"), "mean"], abs=1e-12
+    )
+
+
+def test_methods_are_ranked_with_what_tells_neighbours_apart(found):
+    frame = found.ranking()
+    assert list(frame["method"]) == ["strong", "weak", "same"]
+    assert (frame["p_nearer_zero_than_next"].dropna() > 0.8).all()
+    assert frame["verdict_next"].iloc[0].startswith("nearer to zero")
+    assert frame["gap"].iloc[2] == pytest.approx(frame["gap"].iloc[2] - frame["change"].iloc[2])
+    assert set(found.between) == {("strong", "weak"), ("weak", "same")}
+    assert frame["control_rms"].iloc[2] == 0
+
+
+def test_one_method_twice_is_no_better_than_itself():
+    before = table()
+    after = changed(before, {**NONE, "associated": 0.05}, 1)
+    frame = compare(before, {"a": after, "b": after}, **{**SMALL, "draws": 50, "tune": 100}).ranking()
+    assert frame["verdict_next"].iloc[0] == "practically the same"
+    assert frame["p_nearer_zero_than_next"].iloc[0] == 0.5
+
+
+def test_a_comparison_is_saved_and_read_back(found, tmp_path):
+    found.save(tmp_path / "run")
+    again = load_comparison(tmp_path / "run")
+    pd.testing.assert_frame_equal(again.contrasts(), found.contrasts())
+    pd.testing.assert_frame_equal(again.ranking(), found.ranking())
+    assert again.sentences() == found.sentences()
+    with pytest.raises(InputError, match="cannot be read"):
+        load_comparison(tmp_path)
+    (tmp_path / "comparison.json").write_text('{"bayesbias_comparison": 9}')
+    with pytest.raises(InputError, match="does not know"):
+        load_comparison(tmp_path)
+
+
+def test_repr_and_sentences_say_what_a_reader_wants_first(found):
+    text = repr(found)
+    assert len(text.splitlines()) <= 8
+    assert "strong: associated - different changed by +0." in text
+    assert any("single pairs by" in s and s.startswith("strong: neutral") for s in found.sentences())
+    with pytest.raises(InputError, match="did you mean 'weak'"):
+        found.changes(method="wek")
+    with pytest.raises(InputError, match="unknown estimand"):
+        found.changes(estimand="everyone")
+
+
+# -- construction ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("group", "flags", "n_sets", "means"),
+    [
+        ("Religion", ("equalised", "controls_moved"), 5, (0.9428, 0.9428, 0.8869, 0.9420)),
+        ("Gender", ("equalised", "controls_moved"), 7, None),
+        ("Race", ("equalised_partly", "controls_moved"), 4, None),
+    ],
+)
+def test_construction_is_found_in_the_published_tables(shared, group, flags, n_sets, means):
+    folder = shared / PUBLISHED
+    frame, account = join_pairs(folder / f"{group.lower()}Reddit.csv", folder / f"debiased{group}Reddit.csv")
+    got = find_construction(frame)
+    assert account["only_in_original"] == account["only_in_debiased"] == 0
+    assert got.flags == flags
+    assert len(got.sets) == n_sets
+    assert got.sets["gap_after"].max() < 1e-12
+    assert got.sets["gap_before"].min() > 0.05
+    assert (got.sets["n_equal"] == got.sets["n_attributes"]).all()
+    if means:  # the raw class means that the request states
+        assert np.round(got.means["before"], 4).tolist() == [0.8322, 0.8838, 0.9098, 0.9516]
+        assert np.round(got.means["after"], 4).tolist() == list(means)
+        assert list(got.attributes.loc[got.attributes["near_everything"], "attribute"]) == ["terrorist"]
+    if group == "Race":  # the last sets win: black/white/asian and africa/europe/asia are whole
+        whole = got.sets[got.sets["complete"]]["words"].tolist()
+        assert sorted(whole) == [("africa", "asia", "europe"), ("asian", "black", "white")]
+        assert got.share == 0.6
+
+
+def test_control_drift_of_the_published_gender_tables(shared):
+    folder = shared / PUBLISHED
+    frame, _ = join_pairs(folder / "genderReddit.csv", folder / "debiasedGenderReddit.csv")
+    got = find_construction(frame)
+    sets = got.sets.set_index("words")
+    # Within his/hers distances to one control word differ by 1.10 after equalising, by 0.42 before.
+    assert sets.loc[[("hers", "his")], "control_gap_after"].iloc[0] == pytest.approx(1.0962, abs=1e-4)
+    assert sets.loc[[("hers", "his")], "control_gap_before"].iloc[0] == pytest.approx(0.4150, abs=1e-4)
+    assert sets.loc[[("he", "she")], "control_gap_after"].iloc[0] == pytest.approx(0.4967, abs=1e-4)
+    worst = got.controls.loc[got.controls["max_change"].abs().idxmax()]
+    assert (worst["protected_word"], worst["attribute"]) == ("hers", "the")
+    assert worst["max_change"] == pytest.approx(0.7001, abs=1e-3)
+    assert any("differ by up to 1.10 (before 0.42)" in s for s in got.sentences())
+
+
+def test_unrelated_vectors_show_no_construction(shared):
+    base = shared / "data/bayesbias_distances"
+    for group in ("religion", "gender", "race"):
+        frame, _ = join_pairs(
+            base / f"google_2021/{group}Google.csv", base / f"reddit_pairs_2021/{group}Reddit.csv"
+        )
+        got = find_construction(frame)
+        assert (got.flags, len(got.sets), got.found, got.sentences()) == ((), 0, False, [])
+
+
+def test_construction_is_seen_through_single_precision_and_not_in_soft_debiasing(tmp_path):
+    words = bb.load_wordlist("religion", controls="2021")
+    listed = bb.load_embedding("minilm-static", words=words.words)
+    vectors = dict(zip(listed.words, listed.vectors, strict=True))
+    before = bb.distance_table(vectors, words)
+    hard = bb.hard_debias(vectors, words)
+    bb.save_word2vec(hard.embedding, tmp_path / "hard.bin", binary=True)
+    after = bb.distance_table(bb.load_embedding(tmp_path / "hard.bin", words=words.words), words)
+    assert find_construction(join_pairs(before, after)[0]).flags == ("equalised", "controls_moved")
+    soft = bb.distance_table(bb.soft_debias(vectors, words, lam=100).embedding, words)
+    assert not find_construction(join_pairs(before, soft)[0]).found
+    bare = bb.distance_table(bb.hard_debias(vectors, words, equalise=False).embedding, words)
+    assert find_construction(join_pairs(before, bare)[0]).flags == ("controls_untouched",)
+
+
+@pytest.mark.slow
+def test_no_change_is_called_a_change_at_the_nominal_rate():
+    """Tables whose population changes are zero: an 89 % interval excludes zero in about 11 %."""
+    calls, shifts = [], []
+    for seed in range(60):
+        before = table(seed=seed)
+        truth = NONE if seed % 2 else {**NONE, "associated": 0.06}
+        after = changed(before, truth, 1000 + seed)
+        frame = bb.fit(
+            join_pairs(before, after)[0], "change", draws=300, tune=300, chains=2, seed=seed, pointwise=False
+        ).contrasts(estimand="population")
+        row = frame[frame["level"] == "overall"].iloc[0]
+        if seed % 2:
+            calls.append(change_verdict(row["hpdi_low"], row["hpdi_high"]))
+        else:
+            shifts.append(row["hpdi_low"] < 0.06 < row["hpdi_high"])
+    silent = sum(call in ("no evidence of change", "practically unchanged") for call in calls)
+    assert silent >= 23  # of 30; 89 % would be 26.7, fewer than 23 has probability 0.02
+    assert "moved" not in calls or calls.count("moved") <= 2
+    assert sum(shifts) >= 23
+
+
+@pytest.mark.slow
+def test_the_published_religion_tables_whole(shared):
+    folder = shared / PUBLISHED
+    found = compare(folder / "religionReddit.csv", folder / "debiasedReligionReddit.csv", seed=1)
+    assert found.diagnostics()["ok"], found.diagnostics()["problems"]
+    frame = found.contrasts(estimand="population")
+    row = frame[frame["level"] == "overall"].iloc[0]
+    assert row["mean"] == pytest.approx(0.053, abs=0.006)
+    assert row["by_construction"]
+    assert found.sentences()[0].startswith("BY CONSTRUCTION")
+    # Christianity's words moved away from its stereotypes, Islam's hardly: section 5 of the paper.
+    these = found.changes(estimand="these_words").set_index(["level", "name", "connection"])["mean"]
+    assert these["class", "christian", "associated"] > 0.2 > 0.1 > these["class", "muslim", "associated"]
+
+
+# -- figures and the command line -------------------------------------------------------------------
+
+
+def test_arrows_end_where_the_change_says(found):
+    ax = plot_changes(found, "strong", ax=Figure(figsize=(7, 6)).subplots())
+    arrows = [a for a in ax.texts if getattr(a, "arrow_patch", None) is not None]
+    frame = found.changes(estimand="population", method="strong")
+    frame = frame[frame["level"] == "word"]
+    assert len(arrows) == len(frame) == 32
+    lengths = sorted(a.xy[0] - a.xyann[0] for a in arrows)
+    assert np.allclose(lengths, sorted(frame["mean"]), atol=1e-12)
+
+
+def test_every_pair_is_drawn_and_every_method_ranked(found, tmp_path):
+    ax = plot_raw_pairs(found, "weak", ax=Figure().subplots())
+    points = np.concatenate([np.asarray(c.get_offsets()) for c in ax.collections])
+    pairs = found.methods["weak"].pairs
+    assert sorted(map(tuple, points)) == sorted(zip(pairs["original"], pairs["debiased"], strict=True))
+    ax = plot_ranking(found, ax=Figure().subplots())
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["original", "strong", "weak", "same"]
+    files = save_comparison_figures(found, tmp_path, ("png",))
+    names = ["changes_1", "pairs_1", "changes_2", "pairs_2", "changes_3", "pairs_3", "ranking"]
+    assert [f.stem for f in files] == names
+    with pytest.raises(InputError, match="unknown format"):
+        save_comparison_figures(found, tmp_path, ("gif",))
+
+
+def run(*arguments: str) -> Any:
+    return CliRunner().invoke(cli, list(arguments), catch_exceptions=True)
+
+
+def test_debias_and_compare_on_the_command_line(tmp_path):
+    out = tmp_path / "hard.txt"
+    done = run(
+        "debias", "--embedding", "minilm-static", "--wordlist", "religion", "--controls", "2021",
+        "--words", "listed", "--out", str(out), "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.exception
+    account = json.loads(done.stdout)
+    assert account["method"] == "hard"
+    assert account["n_changed"] == 26
+    done = run(
+        "compare", "--original", "minilm-static", "--debiased", str(out), "--wordlist", "religion",
+        "--controls", "2021", "--draws", "50", "--tune", "100", "--chains", "2", "--seed", "1",
+        "--out", str(tmp_path / "run"), "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.exception
+    payload = json.loads(done.stdout)
+    assert {"changes", "contrasts", "construction", "diagnostics"} <= set(payload)
+    assert payload["construction"]["hard"]["flags"] == ["equalised", "controls_moved"]
+    assert len(payload["construction"]["hard"]["evidence"]["sets"]) == 5
+    assert {(r["level"], r["connection"]) for r in payload["changes"]} >= {
+        ("overall", "human"),
+        ("word", "neutral"),
+    }
+    assert len(load_comparison(tmp_path / "run").methods["hard"].pairs) == 4200
+    names = {p.name for p in (tmp_path / "run").rglob("*") if p.is_file()}
+    assert {"changes.csv", "contrasts.csv", "ranking.csv", "construction.json", "ranking.png"} <= names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["compare"], "nothing to compare"),
+        (["compare", "--original", "a", "--original-distances", "b"], "do not mix"),
+        (["compare", "--original-distances", "b"], "nothing to compare"),
+        (["compare", "--original-distances", "b", "--debiased-distances", "c"], "no such file"),
+        (
+            ["debias", "--embedding", "minilm-static", "--wordlist", "weat1", "--out", "x"],
+            "no definitional sets",
+        ),
+    ],
+)
+def test_bad_input_is_one_message(arguments, says, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments)
+    assert isinstance(done.exception, InputError)
+    assert says in str(done.exception)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_compare_prints_construction_above_the_results(shared):
+    folder = shared / PUBLISHED
+    done = run(
+        "compare", "--original-distances", str(folder / "genderReddit.csv"), "--debiased-distances",
+        str(folder / "debiasedGenderReddit.csv"), "--draws", "50", "--tune", "100", "--chains", "2", "--seed", "1",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.exception
+    assert done.stdout.startswith("BY CONSTRUCTION")
+    assert done.stdout.index("BY CONSTRUCTION") < done.stdout.index("change of the mean distance")
+    assert "by up to 0.70 (hers and the)" in done.stdout
