@@ -145,31 +145,29 @@ def plan(
     """Say how many protected words and stereotypes per class make an interval narrow enough."""
     from bayesbias.calibration import plan_words
 
-    frame = plan_words(
-        width, contrast=contrast, scenario=_scenario(fit, None, None), prob=prob, check=check, seed=seed
-    )
+    scenario = _scenario(fit, None, None)
+    frame = plan_words(width, contrast=contrast, scenario=scenario, prob=prob, check=check, seed=seed)
     enough = frame[frame["enough"]]
     if as_json:
         best = _records(enough.head(1))
         click.echo(
-            json.dumps({"best": best[0] if best else None, "combinations": _records(frame)}, allow_nan=False)
+            json.dumps(
+                {"model": scenario.model, "best": best[0] if best else None, "combinations": _records(frame)}
+            )
         )
         return
     _print(
         frame.head(12),
-        f"expected width of the {prob:.0%} interval of {contrast}, leanest first (words per class)",
+        f"expected width of the {prob:.0%} interval of {contrast} under the model {scenario.model}; words per class, "
+        f"leanest first ({len(frame)} combinations tried, all of them with --json)",
     )
+    row = (enough if len(enough) else frame.sort_values("width")).iloc[0]
+    words = f"{row['words']} protected words and {row['attributes']} stereotypes per class"
     if enough.empty:
-        click.echo(
-            f"none of these combinations reaches {width:g}; the narrowest is {frame['width'].min():.3f}"
-        )
+        click.echo(f"none of these reaches {width:g}; the narrowest, {words}, is {row['width']:.3f} wide")
     else:
-        row = enough.iloc[0]
-        click.echo(
-            f"{row['words']} protected words and {row['attributes']} stereotypes per class make it "
-            f"{row['width']:.3f} wide"
-            + (f"; {row['simulated_width']:.3f} in simulated fits" if row["simulated_width"] > 0 else "")
-        )
+        checked = f"; {row['simulated_width']:.3f} in simulated fits" if row["simulated_width"] > 0 else ""
+        click.echo(f"{words} make it {row['width']:.3f} wide{checked}")
 
 
 def register(group: click.Group) -> None:

@@ -234,7 +234,7 @@ def _analysed(
 ) -> list[dict[str, Any]]:
     """Return estimate and interval of every contrast a method speaks about."""
     if method == "weat":
-        return _by_weat(table, settings["prob"])
+        return _by_weat(table)
     if method in AVERAGED:
         return _by_t(table, method, settings["prob"])
     from bayesbias.model import fit
@@ -272,15 +272,24 @@ def _hpdi(draws: np.ndarray, prob: float) -> tuple[float, float]:
     return float(ordered[first]), float(ordered[first + inside])
 
 
-def _by_weat(table: pd.DataFrame, prob: float) -> list[dict[str, Any]]:
-    from bayesbias.baseline import weat
+def _by_weat(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Test WEAT's statistic of the first two classes: X, Y are their words, A, B their stereotypes (eq. 2-3)."""
+    from bayesbias.permutation import permutation_test
 
     classes = list(dict.fromkeys(table["protected_class"]))[:2]
     if len(classes) < 2:
         return []
-    result = weat(table, classes=tuple(classes), sides=2)
+    # Straight from the simulated numbers, which no range check may refuse: normal noise knows no 0 and 2.
+    own = table[table["attribute_class"].isin(classes) & table["protected_class"].isin(classes)]
+    mean = own.pivot_table(
+        index="protected_word", columns="attribute_class", values="distance", observed=True
+    )
+    score = mean[classes[1]] - mean[classes[0]]
+    group = own.drop_duplicates("protected_word").set_index("protected_word")["protected_class"]
+    x, y = (score[group[score.index] == c].to_numpy() for c in classes)
     # WEAT gives no interval of a distance; the contrast it stands for is associated - different.
-    return [{"contrast": "associated - different", "p_value": float(result.p_value)}]
+    p_value = permutation_test(x, y, sides=2, seed=0).p_value
+    return [{"contrast": "associated - different", "p_value": float(p_value)}]
 
 
 def _by_t(table: pd.DataFrame, method: str, prob: float) -> list[dict[str, Any]]:
@@ -622,7 +631,7 @@ def plan_words(
     scenario: Scenario | None = None,
     prob: float = PROB,
     words: Sequence[int] = (3, 5, 8, 12, 20, 30),
-    attributes: Sequence[int] = (3, 5, 8, 12, 20, 30, 50),
+    attributes: Sequence[int] = (5, 8, 12, 20, 30, 50),
     check: int = 20,
     seed: int = 0,
     progress: bool | None = None,
@@ -630,8 +639,8 @@ def plan_words(
     """Say how many words make the interval of a population contrast narrow enough.
 
     For each combination of words and attributes per class the expected width follows from the exact conditional
-    posterior at the scenario's spreads. The leanest combination that reaches `width` is then checked by fits to
-    simulated tables, which also have to learn the spreads.
+    posterior at the scenario's spreads. Combinations that reach `width` are then checked, leanest first, by fits of the
+    scenario's model to simulated tables, which also have to learn the spreads, until one passes.
 
     Parameters
     ----------
@@ -689,27 +698,21 @@ def plan_words(
                 tick(1)
         out = pd.DataFrame(rows)
         out["enough"] = out["width"] <= width
-        # Leanest: fewest words to find, of either sort.
+        # Leanest: fewest words to find, of either sort; a class of few attributes says little of its own spread.
         out["cost"] = out["words"] + out["attributes"]
-        out = out.sort_values(
-            ["enough", "cost", "width"], ascending=[False, True, True], ignore_index=True
-        ).drop(columns="cost")
+        out = out.sort_values(["enough", "cost", "width"], ascending=[False, True, True], ignore_index=True)
         out["simulated_width"] = np.nan
-        if check and out["enough"].iloc[0]:
-            best = dataclasses.replace(
-                scenario,
-                words=(int(out["words"].iloc[0]),) * classes,
-                attributes=(int(out["attributes"].iloc[0]),) * classes,
-            )
-            settings = {"prob": prob, "draws": 500, "tune": 500, "chains": 2}
-            widths = []
-            for number in range(check):
-                row = next(
-                    r
-                    for r in _batch(best, [best.model], seed, number, 1, settings)
-                    if r["contrast"] == contrast
-                )
-                widths.append(row["high"] - row["low"])
-                tick(1)
-            out.loc[0, "simulated_width"] = float(np.mean(widths))
+        settings = {"prob": prob, "draws": 500, "tune": 500, "chains": 2}
+        for place in out.index[out["enough"]] if check else []:
+            size = (int(out["words"][place]),) * classes, (int(out["attributes"][place]),) * classes
+            trial = dataclasses.replace(scenario, words=size[0], attributes=size[1])
+            rows = [row for n in range(check) for row in _batch(trial, [trial.model], seed, n, 1, settings)]
+            widths = [row["high"] - row["low"] for row in rows if row["contrast"] == contrast]
+            out.loc[place, "simulated_width"] = float(np.mean(widths))
+            out.loc[place, "enough"] = bool(np.mean(widths) <= width)
+            tick(check)
+            if out["enough"][place]:
+                break
+        out = out.sort_values(["enough", "cost", "width"], ascending=[False, True, True], ignore_index=True)
+        out = out.drop(columns="cost")
     return out

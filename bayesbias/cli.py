@@ -202,11 +202,7 @@ def show(name: str) -> None:
     if name == "template":
         click.echo(wordlist_template(), nl=False)
     elif name in shipped_models() or (path.is_file() and _is_model(path)):
-        spec = load_model(name)
-        click.echo(f"{spec.name}: {spec.description}\n")
-        for note in spec.notes:
-            click.echo(f"{note}\n")
-        click.echo(spec.text, nl=False)
+        click.echo(load_model(name).text, nl=False)  # as it is, so that it can be edited and used
     elif name in shipped_controls():
         from bayesbias.wordlist import load_controls
 
@@ -323,7 +319,7 @@ def _table(
 
 def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
     """Return what ``bayesbias fit --json`` prints."""
-    from bayesbias.reporting import shortcomings
+    from bayesbias.reporting import finding, shortcomings
 
     columns = ["mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat"]
     provenance = dict(result.provenance)
@@ -341,7 +337,26 @@ def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
         "provenance": provenance,
         "timing": dict(timing),
         "shortcomings": shortcomings(result),
+        "finding": finding(result, prob, rope),
     }
+
+
+def _coverage_sentences(coverage: dict[str, Any]) -> list[str]:
+    """Say how many words of each side are missing, and which; all of them stand in coverage.csv."""
+    out = []
+    for side in ("protected", "attributes"):
+        for name, group in coverage.get(side, {}).items():
+            if group["missing"]:
+                shown = ", ".join(group["missing"][:8]) + (" ..." if len(group["missing"]) > 8 else "")
+                noun = "protected words" if side == "protected" else "attributes"
+                out.append(f"missing: {len(group['missing'])} of {group['listed']} {noun} of {name}: {shown}")
+    matched = coverage.get("matched", {})
+    if matched:
+        shown = ", ".join(f"{asked} as {found}" for asked, found in list(matched.items())[:8])
+        out.append(
+            f"{len(matched)} words found in another spelling: {shown}{' ...' if len(matched) > 8 else ''}"
+        )
+    return out
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -354,7 +369,12 @@ def write_run(result: BiasFit, table: PairTable, out: Path, prob: float, rope: f
     import tempfile
 
     made = not out.exists()
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"the output folder cannot be made ({error.strerror})", where=out, hint="choose another --out"
+        ) from None
     try:
         # Filled beside the files of an earlier run, which stay as they are until all is written.
         with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=out) as name:
@@ -391,6 +411,12 @@ def _write_files(result: BiasFit, table: PairTable, out: Path, prob: float, rope
     files.append(out / "provenance.json")
     with whole_file(files[-1]) as temporary:
         temporary.write_text(json.dumps(dict(result.provenance), indent=2) + "\n", encoding="utf-8")
+    # What the screen says of the result travels with it.
+    from bayesbias.reporting import in_words
+
+    files.append(out / "result.txt")
+    with whole_file(files[-1]) as temporary:
+        temporary.write_text("\n".join(in_words(result, prob, rope)) + "\n", encoding="utf-8")
     return [*files, *save_figures(result, out / "figures")]
 
 
@@ -407,9 +433,8 @@ def _print_fit(
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
     for sentence in result.provenance["coverage"].get("notes", []):
         console.print(escape(f"note: {sentence}"))
-    missing = result.provenance["coverage"].get("missing", [])
-    if missing:
-        console.print(escape(f"missing words: {', '.join(missing)}"))
+    for sentence in _coverage_sentences(result.provenance["coverage"]):
+        console.print(escape(sentence))
     interval = f"{prob:.0%} HPDI"
 
     def show(title: str, head: list[str], rows: list[list[str]]) -> None:

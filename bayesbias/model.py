@@ -52,7 +52,14 @@ def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataF
 
 
 def _frame(table: PairTable | pd.DataFrame) -> pd.DataFrame:
-    return table.frame if isinstance(table, PairTable) else table
+    frame = table.frame if isinstance(table, PairTable) else table
+    if not hasattr(frame, "columns"):
+        raise InputError(
+            "a fit needs a table of pairs",
+            found=type(table).__name__,
+            valid="what distance_table or read_distances returns, or a data frame",
+        )
+    return frame
 
 
 def _pymc_model(design: Design, *, rotated: bool = False) -> pm.Model:

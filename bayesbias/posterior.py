@@ -24,7 +24,7 @@ import functools
 import json
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -587,18 +587,20 @@ def loo(fit: BiasFit) -> Any:
     return fit._cache["loo"]
 
 
-def compare_models(fits: Mapping[str, BiasFit]) -> pd.DataFrame:
+def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFrame:
     """Compare models on one table by LOO.
 
     Parameters
     ----------
-    fits : Mapping of str to BiasFit
-        At least two fits of the same rows.
+    fits : Mapping of str to BiasFit, or sequence of BiasFit
+        At least two fits of the same rows. In a sequence they are called by the names of their models.
 
     Returns
     -------
     DataFrame
-        Best first: ``rank, elpd, p, elpd_diff, weight, se, dse, warning`` as ArviZ names them.
+        Best first: ``rank, elpd, p, elpd_diff, weight, se, dse`` and diagnostic columns, as ArviZ names them. A
+        difference of several `dse` is clear; Pareto k over the limit of ArviZ in a handful of pairs hardly matters
+        then.
 
     Raises
     ------
@@ -607,6 +609,17 @@ def compare_models(fits: Mapping[str, BiasFit]) -> pd.DataFrame:
     """
     import arviz as az
 
+    if isinstance(fits, BiasFit):
+        raise InputError(
+            "a comparison needs at least two fits", found="one fit", valid="a dict or a list of fits"
+        )
+    if not isinstance(fits, Mapping):
+        named = {fit.spec.name: fit for fit in fits}
+        if len(named) < len(fits):
+            raise InputError(
+                "two fits of one model need names", found=[fit.spec.name for fit in fits], valid="a dict"
+            )
+        fits = named
     if len(fits) < 2:
         raise InputError("a comparison needs at least two fits", found=list(fits))
     first_name, first = next(iter(fits.items()))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
-from bayesbias.posterior import PROB, ROPE, BiasFit
+from bayesbias.posterior import MAX_R_HAT, MIN_ESS_PER_CHAIN, PROB, ROPE, BiasFit
 
-__all__ = ["finding", "in_words", "shortcomings"]
+__all__ = ["convergence", "finding", "in_words", "shortcomings", "verdict"]
 
 
 def finding(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> str:
     """Say the main result in one sentence.
 
-    The sentence is about new words like the listed ones (the ``population``): whether protected words lie
-    nearer to the stereotypes of their own class than to those of other classes.
+    Nothing is concluded from a fit that has not converged. The sentence is about new words like the listed ones
+    (the ``population``): whether protected words lie nearer to the stereotypes of their own class than to those of
+    other classes.
     """
     frame = fit.contrasts(prob=prob, rope=rope, estimand="population")
     frame = frame[frame["level"] == "overall"]
@@ -23,9 +25,18 @@ def finding(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> str:
     interval = (
         f"{row.mean:+.3f} in cosine distance, {prob:.0%} HPDI {row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}"
     )
+    if not fit.diagnostics()["ok"]:
+        return f"{name}: no conclusion, since the sampler cannot be believed yet: {fit.diagnostics()['problems'][0]}."
+    doubts = " ".join(shortcomings(fit))
+    wrong = [text for text in ("too narrow", "wider than they need be") if text in doubts]
+    caveat = (
+        f" By its residuals the model leaves something out, and intervals are {' or '.join(wrong)}."
+        if wrong
+        else ""
+    )
     return (
         f"{name}: for new words like these, {_WHAT[first]} are {_verdict(row, rope)} "
-        f"{_WHAT[second]} ({interval}; P(nearer) = {_probability(row.p_below_zero)})."
+        f"{_WHAT[second]} ({interval}; P(nearer) {_probability(row.p_below_zero)}).{caveat}"
     )
 
 
@@ -116,6 +127,48 @@ def shortcomings(fit: BiasFit) -> list[str]:
     return out
 
 
+def verdict(low: float, high: float, rope: float = ROPE) -> str:
+    """Say in a few words, for a table, what `finding` says of an interval of a contrast.
+
+    Examples
+    --------
+    >>> [verdict(*ends) for ends in ((-0.09, -0.03), (-0.09, -0.01), (-0.01, 0.01), (-0.09, 0.03))]
+    ['nearer', 'nearer, perhaps by little', 'practically equal', 'unclear']
+    """
+    return _IN_TABLES[_verdict(SimpleNamespace(hpdi_low=low, hpdi_high=high), rope)]
+
+
+def convergence(fit: BiasFit) -> str:
+    """Say how the fit was sampled and what its diagnostics are, beside what they should be.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> text = convergence(bb.fit(table, seed=1, draws=200, chains=2, pointwise=False))
+    >>> text.split(":")[0]
+    '2 chains of 200 draws each'
+    """
+    found = fit.diagnostics()
+    sizes = fit.tree["posterior"].sizes
+    r_hat = (
+        "R-hat cannot be told"
+        if found["max_r_hat"] is None
+        else f"R-hat is at most {found['max_r_hat']:.3f} (chains agree below {MAX_R_HAT})"
+    )
+    ess = (
+        "the number of effective draws cannot be told"
+        if found["min_ess_bulk"] is None
+        else f"every parameter has at least {found['min_ess_bulk']:,.0f} effective draws "
+        f"({MIN_ESS_PER_CHAIN * sizes['chain']:,} are wanted)"
+    )
+    count = found["divergences"]
+    return (
+        f"{sizes['chain']} chains of {sizes['draw']:,} draws each: {r_hat}, {ess}, and "
+        f"{'no transition' if not count else f'{count:,} transitions'} diverged."
+    )
+
+
 def _attribute_part(fit: BiasFit) -> Any:
     """Return what the effects of attributes, at their posterior mean, add to each row."""
     draws = fit.draws()
@@ -130,6 +183,16 @@ _WHAT = {
     "different": "the stereotypes of other classes",
     "human": "human control words",
     "neutral": "neutral control words",
+}
+
+
+_IN_TABLES = {
+    "nearer than": "nearer",
+    "farther than": "farther",
+    "practically as near as": "practically equal",
+    "nearer, though perhaps by little, than": "nearer, perhaps by little",
+    "farther, though perhaps by little, than": "farther, perhaps by little",
+    "not clearly nearer or farther than": "unclear",
 }
 
 
@@ -148,4 +211,4 @@ def _verdict(row: Any, rope: float) -> str:
 
 
 def _probability(p: float) -> str:
-    return "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"= {p:.3f}"

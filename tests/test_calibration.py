@@ -183,3 +183,18 @@ def test_coverage_of_the_crossed_model():
     assert ((crossed > 0.82) & (crossed < 0.96)).all(), crossed
     hierarchical = report[report["method"] == "hierarchical"].set_index("contrast")["coverage"]
     assert hierarchical["different - neutral"] < 0.8
+
+
+def test_weat_is_the_one_of_the_baseline():
+    """And a table with a distance below 0, which normal noise makes now and then, is no reason to stop."""
+    from bayesbias.baseline import weat
+
+    table = simulate_table(SMALL, 4)
+    expected = weat(
+        table.assign(distance=table["distance"].clip(0, 2)), classes=("class0", "class1"), sides=2
+    )
+    assert (table["distance"] > 0).all()
+    assert calibration._by_weat(table)[0]["p_value"] == pytest.approx(expected.p_value, rel=1e-9)
+    wild = table.copy()
+    wild.loc[0, "distance"] = -0.2
+    assert 0 < calibration._by_weat(wild)[0]["p_value"] <= 1
