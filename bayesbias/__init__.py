@@ -25,6 +25,7 @@ _WHERE = {
     "rrandom": ["RRandom"],
     "simulation": ["null_distribution", "paper_draws", "simulate_grid", "simulate_paper"],
     "reporting": ["finding", "in_words", "shortcomings"],
+    "htmlreport": ["write_report"],
     "_figures_critique": ["plot_false_alarms", "plot_paper"],
     "posterior": ["ROPE", "BiasFit", "compare_models", "load_fit", "loo"],
     "model": ["build", "fit"],

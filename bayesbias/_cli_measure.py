@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bayesbias.wordlist import WordList
 
 MEASURES = ("weat", "mac", "direct_bias", "relative_norm_distance")
+_OF_TWO = ("weat", "relative_norm_distance")
 _NEED_VECTORS = ("direct_bias", "relative_norm_distance")
 
 
@@ -133,7 +134,13 @@ def measure(
         "relative_norm_distance": lambda: baseline.relative_norm_distance(vectors, words, classes=couple),  # type: ignore[arg-type]
     }  # fmt: skip
     if asked is None:
-        asked = _possible(table, words, couple)
+        why_not = _left_out(table, words, couple)
+        for name, reason in why_not.items():
+            click.echo(f"note: {name} left out: {reason}", err=True)
+        asked = [name for name in MEASURES if name not in why_not]
+    elif couple is None:
+        for name in asked:
+            _need_two(name, table)
     results = {}
     for name in asked:
         if name in _NEED_VECTORS and vectors is None:
@@ -191,19 +198,40 @@ def _input(
     return distance_table(vectors, words), words, vectors
 
 
-def _possible(table: PairTable, words: WordList | None, couple: list[str] | None) -> list[str]:
-    """Return the measures that the input allows."""
-    two = couple is not None or table.frame["protected_class"].nunique() == 2
-    pairs = (
-        words is not None and words.definitional_sets and all(len(s) == 2 for s in words.definitional_sets)
-    )
-    allowed = {
-        "weat": two,
-        "mac": True,
-        "direct_bias": pairs,
-        "relative_norm_distance": two and words is not None,
-    }
-    return [name for name in MEASURES if allowed[name]]
+def _classes(table: PairTable) -> list[str]:
+    return list(dict.fromkeys(table.frame["protected_class"].astype(str)))
+
+
+def _need_two(name: str, table: PairTable) -> None:
+    """Refuse a measure of two classes where there are more and none is named; the others say what they need."""
+    classes = _classes(table)
+    if name in _OF_TWO and len(classes) > 2:
+        raise InputError(
+            f"{name} compares two protected classes", found=classes, hint="name two with --classes X,Y"
+        )
+
+
+def _left_out(table: PairTable, words: WordList | None, couple: list[str] | None) -> dict[str, str]:
+    """Return the measures that the input does not allow, each with the reason."""
+    why: dict[str, str] = {}
+    classes = _classes(table)
+    if couple is None and len(classes) != 2:
+        reason = (
+            f"it compares two protected classes, and there is only {classes[0]}"
+            if len(classes) == 1
+            else f"it compares two protected classes, and there are {len(classes)} ({', '.join(classes)}); "
+            "name two with --classes X,Y"
+        )
+        why.update(dict.fromkeys(_OF_TWO, reason))
+    if words is None:
+        why.update(
+            dict.fromkeys(_NEED_VECTORS, "it needs vectors (--embedding E --wordlist W), not distances")
+        )
+    elif not words.definitional_sets:
+        why["direct_bias"] = "the list has no definitional sets"
+    elif any(len(s) != 2 for s in words.definitional_sets):
+        why["direct_bias"] = "the definitional sets of the list are not all pairs"
+    return {name: why[name] for name in MEASURES if name in why}
 
 
 def _evaluation_words(table: PairTable, words: WordList | None) -> list[str] | None:

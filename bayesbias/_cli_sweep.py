@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from bayesbias.sweep import SweepResult
 
 _SHOWN = 40
+_SHORTEST = 10  # characters that a shortened name keeps
+_WIDE = 10_000
 
 
 def register(group: click.Group) -> None:
@@ -90,13 +96,36 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
 
 
 def _print(result: SweepResult) -> None:
-    import pandas as pd
-    from rich import box
     from rich.console import Console
     from rich.markup import escape
-    from rich.table import Table
 
-    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+    # What is piped is read by programs and pagers, which have no width to keep to.
+    terminal = sys.stdout.isatty()
+    console = Console(highlight=False, soft_wrap=True, width=None if terminal else _WIDE)
+    cells = result.cells
+    table = _table(result, console.width if terminal else None)
+    # Where names cannot be made short enough the terminal wraps the lines; no number is cut.
+    Console(highlight=False, soft_wrap=True, width=max(console.width, _width(table))).print(table)
+    if len(cells) > _SHOWN:
+        console.print(f"and {len(cells) - _SHOWN} more cells in the results")
+    # One bad file fails many cells with one message.
+    for error, count in result.failures["error"].value_counts(sort=False).items():
+        console.print(escape(f"failed ({count} {'cell' if count == 1 else 'cells'}): {error}"))
+    files = [result.out / name for name in ("results.csv", "results.parquet", "timing.csv")]
+    console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
+    before = f" ({result.reused} of them before)" if result.reused else ""
+    failed = f", {len(result.failures)} failed" if len(result.failures) else ""
+    doubtful = int((~cells["trusted"].fillna(True)).sum())
+    console.print(
+        f"{len(cells)} cell{'' if len(cells) == 1 else 's'}: {int((cells['status'] == 'ok').sum())} fitted{before}"
+        f"{failed}, {doubtful} not to be trusted (see results.csv)"
+    )
+
+
+def _table(result: SweepResult, width: int | None) -> Table:
+    """Return the table of cells; names, never numbers, are shortened to fit `width` characters."""
+    import pandas as pd
+
     frame, cells = result.frame, result.cells
     chosen = frame[
         (frame["level"] == "overall")
@@ -108,6 +137,42 @@ def _print(result: SweepResult) -> None:
     shown = [name for name in labels if cells[name].nunique(dropna=False) > 1 or len(cells) == 1]
     shown = [name for name in shown if cells[name].notna().any()]
     interval = f"{frame['prob'].dropna().iloc[0]:.0%} HPDI" if frame["prob"].notna().any() else "HPDI"
+    cells = cells.head(_SHOWN)
+    names = {
+        name: _short_names(["" if pd.isna(value) else str(value) for value in cells[name]]) for name in shown
+    }
+    rest: dict[str, list[str]] = {name: [] for name in ("mean", interval, "P(<0)", "note")}
+    for row in cells.itertuples():
+        numbers = ["", "", ""]
+        if row.cell in chosen.index:
+            found = chosen.loc[row.cell]
+            low, high = found["hpdi_low"], found["hpdi_high"]
+            numbers = [f"{found['mean']:+.3f}", f"{low:+.3f} to {high:+.3f}", f"{found['p_below_zero']:.3f}"]
+        doubt = "" if row.status == "ok" and row.trusted else "not to be trusted"
+        note = "failed" if row.status == "failed" else doubt
+        for column, text in zip(rest.values(), [*numbers, note], strict=True):
+            column.append(text)
+    table = _laid_out(names, rest)
+    while width is not None and (excess := _width(table) - width) > 0:
+        # The widest column gives way first, down to the others; names that differ stay different.
+        for name in sorted(names, key=lambda name: -max(map(len, names[name]))):
+            longest = max(map(len, names[name]))
+            target = max(_SHORTEST, len(name), longest - min(excess, max(1, longest // 4)))
+            shorter = [_middle_out(text, target) for text in names[name]]
+            if target < longest and len(set(shorter)) == len(set(names[name])):
+                names[name] = shorter
+                break
+        else:
+            break
+        table = _laid_out(names, rest)
+    return table
+
+
+def _laid_out(names: dict[str, list[str]], rest: dict[str, list[str]]) -> Table:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
     table = Table(
         title="associated - different, for new words like these (population)",
         title_justify="left",
@@ -115,29 +180,33 @@ def _print(result: SweepResult) -> None:
         pad_edge=False,
         padding=(0, 1),
     )
-    for name in shown:
+    for name in names:
         table.add_column(name, no_wrap=True)
-    for name in ("mean", interval, "P(<0)", "note"):
-        table.add_column(name, justify="left" if name == "note" else "right", no_wrap=name != "note")
-    for row in cells.head(_SHOWN).itertuples():
-        numbers = ["", "", ""]
-        if row.cell in chosen.index:
-            found = chosen.loc[row.cell]
-            low, high = found["hpdi_low"], found["hpdi_high"]
-            numbers = [f"{found['mean']:+.3f}", f"{low:+.3f} to {high:+.3f}", f"{found['p_below_zero']:.3f}"]
-        doubt = "" if row.status == "ok" and row.trusted else "not to be trusted yet"
-        note = "failed" if row.status == "failed" else doubt
-        own = ["" if pd.isna(value := getattr(row, name)) else str(value) for name in shown]
-        table.add_row(*map(escape, [*own, *numbers, note]))
-    console.print(table)
-    if len(cells) > _SHOWN:
-        console.print(f"and {len(cells) - _SHOWN} more cells in the results")
-    console.print(
-        f"{len(cells)} cells: {int((cells['status'] == 'ok').sum())} fitted ({result.reused} of them before), "
-        f"{len(result.failures)} failed"
-    )
-    # One bad file fails many cells with one message.
-    for error, count in result.failures["error"].value_counts(sort=False).items():
-        console.print(escape(f"failed ({count} {'cell' if count == 1 else 'cells'}): {error}"))
-    files = [result.out / name for name in ("results.csv", "results.parquet", "timing.csv")]
-    console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
+    for name in rest:
+        table.add_column(name, justify="left" if name == "note" else "right", no_wrap=True)
+    for row in zip(*names.values(), *rest.values(), strict=True):
+        table.add_row(*map(escape, row))
+    return table
+
+
+def _width(table: Table) -> int:
+    """Return the characters that a table needs with nothing cut."""
+    from rich.console import Console
+
+    console = Console(width=_WIDE)
+    return console.measure(table).maximum
+
+
+def _short_names(texts: list[str]) -> list[str]:
+    """Return the last part of each path, where that leaves different paths different."""
+    last = {text: re.split(r"[/\\]", text.rstrip("/\\"))[-1] for text in texts}
+    taken = Counter(last.values())
+    return [last[text] if taken[last[text]] == 1 else text for text in texts]
+
+
+def _middle_out(text: str, width: int) -> str:
+    """Return `text` in at most `width` characters, with its beginning and its end."""
+    if len(text) <= width:
+        return text
+    tail = (width - 3) // 2
+    return text[: width - 3 - tail] + "..." + text[len(text) - tail :]

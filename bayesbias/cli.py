@@ -16,6 +16,7 @@ import bayesbias
 from bayesbias._cli_calibrate import register as register_calibrate
 from bayesbias._cli_compare import register as register_compare
 from bayesbias._cli_measure import register as register_measure
+from bayesbias._cli_report import register as register_report
 from bayesbias._cli_sweep import register as register_sweep
 from bayesbias.errors import BayesbiasError, InputError, nearest
 
@@ -498,6 +499,7 @@ def _print_fit(
 register_measure(cli)
 register_calibrate(cli)
 register_compare(cli)
+register_report(cli)
 register_sweep(cli)
 
 if __name__ == "__main__":

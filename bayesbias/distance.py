@@ -7,6 +7,7 @@ exist. Distances are float64 and lie in [0, 2].
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -39,6 +40,10 @@ _PUBLISHED = ("protected_word", "word_to_compare", "word_class", "cosine_distanc
 _CONTROLS = ("human", "neutral")
 # Published Google tables hold single precision: distance and 1 - similarity differ by up to 1.2e-7.
 _ROUNDING = 1e-6
+_LAYOUTS = f"{', '.join(COLUMNS)}; or the published {', '.join(_PUBLISHED)}"
+# Fewer stereotypes than this say little of how stereotypes vary; word lists note the same.
+_FEW = 4
+_NO_ROW = "remove the row: words the vectors lack make no row"
 
 
 @dataclass(frozen=True)
@@ -48,8 +53,8 @@ class Coverage:
     Attributes
     ----------
     protected, attributes : Mapping of str to Mapping
-        Per protected class and per attribute class: ``listed`` (count), ``found`` (count) and ``missing``
-        (the words).
+        Per protected class and per attribute class: ``listed`` (count), ``found`` (count), ``missing``
+        (the words) and, where there are any, ``matched`` (words found under another spelling, and which).
     matched : Mapping of str to str
         Words found under another spelling, and which.
     repeats : int
@@ -75,7 +80,10 @@ class Coverage:
         return {**asdict(self), "notes": list(self.notes), "missing": list(self.missing)}
 
     def frame(self) -> pd.DataFrame:
-        """One row per class: ``side, class, listed, found, missing`` (joined by ", ")."""
+        """One row per class: ``side, class, listed, found, missing, matched`` (words joined by ", ").
+
+        ``matched`` says which words were found under another spelling: "lamp as Lamp".
+        """
         import pandas as pd
 
         return pd.DataFrame(
@@ -86,6 +94,7 @@ class Coverage:
                     "listed": group["listed"],
                     "found": group["found"],
                     "missing": ", ".join(group["missing"]),
+                    "matched": ", ".join(f"{word} as {by}" for word, by in group.get("matched", {}).items()),
                 }
                 for side, groups in (("protected", self.protected), ("attribute", self.attributes))
                 for name, group in groups.items()
@@ -200,14 +209,11 @@ def distance_table(
     known = {
         word: word in embedding for word in dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
     }
-    groups = _found(frame, known)
+    matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
+    groups = _found(frame, known, matched)
     _refuse_empty(groups, embedding.name)
-    notes = [*words.notes, *embedding.notes]
-    for name, group in groups[0].items():
-        if group["found"] == 1:
-            notes.append(
-                f"only one protected word of {name} is in the vocabulary; its class rests on that word"
-            )
+    # What is thin in the list itself, the list says.
+    notes = [*words.notes, *embedding.notes, *_thin(frame, known, groups, "vocabulary", by_missing=True)]
     spelling = {word: embedding.matched.get(word, word) for word in known}
     frame = frame[frame["protected_word"].map(known) & frame["attribute"].map(known)]
     # Two spellings of one vector (Billy, billy) are at distance 0 by construction, which is no observation.
@@ -216,7 +222,6 @@ def distance_table(
         notes.append(f"{word} and {attribute} are one word in {embedding.name}; their pair is left out")
     frame = frame[~one].reset_index(drop=True)
     frame["distance"] = _distances(embedding, frame)
-    matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
     coverage = Coverage(groups[0], groups[1], matched, 0, tuple(notes))
     provenance = {
         "name": f"{words.name} in {embedding.name}",
@@ -243,15 +248,53 @@ def _distances(embedding: Embedding, frame: pd.DataFrame) -> np.ndarray:
     return np.clip(1.0 - (x @ a.T)[row, column], 0.0, 2.0)
 
 
-def _found(frame: pd.DataFrame, known: Mapping[str, bool]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _found(
+    frame: pd.DataFrame, known: Mapping[str, bool], matched: Mapping[str, str]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     out = []
     for label, word in (("protected_class", "protected_word"), ("attribute_class", "attribute")):
         groups: dict[str, Any] = {}
         for name, words in frame.groupby(label, sort=False, observed=True)[word].unique().items():
             missing = [str(w) for w in words if not known[w]]
             groups[str(name)] = {"listed": len(words), "found": len(words) - len(missing), "missing": missing}
+            other = {str(w): matched[w] for w in words if w in matched}
+            if other:
+                groups[str(name)]["matched"] = other
         out.append(groups)
     return out[0], out[1]
+
+
+def _thin(
+    frame: pd.DataFrame,
+    known: Mapping[str, bool],
+    groups: tuple[dict[str, Any], dict[str, Any]],
+    place: str,
+    *,
+    by_missing: bool = False,
+) -> list[str]:
+    """Say which classes rest on few words; with `by_missing` only of stereotypes that were more when listed."""
+    notes = [
+        f"only one protected word of {name} is in the {place}; its class rests on that word"
+        for name, group in groups[0].items()
+        if group["found"] == 1
+    ]
+    # An attribute of two classes stands in one attribute class, but is associated with both.
+    own = frame[frame["connection"].astype(str) == "associated"]
+    for name, words in (
+        own.groupby("protected_class", sort=False, observed=True)["attribute"].unique().items()
+    ):
+        found = sum(known[w] for w in words)
+        if found == 1 < len(words):
+            notes.append(f"only one stereotype of {name} is in the {place}; all it says rests on that word")
+        elif found < _FEW and (len(words) >= _FEW or not by_missing):
+            notes.append(
+                f"{name} has {found} stereotype{'' if found == 1 else 's'}: how far they vary is weakly known"
+            )
+    for name in _CONTROLS:
+        group = groups[1].get(name)
+        if group and group["found"] == 1 < group["listed"]:
+            notes.append(f"only one {name} control word is in the {place}; that group says little")
+    return notes
 
 
 def _refuse_empty(groups: tuple[dict[str, Any], dict[str, Any]], source: str) -> None:
@@ -320,14 +363,14 @@ def read_distances(
                 f"the column {column!r} is missing",
                 where=where,
                 found=[str(c) for c in raw.columns],
-                valid=f"{', '.join(COLUMNS)}; or the published {', '.join(_PUBLISHED)}",
+                valid=_LAYOUTS,
                 hint=nearest(column, [str(c) for c in raw.columns]),
             )
     twice = sorted({str(c) for c in raw.columns[raw.columns.duplicated()]})
     if twice:
         raise InputError("a column stands twice", where=where, found=twice)
     if raw.empty:
-        raise InputError("the table has no rows", where=where)
+        raise InputError("the table has no rows, only a header", where=where, valid=_LAYOUTS)
     frame = _from_published(raw, where) if published else raw.copy()
     stated = () if published else ("protected_class",)
     for column in ("protected_word", *stated, "attribute", "attribute_class", "connection"):
@@ -346,9 +389,13 @@ def read_distances(
     gone = frame["distance"].isna()
     absent = _absent(frame, gone)
     known = {word: word not in absent for word in [*frame["protected_word"], *frame["attribute"]]}
-    groups = _found(frame, known)
+    groups = _found(frame, known, {})
     _refuse_empty(groups, where)
-    notes = []
+    notes = _thin(frame, known, groups, "table")
+    marked = _marked(raw) if published else 0
+    if marked:
+        rows = "1 row carries" if marked == 1 else f"{marked} rows carry"
+        notes.append(f"{rows} the mark of a missing word (below -1)")
     lost = gone & frame["protected_word"].map(known) & frame["attribute"].map(known)
     if lost.any():
         notes.append(
@@ -384,6 +431,7 @@ def _read_file(path: Path) -> pd.DataFrame:
         beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InputError("no such file", where=path, hint=nearest(path.name, beside))
     try:
+        _refuse_format(path)
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
         # Words such as "nan", "null" or "NA" are words.
@@ -391,9 +439,48 @@ def _read_file(path: Path) -> pd.DataFrame:
     except UnicodeDecodeError:
         lines = path.read_bytes().splitlines()
         line = next(i for i, text in enumerate(lines, 1) if not _is_utf8(text))  # pandas counts in cells
-        raise InputError("is not valid UTF-8", where=f"{path}, line {line}") from None
+        raise InputError(
+            "is not valid UTF-8", where=f"{path}, line {line}", hint="save it as UTF-8"
+        ) from None
+    except InputError:
+        raise
+    except pd.errors.EmptyDataError:
+        raise InputError("is empty", where=path, valid=f"a table with the columns {_LAYOUTS}") from None
     except (ValueError, OSError) as error:  # pandas and pyarrow raise subclasses of these
         raise InputError(f"cannot be read as a table ({str(error).splitlines()[0]})", where=path) from None
+
+
+def _refuse_format(path: Path) -> None:
+    """Say what a file is that is no table of ours, as far as its beginning tells."""
+    if path.suffix == ".toml":
+        raise InputError(
+            "is a TOML file, not a table",
+            where=path,
+            valid="a .csv or .parquet file",
+            hint="a word list is read with load_wordlist, a model with load_model",
+        )
+    with open(path, "rb") as file:
+        head = file.read(65536)
+    if not head:
+        raise InputError("is empty", where=path, valid=f"a table with the columns {_LAYOUTS}")
+    kind = hint = None
+    if head[0] == 0x80 and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
+        kind, hint = "a pickle", "pickles can run code and are not read; save it as CSV or Parquet"
+    elif head.startswith(b"\x89HDF") or re.match(rb"CDF[\x01\x02\x05]", head):
+        kind, hint = "netCDF", "a fit is read with load_fit"
+    elif head.startswith(b"PK\x03\x04"):
+        kind, hint = "a zip archive (such as .xlsx or .npz)", "save the table as CSV"
+    elif head.startswith(b"PAR1") and path.suffix != ".parquet":
+        kind, hint = "Parquet by its content", "rename it to end in .parquet"
+    elif head.startswith((b"\xff\xfe", b"\xfe\xff")) or re.match(rb"([ -~]\0){4}|(\0[ -~]){4}", head):
+        kind, hint = "UTF-16 text", "save it as UTF-8"
+    if kind:
+        raise InputError(f"is {kind}", where=path, valid="CSV in UTF-8, or Parquet named .parquet", hint=hint)
+    header = next((line for line in head.splitlines() if line.strip()), b"")
+    for mark, called in ((b";", "';'"), (b"\t", "a tab"), (b"|", "'|'")):
+        # Of other compressed and binary files the header is no text; pandas or the columns say what is wrong.
+        if b"protected_word" in header and header.count(mark) > header.count(b","):
+            raise InputError(f"is separated by {called}", where=path, hint="save it with commas")
 
 
 def _is_utf8(text: bytes) -> bool:
@@ -425,6 +512,14 @@ def _from_published(raw: pd.DataFrame, where: str) -> pd.DataFrame:
     return frame
 
 
+def _marked(raw: pd.DataFrame) -> int:
+    """Count the rows of a published table with a value below -1, which marks a word the vectors lacked."""
+    import pandas as pd
+
+    columns = [c for c in ("cosine_distance", "cosine_similarity") if c in raw.columns]
+    return int((raw[columns].apply(pd.to_numeric, errors="coerce") < -1 - _ROUNDING).any(axis=1).sum())
+
+
 def _line(mask: Any) -> int:
     """Return the line in the file of the first True; the header is line 1."""
     return int(np.flatnonzero(np.asarray(mask))[0]) + 2
@@ -441,8 +536,18 @@ def _numbers(
         bad = numbers.isna() | ~np.isfinite(numbers)
         if bad.any():
             line = _line(bad)
+            found = column[line - 2]
+            text = str(found).strip()
+            hint = None
+            if pd.isna(found) or text.lower() in ("", "nan", "na", "n/a", "null", "none"):
+                hint = _NO_ROW
+            elif re.fullmatch(r"[+-]?\d*,\d+", text):
+                hint = f"decimal comma? write {text.replace(',', '.')}"
             raise InputError(
-                "is not a finite number", where=f"{where}, line {line}, column {name}", found=column[line - 2]
+                "is not a finite number" if text else "an empty cell",
+                where=f"{where}, line {line}, column {name}",
+                found=found,
+                hint=hint,
             )
     elif np.isinf(numbers).any() or (numbers.isna().any() and not sentinel):
         line = _line(~np.isfinite(numbers))
@@ -450,6 +555,7 @@ def _numbers(
             "is not a finite number",
             where=f"{where}, line {line}, column {name}",
             found=float(column[line - 2]),
+            hint=_NO_ROW if numbers.isna()[line - 2] else None,
         )
     if sentinel:
         numbers = numbers.mask(numbers < -1 - _ROUNDING)
@@ -461,8 +567,20 @@ def _numbers(
             where=f"{where}, line {line}, column {name}",
             found=float(numbers[line - 2]),
             valid=f"{low:g} to {high:g}",
+            hint=_mistaken(numbers.dropna()) if low == 0 else None,
         )
     return numbers.clip(low, high)
+
+
+def _mistaken(numbers: pd.Series) -> str | None:
+    """Say what numbers that are no distances may be; one stray value is not taken for a kind."""
+    if numbers.between(-1 - _ROUNDING, 1 + _ROUNDING).all():
+        return "a similarity? distance = 1 - similarity"
+    if numbers.between(-100, 100).all() and (numbers.abs() > 2).mean() > 0.5:
+        if (numbers < 0).any():
+            return "a similarity in percent? distance = 1 - similarity / 100"
+        return "a percentage? divide by 100 (and of a similarity, distance = 1 - similarity)"
+    return None
 
 
 def _check_connections(frame: pd.DataFrame, where: str, valid: Sequence[str]) -> None:

@@ -489,7 +489,9 @@ def plot_predictive(fit: BiasFit, ax: Axes | None = None, *, replicates: int = 5
     connection = fit.table["connection"].astype(str).to_numpy()
     names = [c for c in CONNECTIONS if (connection == c).any()]
     low, high = _range([observed, drawn.ravel()], 0.0005)
-    grid = np.linspace(low - 0.15 * (high - low), high + 0.15 * (high - low), 301)
+    margin = 0.15 * (high - low)
+    # The tails of the replicated may be cut; what was observed is shown whole.
+    grid = np.linspace(min(low - margin, observed.min()), max(high + margin, observed.max()), 301)
     ax = _axes(ax, _size_ridges(len(names)))
     _ridge_axis(ax, names, (float(grid[0]), float(grid[-1])))
     for row, name in enumerate(names):

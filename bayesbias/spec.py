@@ -11,7 +11,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,6 +113,10 @@ class ModelSpec:
         The other arguments of the likelihood: ``sigma`` and, for ``StudentT``, ``nu``.
     parameters : Mapping of str to Parameter
         In the order of the file.
+    sha256, text : str
+        Of the file.
+    origin : str
+        The file, for messages; empty for a shipped model. Two specs are equal whatever it is.
     """
 
     name: str
@@ -127,6 +131,12 @@ class ModelSpec:
     parameters: Mapping[str, Parameter]
     sha256: str = ""
     text: str = field(default="", repr=False)
+    origin: str = field(default="", repr=False, compare=False)
+
+    @property
+    def label(self) -> str:
+        """How messages call the model: its name and, of a user's own, the file."""
+        return f"model {self.name} ({self.origin})" if self.origin else f"model {self.name}"
 
     def is_random(self, name: str) -> bool:
         """Whether a parameter is a random effect: its spread is itself a parameter."""
@@ -182,7 +192,8 @@ def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
     if isinstance(model, ModelSpec):
         return model
     path = find_toml(model, "models", "model")
-    return parse_model(read_bytes(path), where=str(path))
+    spec = parse_model(read_bytes(path), where=str(path))
+    return replace(spec, origin="") if os.fspath(model) in shipped_models() else spec
 
 
 def parse_model(text: bytes, where: str) -> ModelSpec:
@@ -284,6 +295,7 @@ def _check(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec
         parameters=parameters,
         sha256=sha256,
         text=text,
+        origin=where,
     )
     _check_graph(spec, where)
     return spec
@@ -417,7 +429,7 @@ class Design:
             if column not in frame.columns:
                 raise InputError(
                     "the model needs a column that the table lacks",
-                    where=f"model {spec.name}",
+                    where=f"{spec.label}, {_asked_by(spec, column)}",
                     found=column,
                     valid=[str(c) for c in frame.columns],
                     hint=nearest(column, [str(c) for c in frame.columns]),
@@ -426,7 +438,8 @@ class Design:
             y = frame[spec.outcome].to_numpy(dtype=float)
         except (TypeError, ValueError) as error:
             raise InputError(
-                f"the outcome {spec.outcome!r} is no column of numbers ({error})", where=f"model {spec.name}"
+                f"the outcome {spec.outcome!r} is no column of numbers ({error})",
+                where=f"{spec.label}, [likelihood], key outcome",
             ) from None
         if len(y) == 0:
             raise FitError("the table has no rows; nothing to fit")
@@ -571,6 +584,14 @@ class Design:
         return constant - (nu + 1) / 2 * np.log1p(z * z / nu)
 
 
+def _asked_by(spec: ModelSpec, column: str) -> str:
+    """Return the key of the model file that names a column."""
+    for name, parameter in spec.parameters.items():
+        if column in parameter.dims:
+            return f"[parameter.{name}], key dims"
+    return f"[likelihood], key {'outcome' if column == spec.outcome else 'units'}"
+
+
 def _labels(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
     import pandas as pd
 
@@ -607,7 +628,7 @@ def _parent_map(
             if level is None:
                 raise InputError(
                     f"the dimension {dim!r} of {parent!r} does not follow from those of {child!r}",
-                    where=f"model {spec.name}, [parameter.{child}]",
+                    where=f"{spec.label}, [parameter.{child}]",
                     found=list(up),
                     valid=f"dims among {list(dims)}, or a column that one of them determines",
                 )

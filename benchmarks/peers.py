@@ -45,13 +45,14 @@ print(json.dumps({"seconds": seconds, "ess": ess}))
 """
 
 
-def _environment(package: str) -> Path:
+def _environment(package: str, *also: str) -> Path:
     """Return the Python of an environment that holds the peer; made once."""
     folder = ENVIRONMENTS / package
     python = folder / "bin" / "python"
+    needed = (package, *also)
     if not python.exists():
         venv.create(folder, with_pip=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", package], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *needed], check=True)
     return python
 
 
@@ -81,7 +82,8 @@ def _weat() -> None:
     print("WEAT 7 on minilm-static with a p-value")
     seconds = [run["seconds"] for run in theirs]
     print(
-        f"  wefe, 10,000 sampled partitions: {spread(seconds)}; effect size {theirs[0]['effect_size']:.3f}, p {theirs[0]['p']:.4f}"
+        f"  wefe, 10,000 sampled partitions: {spread(seconds)}; "
+        f"effect size {theirs[0]['effect_size']:.3f}, p {theirs[0]['p']:.4f}"
     )
     print(
         f"  bayesbias, exact:                {spread(ours)}; effect size {result.effect_size:.3f}, p {result.p_value:.4f}"
@@ -94,7 +96,7 @@ def _bambi() -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "table.csv"
         table.save(file)
-        theirs = _run(_environment("bambi"), BAMBI, file)
+        theirs = _run(_environment("bambi", "nutpie"), BAMBI, file)
     start = time.perf_counter()
     fit = bb.fit(table, "crossed", seed=1, pointwise=False)
     ours = time.perf_counter() - start

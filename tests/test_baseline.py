@@ -593,6 +593,34 @@ def test_measure_takes_the_evaluation_sets_of_the_race_table(shared) -> None:
     assert every["mac"]["mac"] == mac(folder / "raceReddit.csv").mac
 
 
+def test_measure_says_what_it_leaves_out_and_why(tmp_path) -> None:
+    def said(*args: object) -> list[str]:
+        result = CliRunner().invoke(cli, ["measure", *map(str, args)], catch_exceptions=False)
+        assert result.exit_code == 0
+        return [line for line in result.stderr.splitlines() if "left out: " in line]
+
+    vectors_ = "it needs vectors (--embedding E --wordlist W), not distances"
+    two, three = tmp_path / "two.csv", tmp_path / "three.csv"
+    table = distance_table("minilm-static", "weat7")
+    table.save(two)
+    assert said("--distances", two) == [
+        f"note: direct_bias left out: {vectors_}",
+        f"note: relative_norm_distance left out: {vectors_}",
+    ]
+    assert said("--embedding", "minilm-static", "--wordlist", "weat7") == [
+        "note: direct_bias left out: the list has no definitional sets"
+    ]
+    assert said("--embedding", "minilm-static", "--wordlist", "weat7", "--measure", "mac") == []
+    distance_table("minilm-static", "religion").save(three)
+    weat_note = said("--distances", three)[0]
+    assert weat_note.startswith("note: weat left out: it compares two protected classes, and there are 3 (")
+    assert weat_note.endswith("); name two with --classes X,Y")
+    names = list(dict.fromkeys(distance_table("minilm-static", "religion").frame["protected_class"]))
+    assert len(said("--distances", three, "--classes", ",".join(names[:2]))) == 2
+    with pytest.raises(InputError, match=r"weat compares two protected classes; .*--classes X,Y"):
+        run("measure", "--distances", three, "--measure", "weat")
+
+
 def test_measure_refuses_what_it_cannot_do(tmp_path) -> None:
     path = tmp_path / "pairs.csv"
     distance_table(vectors(), LIST).save(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import pickle
 import re
 from pathlib import Path
 
@@ -110,14 +111,18 @@ def test_missing_words_make_no_row_and_are_accounted_for():
     assert set(coverage.missing) == {"b1", "rude", "door"}
     assert coverage.protected["b"] == {"listed": 2, "found": 1, "missing": ["b1"]}
     assert coverage.attributes["a"] == {"listed": 2, "found": 1, "missing": ["rude"]}
-    assert coverage.attributes["neutral"] == {"listed": 2, "found": 1, "missing": ["door"]}
+    neutral = {"listed": 2, "found": 1, "missing": ["door"], "matched": {"lamp": "Lamp"}}
+    assert coverage.attributes["neutral"] == neutral
+    assert "only one stereotype of a is in the vocabulary; all it says rests on that word" in coverage.notes
+    assert "only one neutral control word is in the vocabulary; that group says little" in coverage.notes
     assert coverage.attributes["human"] == {"listed": 2, "found": 2, "missing": []}
     assert coverage.matched == {"lamp": "Lamp"}
     assert "b: 1 of 2 protected words missing: b1" in coverage.sentences()
     assert "found under another spelling: lamp as Lamp" in coverage.sentences()
     assert any("only one protected word of b" in note for note in coverage.notes)
     frame = coverage.frame().set_index(["side", "class"])
-    assert frame.loc[("attribute", "a")].tolist() == [2, 1, "rude"]
+    assert frame.loc[("attribute", "a")].tolist() == [2, 1, "rude", ""]
+    assert frame.loc[("attribute", "neutral"), "matched"] == "lamp as Lamp"
     assert frame[["listed", "found"]].sum().tolist() == [12, 9]
     assert coverage.as_dict()["missing"] == list(coverage.missing)
     assert "18 pairs of 3 protected words and 6 attributes" in repr(table)
@@ -270,12 +275,39 @@ def with_line(number: int, text: str) -> list[str]:
 
 BAD_OWN = {
     "no number": (with_line(3, "a1,a,late,b,stereotype,different,far"), "line 3, column distance: .*'far'"),
-    "comma": (with_line(3, 'a1,a,late,b,stereotype,different,"0,6"'), "line 3, column distance: .*'0,6'"),
+    "comma": (
+        with_line(3, 'a1,a,late,b,stereotype,different,"0,6"'),
+        "column distance: .*'0,6'; decimal comma. write 0.6",
+    ),
     "infinite": (with_line(3, "a1,a,late,b,stereotype,different,inf"), "line 3, column distance: .*'inf'"),
     "NaN": (with_line(3, "a1,a,late,b,stereotype,different,nan"), "line 3, column distance: .*'nan'"),
-    "no distance": (with_line(3, "a1,a,late,b,stereotype,different,"), "line 3, column distance: .*''"),
-    "above two": (with_line(4, "a1,a,hand,human,human,human,2.1"), "line 4.*2.1; valid: 0 to 2"),
-    "below zero": (with_line(4, "a1,a,hand,human,human,human,-0.2"), "line 4.*-0.2; valid: 0 to 2"),
+    "no distance": (
+        with_line(3, "a1,a,late,b,stereotype,different,"),
+        "line 3, column distance: an empty cell.*remove the row",
+    ),
+    "above two": (with_line(4, "a1,a,hand,human,human,human,2.1"), "line 4.*2.1; valid: 0 to 2$"),
+    "similarities": (
+        [HEADER, "a1,a,kind,a,stereotype,associated,0.9", "a1,a,late,b,stereotype,different,-0.2"],
+        r"line 3, column distance: is out of range; .*a similarity\? distance = 1 - similarity",
+    ),
+    "percentages": (
+        [HEADER, "a1,a,kind,a,stereotype,associated,90", "a1,a,late,b,stereotype,different,75.5"],
+        r"line 2, column distance: .*a percentage\? divide by 100.*distance = 1 - similarity",
+    ),
+    "semicolons": ([line.replace(",", ";") for line in GOOD], "separated by ';'; save it with commas"),
+    "semicolons and decimal commas": (
+        [line.replace(",", ";").replace(".", ",") for line in GOOD],
+        "separated by ';'; save it with commas",
+    ),
+    "tabs": ([line.replace(",", "\t") for line in GOOD], "separated by a tab; save it with commas"),
+    "pickle": (pickle.dumps({"a": [0.5]}), "is a pickle; .*save it as CSV or Parquet"),
+    "netCDF 4": (b"\x89HDF\r\n\x1a\n" + b"\0" * 40, "is netCDF; .*a fit is read with load_fit"),
+    "netCDF 3": (b"CDF\x01" + b"\0" * 40, "is netCDF; .*a fit is read with load_fit"),
+    "Parquet": (b"PAR1" + b"\0" * 40, "is Parquet by its content; .*end in .parquet"),
+    "zip": (b"PK\x03\x04" + b"\0" * 40, "is a zip archive .*save the table as CSV"),
+    "UTF-16": ("\n".join(GOOD).encode("utf-16"), "is UTF-16 text; .*save it as UTF-8"),
+    "UTF-16 without mark": ("\n".join(GOOD).encode("utf-16-le"), "is UTF-16 text; .*save it as UTF-8"),
+    "below zero": (with_line(4, "a1,a,hand,human,human,human,-0.2"), "line 4.*-0.2; valid: 0 to 2$"),
     # The sentinel of the published tables is none of ours.
     "sentinel": (with_line(4, "a1,a,hand,human,human,human,-100"), "line 4.*-100.0; valid: 0 to 2"),
     "unknown connection": (
@@ -311,9 +343,13 @@ BAD_OWN = {
         [HEADER.replace("attribute_class", "atribute_class"), *GOOD[1:]],
         r"'attribute_class' is missing.*did you mean 'atribute_class'\?",
     ),
-    "header only": (GOOD[:1], "the table has no rows"),
-    "empty": (b"", "cannot be read as a table"),
-    "not UTF-8": ("\n".join(GOOD).encode().replace(b"late", b"l\xe4te", 1), "line 3: is not valid UTF-8"),
+    "header only": (GOOD[:1], "the table has no rows, only a header; valid: protected_word, "),
+    "empty": (b"", "is empty; valid: a table with the columns protected_word, "),
+    "blank": (b"\n\n", "is empty; valid: a table with the columns protected_word, "),
+    "not UTF-8": (
+        "\n".join(GOOD).encode().replace(b"late", b"l\xe4te", 1),
+        "line 3: is not valid UTF-8; save it as UTF-8",
+    ),
     "binary": (bytes(range(256)) * 20, "cannot be read as a table|is not valid UTF-8|missing"),
 }
 
@@ -325,6 +361,46 @@ def test_bad_tables_are_refused_with_file_line_and_finding(case, tmp_path):
     with pytest.raises(InputError, match=said) as caught:
         read_distances(path)
     assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_table_of_few_words_says_so(hand, tmp_path):
+    # Four stereotypes of a and two of b; one protected word of a. What the word list would say, the table shows.
+    more = {"kind": "a", "rude": "a", "fond": "a", "warm": "a", "late": "b", "loud": "b"}
+    lines = [
+        f"{word},{of},{attribute},{kind},stereotype,{'associated' if of == kind else 'different'},0.{7 + i}"
+        for i, (word, of) in enumerate([("a1", "a"), ("b1", "b"), ("b2", "b")])
+        for attribute, kind in more.items()
+    ]
+    assert read_distances(written(tmp_path, [HEADER, *lines])).coverage.notes == (
+        "only one protected word of a is in the table; its class rests on that word",
+        "b has 2 stereotypes: how far they vary is weakly known",
+    )
+    # A file of our own says of a thin table what the vectors said.
+    hand.save(tmp_path / "pairs.csv")
+    assert read_distances(tmp_path / "pairs.csv").coverage.notes == (
+        "a has 2 stereotypes: how far they vary is weakly known",
+        "b has 2 stereotypes: how far they vary is weakly known",
+    )
+
+
+def test_stereotypes_lost_to_the_vocabulary_are_said():
+    attributes = ["kind", "rude", "hand", "neck"]
+    words = {"a": {"protected": ["a1", "a2"], "attributes": attributes}, "b": LIST["b"]}
+    notes = distance_table({w: v for w, v in VECTORS.items() if w != "neck"}, words).coverage.notes
+    assert "a has 3 stereotypes: how far they vary is weakly known" in notes
+    assert not any(note.startswith("b has") for note in notes)  # the list says it: two were listed
+    lines = [
+        *PUBLISHED_GOOD,
+        *(
+            f"9,{word},fond,a_stereotype,-100,-100,{connection}"
+            for word, connection in (("a1", "associated"), ("b1", "different"), ("b2", "different"))
+        ),
+    ]
+    raw = pd.DataFrame([line.split(",") for line in lines[1:]], columns=PUBLISHED_HEADER.split(","))
+    notes = read_distances(raw).coverage.notes
+    assert "only one stereotype of a is in the table; all it says rests on that word" in notes
+    assert "3 rows carry the mark of a missing word (below -1)" in notes
 
 
 def test_what_is_no_table_is_refused(tmp_path):
@@ -341,6 +417,10 @@ def test_what_is_no_table_is_refused(tmp_path):
     short = written(tmp_path, (tmp_path / "u.parquet").read_bytes()[:-40], "v.parquet")
     with pytest.raises(InputError, match=r"v\.parquet: cannot be read as a table"):
         read_distances(short)
+    with pytest.raises(InputError, match=r"w\.toml: is a TOML file, not a table; .*load_wordlist"):
+        read_distances(written(tmp_path, b"schema = 1", "w.toml"))
+    with pytest.raises(InputError, match=r"p\.parquet: is a pickle"):
+        read_distances(written(tmp_path, pickle.dumps([1]), "p.parquet"))
     with pytest.raises(InputError, match="found: 'twice'; valid: once, keep"):
         read_distances(tmp_path / "pairs.csv", repeats="twice")
 
@@ -430,7 +510,15 @@ def test_sentinels_become_missing_words(shared):
     glove = read_distances(tables / "with_controls_2022" / "religion_group_glove_dataset.csv")
     assert glove.coverage.missing == ("literaly",)
     assert glove.coverage.attributes["neutral"] == {"listed": 226, "found": 225, "missing": ["literaly"]}
-    assert glove.coverage.notes == ()
+    marks = sum(
+        float(row["cosine_distance"]) < -1
+        for row in raw_rows(tables / "with_controls_2022" / "religion_group_glove_dataset.csv")
+    )
+    assert marks == 15
+    assert glove.coverage.notes == (
+        "christian has 3 stereotypes: how far they vary is weakly known",
+        "15 rows carry the mark of a missing word (below -1)",
+    )
 
     weat = read_distances(tables / "weat" / "weat_1_reddit.csv")
     groups = weat.coverage.protected
@@ -463,7 +551,7 @@ def test_repeated_words_of_the_race_tables_count_once(name, rows, distinct, shar
     # africa and asian stand three times, america, asia, black and caucasian twice (README of the data).
     assert per_word[per_word == 3].index.sort_values().tolist() == ["africa", "asian"]
     assert per_word[per_word == 2].index.sort_values().tolist() == ["america", "asia", "black", "caucasian"]
-    (note,) = once.coverage.notes
+    (note,) = [note for note in once.coverage.notes if "repeated" in note]
     assert all(word in note for word in per_word[per_word > 1].index)
     assert once.provenance["repeats"] == "once"
 
@@ -507,6 +595,10 @@ def test_single_missing_pairs_are_said(tmp_path):
     assert len(table) == 8
     assert table.coverage.missing == ()
     assert table.coverage.notes == (
+        "only one protected word of a is in the table; its class rests on that word",
+        "a has 1 stereotype: how far they vary is weakly known",
+        "b has 1 stereotype: how far they vary is weakly known",
+        "1 row carries the mark of a missing word (below -1)",
         "1 pairs of words that are otherwise present have no distance and are left out",
     )
     # A sentinel in one of the two columns is one.

@@ -254,6 +254,18 @@ def test_predictive_shows_the_density_of_the_observed(fit: BiasFit, ax: Any) -> 
         plot_predictive(fit, ax=ax, replicates=0)
 
 
+def test_predictive_shows_all_that_was_observed(ax: Any) -> None:
+    frame = simulated({"men": ["he", "him"], "women": ["she", "her"]})
+    frame.loc[[3, 17], "distance"] = [-3.0, 5.0]  # far beyond what the made-up draws make
+    plot_predictive(unsampled(frame), ax=ax, replicates=3)
+    low, high = ax.get_xlim()
+    assert low <= -3.0
+    assert high >= 5.0
+    for line in drawn(ax, "_observed"):
+        x = np.asarray(line.get_xdata())
+        assert (x[0], x[-1]) == (low, high)
+
+
 def test_density_agrees_with_scipy() -> None:
     from scipy.stats import gaussian_kde
 

@@ -44,9 +44,11 @@ ORDER = (
     "_figures_critique",
     "_figures_comparison",
     "reporting",
+    "htmlreport",
     "_cli_calibrate",
     "_cli_compare",
     "_cli_measure",
+    "_cli_report",
     "_cli_sweep",
     "cli",
 )
@@ -56,7 +58,9 @@ ALLOWED = {
     "pytensor": {"model"},
     "nutpie": {"model"},
     "arviz": {"posterior"},
+    "click": {"cli", "_cli_calibrate", "_cli_compare", "_cli_measure", "_cli_report", "_cli_sweep"},
     "numba": {"_kernel"},
+    "jinja2": {"htmlreport"},
 }
 # What takes long to import, and must wait inside functions. numpy may not load with the package either.
 HEAVY = (
@@ -188,7 +192,17 @@ def test_all_public_names_resolve_to_what_they_name():
 
 # -- what no file may hold -------------------------------------------------------------------------
 
-SKIPPED = {".git", ".venv", ".mypy_cache", ".pytest_cache", ".ruff_cache", "__pycache__", "dist", "build"}
+SKIPPED = {
+    ".venv-bench",
+    ".git",
+    ".venv",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".ruff_cache",
+    "__pycache__",
+    "dist",
+    "build",
+}
 # Folders at the root of a machine, spelled apart so that this file does not hold them itself.
 FOLDERS = "|".join(("work", "root", "home", "tmp", "Users"))
 PATH = re.compile(rf"(?<![\w./~\-}})$])/(?:{FOLDERS})/(?!someone\b)\w")

@@ -437,6 +437,31 @@ def test_tables_that_do_not_fit_the_model(edit, error, said, table):
         Design.of(load_model("crossed"), edit(table))
 
 
+def test_a_column_that_is_not_there_is_traced_to_file_and_key(table, tmp_path):
+    path = tmp_path / "mine.toml"
+    for old, new, said in [
+        (
+            '[parameter.v]\ndims = ["attribute"]',
+            '[parameter.v]\ndims = ["atribute"]',
+            "[parameter.v], key dims: ",
+        ),
+        ('outcome = "distance"', 'outcome = "distence"', "[likelihood], key outcome: "),
+        ('outcome = "distance"', 'outcome = "distance"\nunits = ["pear"]', "[likelihood], key units: "),
+        ('outcome = "distance"', 'outcome = "attribute"', "[likelihood], key outcome: "),
+    ]:
+        text = load_model("crossed").text
+        assert text.count(old) == 1
+        path.write_text(text.replace(old, new), encoding="utf-8")
+        with pytest.raises(InputError) as caught:
+            Design.of(load_model(path), table)
+        assert str(caught.value).startswith(f"model crossed ({path}), {said}")
+    with pytest.raises(InputError, match=r"^model crossed, \[parameter\.v\], key dims: "):
+        Design.of(load_model("crossed"), table.drop(columns="attribute"))
+    # Where a model was read from is no part of what it is.
+    path.write_text(load_model("crossed").text, encoding="utf-8")
+    assert load_model(path) == load_model("crossed")
+
+
 # -- densities and draws ---------------------------------------------------------------------------
 
 

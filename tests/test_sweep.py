@@ -19,12 +19,12 @@ import pytest
 from click.testing import CliRunner
 
 import bayesbias
-from bayesbias._cli_sweep import register, sweep
+from bayesbias._cli_sweep import _middle_out, _print, _short_names, register, sweep
 from bayesbias._workers import Processes, Task, carry_out
 from bayesbias.distance import distance_table, read_distances
 from bayesbias.errors import FitError, InputError
 from bayesbias.model import fit
-from bayesbias.sweep import load_plan, run_sweep
+from bayesbias.sweep import _CELL_COLUMNS, _ROW_COLUMNS, SweepResult, load_plan, run_sweep
 
 QUICK = {"draws": 100, "tune": 100, "chains": 2, "seed": 7}
 LISTS = {
@@ -479,7 +479,7 @@ def test_the_command_prints_results_and_exits_with_one_where_a_cell_failed(tmp_p
     arguments = [str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--workers", "1"]
     made = CliRunner().invoke(sweep, arguments)
     assert made.exit_code == 1
-    assert "2 cells: 1 fitted (0 of them before), 1 failed" in made.stdout
+    assert "2 cells: 1 fitted, 1 failed, " in made.stdout
     assert "failed (1 cell): no such vector file" in made.stdout
     assert str(tmp_path / "out" / "results.csv") in made.stdout
     refused = CliRunner().invoke(sweep, arguments)
@@ -490,6 +490,53 @@ def test_the_command_prints_results_and_exits_with_one_where_a_cell_failed(tmp_p
     assert payload["failures"][0]["embedding"] == "gone.npz"
     write_plan(tmp_path, embeddings=["e0.npz"], wordlists=["pets.toml"], models=["additive"])
     assert CliRunner().invoke(sweep, [*arguments, "--resume"]).exit_code == 0
+
+
+def _made_up(names: list[str], trusted: list[bool]) -> SweepResult:
+    """Return a result of one fitted cell per embedding, with numbers that must not be cut."""
+    rows = [
+        {
+            "cell": str(i), "embedding": name, "wordlist": "pets.toml", "model": "crossed", "seed": 7,
+            "status": "ok", "trusted": ok, "level": "overall", "term": "associated - different",
+            "estimand": "population", "mean": -0.123, "hpdi_low": -0.456, "hpdi_high": 0.789, "prob": 0.89,
+            "p_below_zero": 0.875,
+        }
+        for i, (name, ok) in enumerate(zip(names, trusted, strict=True))
+    ]  # fmt: skip
+    columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
+    frame = pd.DataFrame({c: pd.array([row.get(c) for row in rows], dtype=k) for c, k in columns.items()})
+    return SweepResult(frame, pd.DataFrame(), Path("out"), 0)
+
+
+def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
+    long = [f"/data/vectors/{c}{'x' * 60}-{c}.txt" for c in "abc"]
+    result = _made_up(long, [True, False, True])
+    _print(result)
+    piped = capsys.readouterr().out
+    for name in long:  # whole in a pipe, without its folder
+        assert f"{Path(name).name} " in piped
+    assert "/data/vectors" not in piped
+    assert [line.split()[0][0] for line in piped.splitlines() if "not to be trusted" in line][:-1] == ["b"]
+    assert piped.splitlines()[-1] == "3 cells: 3 fitted, 1 not to be trusted (see results.csv)"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    for width in (80, 30):
+        monkeypatch.setenv("COLUMNS", str(width))
+        _print(result)
+        rows = [line for line in capsys.readouterr().out.splitlines() if "-0.456 to +0.789" in line]
+        assert [row.split()[0][0] for row in rows] == ["a", "b", "c"]
+        assert all("..." in row and "-0.123" in row and "0.875" in row for row in rows)
+        assert all(row.split()[0].endswith(f"-{c}.txt"[-3:]) for row, c in zip(rows, "abc", strict=True))
+        assert width == 30 or max(map(len, rows)) <= 80
+
+
+def test_paths_of_one_name_stay_apart():
+    assert _short_names(["a/v.txt", "b/v.txt", "c/w.txt", "c/w.txt"]) == [
+        "a/v.txt",
+        "b/v.txt",
+        "w.txt",
+        "w.txt",
+    ]
+    assert _middle_out("abcdefghijklmnop", 10) == "abcd...nop"
 
 
 def test_the_command_registers_itself():
