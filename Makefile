@@ -9,11 +9,12 @@ demo: $(READY)
 	$(BIN)/bayesbias demo --out demo-output
 
 test: $(READY)
-	$(BIN)/python -m pytest -m "not slow" -n 2
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest tests -m "not slow" -n 2
+	$(BIN)/python -m pytest bayesbias -n 2
+	$(BIN)/python -m pytest tests -m slow -n 2
 
 test-fast: $(READY)
-	$(BIN)/python -m pytest -m "not slow" -n 2
+	$(BIN)/python -m pytest tests -m "not slow" -n 2
 
 check: $(READY)
 	$(BIN)/ruff check .

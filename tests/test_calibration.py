@@ -49,6 +49,7 @@ def test_tables_have_the_moments_of_the_scenario():
     assert covariance == pytest.approx(v["ws"] ** 2, abs=0.004)
 
 
+@pytest.mark.slow
 def test_same_seed_same_report_whatever_the_batches(tmp_path, monkeypatch):
     once = calibrate(SMALL, tables=6, methods=("crossed", "pairs_t"), seed=3, **QUICK)
     monkeypatch.setattr(calibration, "_BATCH", 2)
@@ -157,6 +158,7 @@ def test_bad_scenarios_are_refused(change, says):
         true_contrasts(Scenario(**change))
 
 
+@pytest.mark.slow
 def test_commands(monkeypatch):
     from bayesbias.cli import cli
 

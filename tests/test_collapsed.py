@@ -172,6 +172,7 @@ def test_a_wild_step_has_density_zero_and_raises_nothing(far):
         assert reduced.log_density(theta)[0] == -np.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["grid", "holes", "repeats"])
 @pytest.mark.parametrize("model", [*NORMAL_MODELS, "own"])
 def test_effects_are_drawn_from_their_conditional(model, table):

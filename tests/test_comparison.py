@@ -253,6 +253,7 @@ def test_one_method_twice_is_no_better_than_itself():
     assert frame["p_nearer_zero_than_next"].iloc[0] == 0.5
 
 
+@pytest.mark.slow
 def test_a_comparison_is_saved_and_read_back(found, tmp_path):
     found.save(tmp_path / "run")
     again = load_comparison(tmp_path / "run")
@@ -416,6 +417,7 @@ def run(*arguments: str) -> Any:
     return CliRunner().invoke(cli, list(arguments), catch_exceptions=True)
 
 
+@pytest.mark.slow
 def test_debias_and_compare_on_the_command_line(tmp_path):
     out = tmp_path / "hard.txt"
     done = run(

@@ -411,6 +411,7 @@ def test_user_settings_do_not_leak_in() -> None:
 # -- files ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_saved_figures_are_whole_undated_and_the_same(fit: BiasFit, tmp_path: Path) -> None:
     from PIL import Image
 

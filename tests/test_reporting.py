@@ -52,7 +52,8 @@ def test_the_finding_says_what_the_interval_says(means, says):
         "cbar": {"associated": means[0], "different": means[1], "human": 0.9, "neutral": 0.9}
     }
     scenario = Scenario(words=(6, 6), attributes=(6, 6), human=10, neutral=10, values=values)
-    result = fit(simulate_table(scenario, 3), "crossed", seed=1, **QUICK)
+    result = fit(simulate_table(scenario, 3), "crossed", seed=1, pointwise=False)
+    assert result.diagnostics()["ok"]
     row = result.contrasts(estimand="population").iloc[0]
     text = finding(result)
     assert says in text
@@ -68,3 +69,10 @@ def test_words_with_clear_intervals_are_named():
     result = fit(table, "crossed", seed=1, **QUICK)
     named = next(sentence for sentence in in_words(result) if "below zero" in sentence)
     assert "w0.2" in named.split("above")[0]
+
+
+def test_nothing_is_concluded_from_a_fit_that_has_not_converged():
+    result = fit(simulate_table(SMALL, 1), "crossed", seed=1, draws=20, tune=20, chains=2, pointwise=False)
+    assert not result.diagnostics()["ok"]
+    assert "no conclusion" in finding(result)
+    assert "nearer" not in finding(result)

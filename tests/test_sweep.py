@@ -220,6 +220,7 @@ def test_neither_workers_nor_the_rest_of_the_plan_change_a_cell(done, tmp_path):
         pd.testing.assert_frame_equal(a, b, check_exact=True)
 
 
+@pytest.mark.slow
 def test_tables_of_distances_seeds_and_kept_fits(tmp_path):
     write_inputs(tmp_path)
     distance_table(tmp_path / "e0.npz", tmp_path / "pets.toml").save(tmp_path / "pairs.csv")
@@ -245,6 +246,7 @@ def test_tables_of_distances_seeds_and_kept_fits(tmp_path):
 # -- failures ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_failed_cell_stands_beside_the_others_and_is_tried_again(tmp_path):
     """Every kind of bad input fails its own cells only; mended, it is fitted, and nothing else is."""
     write_inputs(tmp_path)
@@ -473,6 +475,7 @@ def test_a_script_without_the_guard_is_told_so(tmp_path):
 # -- the command -------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_command_prints_results_and_exits_with_one_where_a_cell_failed(tmp_path):
     write_inputs(tmp_path)
     write_plan(tmp_path, embeddings=["e0.npz", "gone.npz"], wordlists=["pets.toml"], models=["additive"])
