@@ -165,8 +165,9 @@ def test_robust_recovers_heavy_tails():
     assert robust.draws()["nu"].mean() < 6
     # Normal noise has to stretch to sqrt(0.1^2 + 0.05 x 0.8^2) = 0.2; the scale of the t stays with the bulk (0.1).
     normal = fit(table, "crossed", seed=1, pointwise=False)
-    assert (normal.draws()["sigma"].mean(axis=0) > 0.13).all()
-    assert (robust.draws()["sigma"].mean(axis=0) < 0.11).all()
+    controls = [2, 3]  # human and neutral: hundreds of pairs, of which a twentieth are far
+    assert (normal.draws()["sigma"].mean(axis=0)[controls] > 0.16).all()
+    assert (robust.draws()["sigma"].mean(axis=0)[controls] < 0.11).all()
 
 
 @pytest.mark.slow
