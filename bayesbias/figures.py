@@ -99,6 +99,13 @@ def _styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
     def inner(*args: P.args, **kwargs: P.kwargs) -> T:
         import matplotlib as mpl
 
+        if kwargs.get("ax") is None and function.__name__.startswith("plot_"):
+            import matplotlib.pyplot as plt
+
+            # A notebook sets itself up when the backend is first loaded; within the context below that would be undone
+            # and later figures not shown. With no figure open there is none that loading could close.
+            if not plt.get_fignums():
+                plt.switch_backend(mpl.get_backend())
         with mpl.rc_context(_STYLE):
             return function(*args, **kwargs)
 
