@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import os
 import warnings
@@ -31,8 +32,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias._resources import whole_file
-from bayesbias.errors import FitError, InputError
-from bayesbias.spec import CONNECTIONS, Design, ModelSpec, parse_model
+from bayesbias.errors import FitError, InputError, nearest
+from bayesbias.spec import Design, ModelSpec, labels_of, parse_model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,8 +64,6 @@ ESTIMANDS = ("population", "these_words")
 MAX_R_HAT = 1.01
 MIN_ESS_PER_CHAIN = 100
 _MIN_DRAWS = 4  # per chain; R-hat and ESS split each chain in two and need a variance in both halves
-_HELD = ("protected_word", "protected_class")
-_NOT_SAMPLED = {"connection", "attribute_kind"}
 _FORMAT = 1  # of the netCDF file
 _ATTRS = ("model", "provenance", "pointwise")
 
@@ -113,13 +112,14 @@ class BiasFit:
         return out
 
     def summary(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
-        """Mean distance per connection.
+        """Mean of the outcome per connection (or whatever the model gives its results for).
 
         Parameters
         ----------
         prob : float in (0, 1)
             Probability of the highest posterior density interval.
         estimand : {"population", "these_words"}
+            Or one that the model declares.
 
         Returns
         -------
@@ -127,30 +127,117 @@ class BiasFit:
             One row per connection: ``connection, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk,
             r_hat, n_pairs``. Distances are in [0, 2].
         """
-        keys, draws = self._levels(estimand)
-        rows = [i for i, (level, _, _) in enumerate(keys) if level == "overall"]
-        frame = self._described(draws[..., rows], prob)
-        frame.insert(0, "connection", [keys[i][2] for i in rows])
-        frame.insert(1, "estimand", estimand)
-        counts = self.table["connection"].value_counts()
-        frame["n_pairs"] = [int(counts[name]) for name in frame["connection"]]
-        return frame
+        return self.means("overall", prob, estimand).drop(columns=["level", "name"])
 
     def words(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
         """Mean distance per protected word and connection.
 
         Under ``population`` the attributes are new ones like those listed; the protected word is itself.
-        Columns as in `summary`, with ``protected_word`` and ``protected_class`` in front.
+        Columns as in `summary`, with ``protected_word`` and ``protected_class`` in front, without ``n_pairs``.
         """
-        keys, draws = self._levels(estimand)
-        rows = [i for i, (level, _, _) in enumerate(keys) if level == "word"]
-        frame = self._described(draws[..., rows], prob)
+        frame = self.means("word", prob, estimand).drop(columns=["level", "n_pairs"])
+        frame = frame.rename(columns={"name": "protected_word"})
         classes = self.table.drop_duplicates("protected_word").set_index("protected_word")["protected_class"]
-        frame.insert(0, "protected_word", [keys[i][1] for i in rows])
         frame.insert(1, "protected_class", [str(classes[word]) for word in frame["protected_word"]])
-        frame.insert(2, "connection", [keys[i][2] for i in rows])
-        frame.insert(3, "estimand", estimand)
         return frame
+
+    def means(self, level: str, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
+        """Mean of the outcome at one of the model's levels.
+
+        Parameters
+        ----------
+        level : str
+            ``overall``, or a level of the model: ``class`` and ``word`` unless its file says otherwise.
+        prob : float in (0, 1)
+        estimand : {"population", "these_words"}
+            Or one that the model declares.
+
+        Returns
+        -------
+        DataFrame
+            ``level, name, connection, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat, n_pairs``;
+            the third column has the name of what the model gives results for.
+        """
+        results = self.spec.results
+        valid = ("overall", *results.levels)
+        if level not in valid:
+            raise InputError(
+                f"{self.spec.label} has no such level", found=level, valid=valid, hint=nearest(str(level), valid)
+            )
+        keys, draws = self._levels(estimand)
+        rows = [i for i, (own, _, _) in enumerate(keys) if own == level]
+        frame = self._described(draws[..., rows], prob)
+        names = [keys[i][1] for i in rows]
+        groups = [keys[i][2] for i in rows]
+        for place, (column, values) in enumerate(
+            {"level": level, "name": names, results.group: groups, "estimand": estimand}.items()
+        ):
+            frame.insert(place, column, values)
+        by = "all" if level == "overall" else self.table[results.levels[level].by].astype(str)
+        counts = self.table.assign(_by=by).groupby(["_by", results.group], observed=True, sort=False).size()
+        frame["n_pairs"] = [int(counts[name, group]) for name, group in zip(names, groups, strict=True)]
+        return frame
+
+    def shares(self, prob: float = PROB, group: str | None = None) -> pd.DataFrame:
+        """Shares of the variance around the means: what the pairs have in common, and what is left.
+
+        The variance of one new row is the sum of the variances of the effects it takes part in and of the
+        noise; effects are put together by the columns they belong to (those that are no sample of more apart).
+
+        Parameters
+        ----------
+        prob : float in (0, 1)
+        group : str, optional
+            One label of what the model gives results for (a connection), to look at its rows alone.
+
+        Returns
+        -------
+        DataFrame
+            ``source, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat``, in the order of the model, the
+            source ``residual`` last. Means add up to one.
+
+        Raises
+        ------
+        FitError
+            For a model with Student-t noise, which need not have a variance.
+        """
+        sources, draws = self._shares(group)
+        frame = self._described(draws, prob)
+        frame.insert(0, "source", sources)
+        return frame
+
+    def _shares(self, group: str | None) -> tuple[list[str], np.ndarray]:
+        """Sources of variance, and draws of their shares, shape (chain, draw, source)."""
+        if self.spec.likelihood != "Normal":
+            raise FitError(f"shares of variance need normal noise, and {self.spec.label} has another")
+        labels = self.table[self.spec.results.group].astype(str).to_numpy()
+        if group is not None and group not in labels:
+            raise InputError(
+                "no such rows", found=group, valid=list(dict.fromkeys(labels)), hint=nearest(group, labels)
+            )
+        rows = np.ones(len(labels), dtype=bool) if group is None else labels == group
+        design, draws = self.design, self.draws()
+
+        def variance(value: float | str, entries: np.ndarray) -> np.ndarray:
+            if not isinstance(value, str):
+                return np.array([value**2])
+            flat = draws[value].reshape(len(draws[value]), -1)
+            used, counts = np.unique(entries, return_counts=True)
+            return (flat[:, used] ** 2) @ (counts / counts.sum())
+
+        found: dict[str, Any] = {}
+        for name in self.spec.location_parameters():
+            if not self.spec.is_random(name):
+                continue
+            dims = [dim for dim in self.spec.parameters[name].dims if dim not in self.spec.results.fixed]
+            source = " x ".join(sorted(dims)) or name
+            entries = design.parent[name, "sigma"][design.index[name][rows]]
+            found[source] = found.get(source, 0) + variance(self.spec.parameters[name].args["sigma"], entries)
+        sigma = self.spec.noise["sigma"]
+        found["residual"] = variance(sigma, design.index[sigma][rows] if isinstance(sigma, str) else rows)
+        parts = np.stack(np.broadcast_arrays(*found.values()), axis=-1)
+        chains = self.tree["posterior"].sizes["chain"]
+        return list(found), (parts / parts.sum(axis=-1, keepdims=True)).reshape(chains, -1, len(found))
 
     def contrasts(self, prob: float = PROB, rope: float = ROPE, estimand: str | None = None) -> pd.DataFrame:
         """Differences between connections, overall, per protected class and per protected word.
@@ -182,7 +269,7 @@ class BiasFit:
             at = {key: i for i, key in enumerate(keys)}
             names, diffs = [], []
             for level, name in dict.fromkeys((level, name) for level, name, _ in keys):
-                for a, b in CONTRASTS:
+                for a, b in self._contrasted():
                     if (level, name, a) in at and (level, name, b) in at:
                         names.append((level, name, f"{a} - {b}"))
                         diffs.append(draws[..., at[level, name, a]] - draws[..., at[level, name, b]])
@@ -353,10 +440,17 @@ class BiasFit:
     def _described(self, draws: np.ndarray, prob: float) -> pd.DataFrame:
         return described(draws, prob)
 
+    def _contrasted(self) -> Sequence[tuple[str, str]]:
+        group = self.spec.results.group
+        if group == "connection":
+            return CONTRASTS
+        return list(itertools.combinations(dict.fromkeys(self.table[group].astype(str)), 2))
+
     def _levels(self, estimand: str) -> tuple[list[tuple[str, str, str]], np.ndarray]:
         """Draws of the mean distance per (level, name, connection), shape (chain, draw, n)."""
-        if estimand not in ESTIMANDS:
-            raise InputError("unknown estimand", found=estimand, valid=ESTIMANDS)
+        valid = (*ESTIMANDS, *self.spec.results.estimands)
+        if estimand not in valid:
+            raise InputError("unknown estimand", found=estimand, valid=valid, hint=nearest(str(estimand), valid))
         if ("levels", estimand) not in self._cache:
             keys, means = level_means(self.design, self.table, self.draws(), estimand)
             chains = self.tree["posterior"].sizes["chain"]
@@ -413,6 +507,7 @@ def level_means(
         The rows the design was laid over.
     draws : Mapping of str to ndarray, shape (n, *shape of the parameter)
     estimand : {"population", "these_words"}
+        Or one that the model declares.
 
     Returns
     -------
@@ -421,30 +516,25 @@ def level_means(
     """
     from scipy import sparse
 
-    for column in ("connection", *_HELD):
+    results = design.spec.results
+    for column in (results.group, *(level.by for level in results.levels.values())):
         if column not in table.columns:
-            raise FitError(f"means per connection need the column {column!r}, which the table lacks")
-    connection = table["connection"].astype(str).to_numpy()
-    present = [c for c in CONNECTIONS if (connection == c).any()]
-    levels = {
-        "overall": np.full(len(table), "all"),
-        "class": table["protected_class"].astype(str).to_numpy(),
-        "word": table["protected_word"].astype(str).to_numpy(),
-    }
+            raise FitError(f"means per {results.group} need the column {column!r}, which the table lacks")
+    present, group = labels_of(table[results.group], results.group)
+    every = set(design.coords)
+    given = every if estimand == "these_words" else set(results.estimands.get(estimand, ()))
+    levels = {"overall": (np.full(len(table), "all"), given)}
+    for level, about in results.levels.items():
+        levels[level] = (table[about.by].astype(str).to_numpy(), given | set(about.held))
     keys: list[tuple[str, str, str]] = []
     blocks = []
-    for level, names in levels.items():
+    for level, (names, held) in levels.items():
         codes = {name: i for i, name in enumerate(dict.fromkeys(names))}
-        cell = np.array([codes[name] for name in names]) * len(present) + np.array(
-            [present.index(c) for c in connection]
-        )
-        cells, group, counts = np.unique(cell, return_inverse=True, return_counts=True)
+        cell = np.array([codes[name] for name in names]) * len(present) + group
+        cells, rows, counts = np.unique(cell, return_inverse=True, return_counts=True)
         labels = list(codes)
         keys += [(level, labels[c // len(present)], present[c % len(present)]) for c in cells]
-        held = (
-            set(design.coords) if estimand == "these_words" else set(_HELD) if level != "overall" else set()
-        )
-        average = functools.partial(_average, design, draws, held, sparse, group, counts)
+        average = functools.partial(_average, design, draws, held | set(results.fixed), sparse, rows, counts)
         mean = sum(average(name, design.index[name]) for name in design.spec.mu)
         # Where every effect is averaged away to a number of the model file, all draws are that number.
         blocks.append(np.broadcast_to(mean, (len(draws[design.spec.mu[0]]), len(cells))))
@@ -465,7 +555,7 @@ def _average(
     parameter = design.spec.parameters[name]
     # An effect is known only where all that it was sampled over is held: the effect of a class on a listed attribute
     # says nothing of the class and a new attribute.
-    if design.spec.is_random(name) and not set(parameter.dims) <= held | _NOT_SAMPLED:
+    if design.spec.is_random(name) and not set(parameter.dims) <= held:
         mu = parameter.args["mu"]
         if not isinstance(mu, str):
             return np.full((1, len(counts)), float(mu))

@@ -10,7 +10,7 @@ import functools
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from bayesbias.errors import FitError, InputError, nearest
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DISTRIBUTIONS", "Design", "ModelSpec", "Parameter", "load_model", "shipped_models"]
+__all__ = ["DISTRIBUTIONS", "Design", "ModelSpec", "Parameter", "load_model", "shipped_models", "trimmed"]
 
 SCHEMA = 1
 CONNECTIONS = ("associated", "different", "human", "neutral")
@@ -93,6 +93,45 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Level:
+    """A level at which results are given: one row per label of a column, some columns held."""
+
+    by: str
+    held: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Results:
+    """What the results of a model are about.
+
+    Attributes
+    ----------
+    group : str
+        The column whose labels get a mean each.
+    fixed : tuple of str
+        Dimensions whose labels are all there are, and no sample of more.
+    levels : Mapping of str to Level
+        Below ``overall``.
+    estimands : Mapping of str to tuple of str
+        Beyond ``population`` and ``these_words``: the columns that are held.
+    """
+
+    group: str
+    fixed: tuple[str, ...]
+    levels: Mapping[str, Level]
+    estimands: Mapping[str, tuple[str, ...]]
+
+
+_HELD = ("protected_word", "protected_class")
+_PAIRS = Results(
+    group="connection",
+    fixed=("connection", "attribute_kind"),
+    levels={"class": Level("protected_class", _HELD), "word": Level("protected_word", _HELD)},
+    estimands={},
+)
+
+
+@dataclass(frozen=True)
 class ModelSpec:
     """A model as its TOML file says it, checked.
 
@@ -113,6 +152,8 @@ class ModelSpec:
         The other arguments of the likelihood: ``sigma`` and, for ``StudentT``, ``nu``.
     parameters : Mapping of str to Parameter
         In the order of the file.
+    results : Results
+        What means and levels the results are given for; by default connections, classes and words.
     sha256, text : str
         Of the file.
     origin : str
@@ -129,6 +170,7 @@ class ModelSpec:
     mu: tuple[str, ...]
     noise: Mapping[str, float | str]
     parameters: Mapping[str, Parameter]
+    results: Results = _PAIRS
     sha256: str = ""
     text: str = field(default="", repr=False)
     origin: str = field(default="", repr=False, compare=False)
@@ -141,6 +183,32 @@ class ModelSpec:
     def is_random(self, name: str) -> bool:
         """Whether a parameter is a random effect: its spread is itself a parameter."""
         return isinstance(self.parameters[name].args.get("sigma"), str)
+
+    def without(self, terms: Collection[str], note: str) -> ModelSpec:
+        """Return the model without some terms of its mean, and without what only they used.
+
+        Parameters
+        ----------
+        terms : collection of str
+            Terms of the mean.
+        note : str
+            Why; the last of the notes of the model that is returned.
+        """
+        import tomlkit
+
+        kept = [name for name in self.mu if name not in terms]
+        used = {value for value in self.noise.values() if isinstance(value, str)}
+        waiting = list(kept)
+        while waiting:
+            name = waiting.pop()
+            used.add(name)
+            waiting += [value for value in self.parameters[name].args.values() if isinstance(value, str)]
+        document = tomlkit.parse(self.text).unwrap()
+        document["likelihood"]["mu"] = kept
+        document["notes"] = [*self.notes, note]
+        document["parameter"] = {name: document["parameter"][name] for name in self.parameters if name in used}
+        text = tomlkit.dumps(document).encode("utf-8")
+        return replace(parse_model(text, self.origin or self.name), origin=self.origin)
 
     def location_parameters(self) -> list[str]:
         """Return the parameters that reach the mean, each after the one it is centred on."""
@@ -223,7 +291,7 @@ def _strings(value: Any, where: str) -> tuple[str, ...]:
 def _check(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec:
     _keys(
         raw,
-        {"schema", "name", "description", "source", "notes", "likelihood", "parameter"},
+        {"schema", "name", "description", "source", "notes", "likelihood", "parameter", "results"},
         {"schema", "name", "description", "likelihood", "parameter"},
         where,
     )
@@ -293,12 +361,42 @@ def _check(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec
         mu=mu,
         noise=noise,
         parameters=parameters,
+        results=_check_results(raw["results"], f"{where}, [results]") if "results" in raw else _PAIRS,
         sha256=sha256,
         text=text,
         origin=where,
     )
     _check_graph(spec, where)
     return spec
+
+
+def _check_results(table: Any, at: str) -> Results:
+    if not isinstance(table, dict):
+        raise InputError("must be a table", where=at, found=table)
+    _keys(table, {"group", "fixed", "level", "estimand"}, {"group"}, at)
+    if not isinstance(table["group"], str) or not table["group"]:
+        raise InputError("must be the name of a column", where=f"{at}, key group", found=table["group"])
+    levels, estimands = {}, {}
+    for kind in ("level", "estimand"):
+        if not isinstance(table.get(kind, {}), dict):
+            raise InputError("must be a table of tables", where=f"{at}, key {kind}", found=table[kind])
+        for name, entry in table.get(kind, {}).items():
+            here = f"{at[:-1]}.{kind}.{name}]"
+            if not isinstance(entry, dict):
+                raise InputError("must be a table", where=here, found=entry)
+            if name in ("overall", "population", "these_words"):
+                raise InputError("this name is taken", where=here, found=name)
+            needed = {"by", "held"} if kind == "level" else {"held"}
+            _keys(entry, needed, needed, here)
+            held = _strings(entry["held"], f"{here}, key held")
+            if kind == "estimand":
+                estimands[name] = held
+            elif not isinstance(entry["by"], str) or not entry["by"]:
+                raise InputError("must be the name of a column", where=f"{here}, key by", found=entry["by"])
+            else:
+                levels[name] = Level(entry["by"], held)
+    fixed = _strings(table.get("fixed", []), f"{at}, key fixed")
+    return Results(table["group"], tuple(dict.fromkeys((table["group"], *fixed))), levels, estimands)
 
 
 def _check_parameter(name: str, table: Any, at: str) -> Parameter:
@@ -451,7 +549,7 @@ class Design:
         coords: dict[str, list[str]] = {}
         codes: dict[str, np.ndarray] = {}
         for column in sorted(columns):
-            coords[column], codes[column] = _labels(frame[column], column)
+            coords[column], codes[column] = labels_of(frame[column], column)
 
         def flat(dims: tuple[str, ...]) -> np.ndarray:
             out = np.zeros(len(y), dtype=np.int64)
@@ -584,6 +682,57 @@ class Design:
         return constant - (nu + 1) / 2 * np.log1p(z * z / nu)
 
 
+def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
+    """Return the model without the terms of which a table can say nothing.
+
+    A term goes where its entries divide the rows as those of another location parameter do, or not at
+    all, or into single rows as the noise does: the effect of a template where every word stands in the same one, or of a word's sentence where
+    each word has one sentence. Kept, such a term would have the spread of its prior, and all that is said of
+    new templates with it.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    frame : DataFrame
+        The rows to be fitted.
+
+    Returns
+    -------
+    ModelSpec
+        The same model where every term is needed; else a note names what was left out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"protected_word": ["she", "he"] * 2, "attribute": ["nurse", "nurse", "boss", "boss"],
+    ...     "connection": ["associated", "different", "different", "associated"], "distance": [.7, .8, .9, .7]})
+    >>> trimmed(load_model("crossed"), frame).mu
+    ('c', 'v')
+    """
+    design = Design.of(spec, frame)
+    free = [
+        name for name in spec.mu if spec.is_random(name) and not isinstance(spec.parameters[name].args["mu"], str)
+    ]
+    n = len(design.y)
+    seen = {_partition(np.zeros(n, dtype=np.int64)): "no difference", _partition(np.arange(n)): "the noise"}
+    gone = {}
+    for name in [*(name for name in spec.location_parameters() if name not in free), *free]:
+        key = _partition(design.index[name])
+        if name in free and key in seen:
+            gone[name] = seen[key]
+        seen.setdefault(key, name)
+    if not gone:
+        return spec
+    said = ", ".join(f"{name} (from {twin})" for name, twin in gone.items())
+    return spec.without(gone, f"Left out, since the table cannot tell these terms from others: {said}.")
+
+
+def _partition(index: np.ndarray) -> bytes:
+    """Return how flat entries divide the rows, whatever the entries are called."""
+    first, codes = np.unique(index, return_index=True, return_inverse=True)[1:]
+    return np.argsort(np.argsort(first))[codes].tobytes()
+
+
 def _asked_by(spec: ModelSpec, column: str) -> str:
     """Return the key of the model file that names a column."""
     for name, parameter in spec.parameters.items():
@@ -592,7 +741,7 @@ def _asked_by(spec: ModelSpec, column: str) -> str:
     return f"[likelihood], key {'outcome' if column == spec.outcome else 'units'}"
 
 
-def _labels(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
+def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
     import pandas as pd
 
     if column.isna().any():
