@@ -31,6 +31,7 @@ _LOOK: dict[tuple[str, str], tuple[str, str, str]] = {
     ("classes", "attributes"): ("#404040", "D", "-"),
     ("tables", "attributes"): ("#404040", "D", ":"),
 }
+_TOP = 0.2  # of the axis of false alarms, at least
 _SHOWN = (("classes", "weat"), ("tables", "manzini"), ("classes", "pairs"), ("classes", "attributes"))
 
 
@@ -39,8 +40,8 @@ def plot_paper(case: str | PaperDraws, ax: Axes | None = None, *, bins: int = 60
     """Show the effect sizes of one of the seed paper's simulations, as coded and as intended.
 
     The hatched regions are those in which no effect size of 2 + 2 words can lie; where the paper's
-    histogram reaches into them, it shows the slip in its code. The triangle is the single draw that
-    the paper prints.
+    histogram reaches into them, it shows the slip in its code. The filled triangle is the single draw that
+    the paper prints, the open one the same draw as intended.
 
     Parameters
     ----------
@@ -68,6 +69,8 @@ def plot_paper(case: str | PaperDraws, ax: Axes | None = None, *, bins: int = 60
     >>> ax.get_xlabel()
     'effect size of WEAT, 2 + 2 protected words'
     """
+    from matplotlib.lines import Line2D
+
     draws = paper_draws(case) if isinstance(case, str) else case
     ax = _axes(ax, (7.0, 3.4))
     ceiling, widest = largest_effect_size(2, 2), math.sqrt(6)
@@ -78,17 +81,23 @@ def plot_paper(case: str | PaperDraws, ax: Axes | None = None, *, bins: int = 60
     edges = np.unique(
         np.concatenate([edges[np.abs(np.abs(edges) - ceiling) > widest / bins], [-ceiling, ceiling]])
     )
+    printed: dict[str, Any] = {"color": _SINGLE, "marker": "^", "markersize": 9, "markeredgecolor": "white"}
+    same = printed | {
+        "color": _INTENDED,
+        "markerfacecolor": "white",
+        "markeredgecolor": _INTENDED,
+        "markersize": 8,
+    }
     for side in (-1, 1):
         ax.axvspan(side * ceiling, side * 2.6, linewidth=0, zorder=0, **_IMPOSSIBLE)
     ax.hist(coded, edges.tolist(), density=True, color=_CODED, zorder=2, label="_as coded")
     ax.hist(
         intended, edges.tolist(), density=True, histtype="step", color=_INTENDED, linewidth=1.4, zorder=3, label="_as intended"
     )  # fmt: skip
-    for formula, colour in (("as coded", _SINGLE), ("as intended", _INTENDED)):
+    for formula, look in (("as coded", printed), ("as intended", same)):
         ax.plot(
-            [draws.single[formula]["bias"]], [0], marker="^", markersize=8, color=colour, zorder=4,
-            markeredgecolor="white", clip_on=False, linestyle="none", label=f"_single draw, {formula}",
-            transform=ax.get_xaxis_transform(),
+            [draws.single[formula]["bias"]], [0], zorder=4, clip_on=False, linestyle="none",
+            label=f"_single draw, {formula}", transform=ax.get_xaxis_transform(), **look,
         )  # fmt: skip
     ax.set_xlim(-2.6, 2.6)
     ax.set_xticks([-math.sqrt(3), -1, 0, 1, math.sqrt(3)], labels=["−√3", "−1", "0", "1", "√3"])
@@ -99,8 +108,8 @@ def plot_paper(case: str | PaperDraws, ax: Axes | None = None, *, bins: int = 60
         _patch(_CODED, "as coded"),
         _line(_INTENDED, "as intended", width=1.4),
         _patch(_IMPOSSIBLE["facecolor"], "impossible", hatch="////", edge=_IMPOSSIBLE["edgecolor"]),
-        _line(_SINGLE, "single draw printed", marker="^", size=7, style="none"),
-        _line(_INTENDED, "the same draw as intended", marker="^", size=7, style="none"),
+        Line2D([], [], linestyle="none", label="single draw printed", **printed | {"markersize": 7}),
+        Line2D([], [], linestyle="none", label="the same draw as intended", **same | {"markersize": 6.5}),
     ]
     said = f"{len(coded):,} simulated scores; as coded {beyond:.0%} are larger than any effect size of so few words can be"
     _headings(ax, f"The paper's simulation: {draws.case.name}", said, handles)
@@ -118,6 +127,9 @@ def plot_false_alarms(
     alpha: float = 0.05,
 ) -> Axes:
     """Show how often each method calls a difference that is not there, against words per class.
+
+    Methods stand a little beside each other, so that those which agree can be told apart. The axis reaches to
+    0.2 at least.
 
     Parameters
     ----------
@@ -161,35 +173,47 @@ def plot_false_alarms(
                 valid=map(str, sorted(set(grid[column]))),
             )
         chosen = chosen[chosen[column] == value]
+    from matplotlib.transforms import ScaledTranslation
+
     ax = _axes(ax, (7.0, 3.8))
     handles: list[Any] = []
-    for key in methods:
+    methods, top = list(methods), alpha
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    for i, key in enumerate(methods):
         rows = chosen[(chosen["question"] == key[0]) & (chosen["method"] == key[1])].sort_values("n_words")
         if rows.empty:
             raise InputError("the grid has no such method", found=key, valid=[f"{q} {m}" for q, m in METHODS])
         colour, marker, style = _LOOK[key]
         x = rows["n_words"].to_numpy()
-        ax.fill_between(
-            x, rows["alarms_low"], rows["alarms_high"], color=colour, alpha=0.18, linewidth=0, zorder=2
-        )
+        # Methods that agree would hide each other: each stands a few points beside the others, at the same number of words.
+        aside = ScaledTranslation((i - (len(methods) - 1) / 2) * 5 / 72, 0, figure.dpi_scale_trans)
+        ax.vlines(
+            x, rows["alarms_low"], rows["alarms_high"], color=colour, linewidth=1.1, zorder=2,
+            transform=ax.transData + aside, label=f"_interval {key[0]} {key[1]}",
+        )  # fmt: skip
         ax.plot(
-            x, rows["alarms"], color=colour, marker=marker, markersize=5, linewidth=1.4, linestyle=style,
-            markeredgecolor="white", zorder=3, label=f"_{key[0]} {key[1]}", clip_on=False,
+            x, rows["alarms"], color=colour, marker=marker, markersize=5, linewidth=1, linestyle=style,
+            markeredgecolor="white", markeredgewidth=0.6, zorder=3, label=f"_{key[0]} {key[1]}", clip_on=False,
+            transform=ax.transData + aside,
         )  # fmt: skip
         handles.append(_line(colour, METHODS[key], marker=marker, width=1.4, style=style))
+        top = max(top, float(rows["alarms_high"].max()))
     ax.axhline(alpha, color="#222222", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
     handles.append(_line("#222222", f"what a test at {alpha:g} promises", style=(0, (4, 3)), width=0.8))
     words = sorted(set(chosen["n_words"]))
     ax.set_xscale("log", base=2)
     ax.set_xticks(words, labels=[str(n) for n in words])
     ax.minorticks_off()
-    ax.set_ylim(0, None)
+    ax.set_xlim(words[0] / 1.3, words[-1] * 1.3)
+    # Rates near the level would else be blown up until chance looks like a finding.
+    ax.set_ylim(0, max(_TOP, 1.05 * top))
     ax.set_xlabel("protected words per class")
     ax.set_ylabel("false alarms, share of tables")
     first = chosen.iloc[0]
     said = (
         f"no true difference; {first['n_attributes']} attributes in A and in B that vary by {first['attribute_sd']:g}, "
-        f"pairs by {first['pair_sd']:g}; {first['draws']:,} tables each, bands are 95 % intervals"
+        f"pairs by {first['pair_sd']:g}; {first['draws']:,} tables each, bars are 95% intervals"
     )
     _headings(ax, "How often each method finds what is not there", said, handles)
     return ax

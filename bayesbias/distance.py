@@ -146,9 +146,10 @@ class PairTable:
             f"{n:,} {name}" for name, n in self.frame["connection"].value_counts(sort=False).items() if n
         )
         words = self.frame["protected_word"].nunique(), self.frame["attribute"].nunique()
+        missing = len(self.coverage.missing)
         return (
             f"PairTable: {self.provenance.get('name', 'pairs')}, {len(self.frame):,} pairs of {words[0]} protected words "
-            f"and {words[1]} attributes ({counts}); {len(self.coverage.missing)} words missing"
+            f"and {words[1]} attributes ({counts}); {missing} word{'' if missing == 1 else 's'} missing"
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -54,6 +54,10 @@ _FAINT = "#767676"
 _BAND = "#F3F3F3"
 _WIDTH = 7.0  # inches: two columns of a journal
 _HEAD = 0.75  # height of a heading, in rows
+_PAGE = 9.4  # inches: the text of a page, with room for a caption
+_ROOM_AROUND = 1.4  # inches for title, legend and axis
+_TIGHT, _TIGHT_IN_COLUMNS = 0.3, 0.24  # inches; less, and the four lanes of a word run together
+_LONGEST_IN_COLUMNS = 16  # letters of a word; longer ones leave half a page too narrow for distances
 _TALLEST = 100.0  # inches; a PNG cannot hold more than 65,535 rows of pixels
 # A plain dict of Any: matplotlib's own type of it lists every setting there is.
 _STYLE: Any = {
@@ -257,13 +261,22 @@ def plot_connections(
 
 @_styled
 def plot_words(
-    fit: BiasFit, prob: float = PROB, ax: Axes | None = None, *, estimand: str = "population"
+    fit: BiasFit,
+    prob: float = PROB,
+    ax: Axes | None = None,
+    *,
+    estimand: str = "population",
+    words: Iterable[str] | None = None,
 ) -> Axes:
     """Show every pair and, over the pairs, what the model makes of each protected word.
 
-    One row per protected word, grouped by protected class; in it one lane per connection, with every raw
-    pair as a point and the posterior mean and HPDI of `BiasFit.words`. Points are spread within their lane, the
-    same way each time, so that they can be seen; all are drawn.
+    One row per protected word, grouped by protected class; in it one lane per connection, in the order of the
+    legend, with every raw pair as a point and the posterior mean and HPDI of `BiasFit.words`. Points are spread
+    within their lane, the same way each time, so that they can be seen.
+
+    Few pairs that lie far from all others would press the rest together. The axis then leaves them out, each is
+    drawn as a wedge at the edge it lies beyond, and the line below the title says how many there are and how
+    far they reach. An interval is never cut.
 
     Parameters
     ----------
@@ -271,14 +284,25 @@ def plot_words(
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
     ax : matplotlib Axes, optional
-        By default a new figure, as tall as the words need.
+        By default a new figure for a page: 7 inches wide, printed at that width with text of 7 to 8.5 points,
+        and up to 9.4 inches high. Where more words are shown than one column can hold, there are two columns
+        (about 66 words to the page); beyond that the figure grows higher, or see `words`.
     estimand : {"population", "these_words"}
         Under ``population`` the mean is that over new attributes, so that it may lie beside the middle of
         the points, which are those of the attributes at hand.
+    words : iterable of str, optional
+        Protected words to show, by default all: a long list can be drawn page by page. The axis is that of the
+        whole table, so that the pages can be compared.
 
     Returns
     -------
     matplotlib Axes
+        Of two columns the left one; both are in ``ax.figure.axes``.
+
+    Raises
+    ------
+    InputError
+        For a word that is not in the table.
 
     Notes
     -----
@@ -296,58 +320,135 @@ def plot_words(
     True
     """
     _need(fit.table, ("connection", "protected_word", "protected_class"), fit.spec)
-    words = fit.words(prob, estimand)
-    table = fit.table
-    present = [c for c in CONNECTIONS if (table["connection"].astype(str) == c).any()]
-    rows, labels, heads = _grouped(table)
-    ax = _axes(ax, _size_words(fit))
-    outcome = table[fit.spec.outcome].to_numpy(dtype=float)
-    span = (
-        float(min(outcome.min(), words["hpdi_low"].min())),
-        float(max(outcome.max(), words["hpdi_high"].max())),
-    )
-    row_points = _row_axis(ax, labels, heads, _padded(*span, fit.spec))
-    _mark_one(ax, fit.spec)
+    shown = _shown_words(fit, words)
+    if ax is not None:
+        return _draw_words(fit, prob, estimand, shown, [ax])
+    import matplotlib.pyplot as plt
 
-    lane = 0.84 / len(present)
-    lane_points = lane * row_points
-    at = {c: (i - (len(present) - 1) / 2) * lane for i, c in enumerate(present)}
-    position = np.array([rows[str(word)] for word in table["protected_word"]], dtype=float)
-    connection = table["connection"].astype(str).to_numpy()
-    size = float(np.clip(0.3 * lane_points, 1.3, 2.4))
-    for name in present:
-        mine = connection == name
-        where = position[mine]
-        # Points rain in the lower part of the lane, the interval lies in the upper: neither hides the other.
-        height = where + at[name] + (0.5 * _spread(where) - 0.05) * lane
-        crowd = mine.sum() / len(np.unique(where))
-        ax.scatter(
-            outcome[mine],
-            height,
-            s=(0.85 * size if _MARKER[name] == "s" else size) ** 2,  # a square looks larger than a disc
-            marker=_MARKER[name],
-            color=_colour(name),
-            alpha=float(np.clip(4 / np.sqrt(crowd), 0.3, 0.65)),
-            linewidths=0,
-            zorder=2,
-            # Ten thousand points as separate shapes make an SVG that browsers choke on.
-            rasterized=len(table) > 6000,
-            label=f"_{name}",
+    columns = _columns(fit, shown)
+    figure = plt.figure(figsize=_size_words(fit, columns, shown), layout="constrained")
+    return _draw_words(fit, prob, estimand, shown, list(figure.subplots(1, columns, squeeze=False)[0]))
+
+
+def _shown_words(fit: BiasFit, words: Iterable[str] | None) -> list[str]:
+    """Return the words to show, in the order of the table."""
+    known = list(dict.fromkeys(fit.table["protected_word"].astype(str)))
+    if words is None:
+        return known
+    wanted = [words] if isinstance(words, str) else list(words)
+    for word in wanted:
+        if word not in known:
+            raise InputError(
+                "no such protected word in this fit", found=word, valid=known, hint=nearest(str(word), known)
+            )
+    if not wanted:
+        raise InputError("no word is asked for", found=wanted, valid=known)
+    return [word for word in known if word in wanted]
+
+
+def _draw_words(fit: BiasFit, prob: float, estimand: str, shown: Sequence[str], axes: Sequence[Axes]) -> Axes:
+    """Draw `plot_words` into one Axes, or into several that stand side by side as columns."""
+    means = fit.words(prob, estimand)
+    present = [c for c in CONNECTIONS if (fit.table["connection"].astype(str) == c).any()]
+    span = _trimmed(fit, means)
+    means = means[means["protected_word"].isin(shown)]
+    table = fit.table[fit.table["protected_word"].astype(str).isin(shown)]
+    grids = [_placed(groups) for groups in _in_columns(_by_class(table), len(axes))]
+    # Every column is as long as the longest, so that all rows are equally high.
+    longest = max(len(labels) + _HEAD * len(heads) for _, labels, heads in grids)
+    beyond = 0
+    for ax, (rows, labels, heads) in zip(axes, grids, strict=True):
+        row_points = _row_axis(ax, labels, heads, _framed(span), inside=True, longest=longest)
+        _mark_one(ax, fit.spec)
+        lane = 0.84 / len(present)
+        lane_points = lane * row_points
+        at = {c: (i - (len(present) - 1) / 2) * lane for i, c in enumerate(present)}
+        here = table[table["protected_word"].astype(str).isin(list(rows))]
+        beyond += _rain(ax, here, fit.spec.outcome, rows, at, span, lane_points, rasterized=len(table) > 6000)
+        big, thick = (
+            float(np.clip(0.57 * lane_points, 3.0, 4.6)),
+            float(np.clip(0.28 * lane_points, 1.3, 2.0)),
         )
-    big, thick = float(np.clip(0.6 * lane_points, 3.2, 5.5)), float(np.clip(0.2 * lane_points, 0.9, 1.8))
-    for line in words.itertuples():
-        y = rows[line.protected_word] + at[line.connection] - 0.22 * lane
-        _interval(ax, (line.hpdi_low, line.hpdi_high), y, line.connection, thick)
-        _point(ax, line.mean, y, line.connection, big)
-    _name_x(ax, _label(fit.spec))
+        for line in means[means["protected_word"].isin(list(rows))].itertuples():
+            y = rows[line.protected_word] + at[line.connection] - 0.25 * lane
+            _interval(ax, (line.hpdi_low, line.hpdi_high), y, line.connection, thick)
+            _point(ax, line.mean, y, line.connection, big)
+        _name_x(ax, _label(fit.spec) if len(axes) == 1 else _label(fit.spec).partition(" (")[0])
     handles = [
-        *(_line(_colour(c), c, marker=_MARKER[c], width=1.8, size=5) for c in present),
+        *(_line(_colour(c), c, marker=_MARKER[c], width=2, size=5) for c in present),
         *_one_handle(fit.spec),
     ]
     large = f"posterior mean with {_prob(prob)} HPDI ({_ESTIMAND_WITHIN[estimand]})"
-    said = f"{_source(fit)}. Small points: single pairs; large: {large}"
-    _headings(ax, "Distance of each protected word, per connection", said, handles)
-    return ax
+    said = f"{_source(fit)}. Small points: single pairs; large: {large}; in each row, from above, as in the legend."
+    if beyond:
+        outcome = table[fit.spec.outcome]
+        said += (
+            f" Wedges at the edges: {beyond:,} of {len(table):,} pairs, which lie beyond the axis"
+            f" (all pairs: {outcome.min():.2f} to {outcome.max():.2f})."
+        )
+    _headings(axes[0], "Distance of each protected word, per connection", said, handles, across=axes)
+    return axes[0]
+
+
+def _rain(
+    ax: Axes,
+    table: pd.DataFrame,
+    outcome: str,
+    rows: Mapping[str, float],
+    at: Mapping[str, float],
+    span: tuple[float, float],
+    lane_points: float,
+    *,
+    rasterized: bool,
+) -> int:
+    """Draw every pair in its lane, or as a wedge at the edge; return how many wedges there are."""
+    lane = 0.84 / len(at)
+    values = table[outcome].to_numpy(dtype=float)
+    position = np.array([rows[str(word)] for word in table["protected_word"]], dtype=float)
+    connection = table["connection"].astype(str).to_numpy()
+    size = float(np.clip(0.3 * lane_points, 1.3, 2.4))
+    edges = _framed(span)
+    wedges = 0
+    for name in at:
+        mine = connection == name
+        if not mine.any():
+            continue
+        where = position[mine]
+        # Points rain in the lower part of the lane, the interval lies in the upper: neither hides the other.
+        height = where + at[name] + (0.12 + 0.26 * _spread(where)) * lane
+        # A crowd of hundreds gets smaller and fainter points: controls must not drown what is asked about.
+        crowd = mine.sum() / len(np.unique(where))
+        few = float(np.clip(3.2 / np.sqrt(crowd), 0.2, 0.75))
+        dot = size * (1.15 if crowd < 40 else 0.85)
+        inside = (values[mine] >= edges[0]) & (values[mine] <= edges[1])
+        ax.scatter(
+            values[mine][inside],
+            height[inside],
+            s=(0.85 * dot if _MARKER[name] == "s" else dot) ** 2,  # a square looks larger than a disc
+            marker=_MARKER[name],
+            color=_colour(name),
+            alpha=few,
+            linewidths=0,
+            zorder=2,
+            # Ten thousand points as separate shapes make an SVG that browsers choke on.
+            rasterized=rasterized,
+            label=f"_{name}",
+        )
+        for side, marker in ((0, "<"), (1, ">")):
+            out = values[mine] < edges[0] if side == 0 else values[mine] > edges[1]
+            if out.any():
+                ax.scatter(
+                    np.full(out.sum(), (edges[side] + span[side]) / 2),
+                    height[out],
+                    s=float(np.clip(0.8 * lane_points, 3.0, 4.5)) ** 2,
+                    marker=marker,
+                    color=_colour(name),
+                    linewidths=0,
+                    zorder=2.5,
+                    label=f"_beyond {name}",
+                )
+                wedges += int(out.sum())
+    return wedges
 
 
 @_styled
@@ -575,26 +676,53 @@ def save_figures(
         raise InputError("is a file, not a folder", where=folder)
     present = set(fit.table["connection"].astype(str))
     to_contrast = any(a in present and b in present for a, b in CONTRASTS)
-    plots: dict[str, tuple[functools.partial[Axes], tuple[float, float]]] = {
-        "priors": (functools.partial(plot_priors, fit), _size_ridges(len(present))),
-        "connections": (functools.partial(plot_connections, fit), _size_connections(fit)),
-        "words": (functools.partial(plot_words, fit), _size_words(fit)),
+    shown = _shown_words(fit, None)
+    columns = _columns(fit, shown)
+
+    def words(figure: Figure) -> None:
+        _draw_words(fit, PROB, "population", shown, list(figure.subplots(1, columns, squeeze=False)[0]))
+
+    def on_axes(draw: Callable[..., Axes], **settings: Any) -> Callable[[Figure], object]:
+        return lambda figure: draw(fit, ax=figure.subplots(), **settings)
+
+    plots: dict[str, tuple[Callable[[Figure], object], tuple[float, float]]] = {
+        "priors": (on_axes(plot_priors), _size_ridges(len(present))),
+        "connections": (on_axes(plot_connections), _size_connections(fit)),
+        "words": (words, _size_words(fit, columns)),
     }
     for level in _LEVELS if to_contrast else ():
         name = "contrasts" if level == "overall" else f"contrasts_{level}"
-        plots[name] = (functools.partial(plot_contrasts, fit, level=level), _size_contrasts(fit, level, None))
-    plots["predictive"] = (functools.partial(plot_predictive, fit), _size_ridges(len(present)))
+        plots[name] = (on_axes(plot_contrasts, level=level), _size_contrasts(fit, level, None))
+    plots["predictive"] = (on_axes(plot_predictive), _size_ridges(len(present)))
 
     made: dict[Path, bytes] = {}
     for name, (draw, size) in plots.items():
         figure = Figure(figsize=size, layout="constrained")
-        draw(ax=figure.subplots())
+        draw(figure)
         for kind in wanted:
             made[folder / f"{name}.{kind}"] = _rendered(figure, kind)
-    for path, content in made.items():
-        with whole_file(path) as temporary:
-            temporary.write_bytes(content)
+    with _nothing_new_left(folder, made):
+        for path, content in made.items():
+            with whole_file(path) as temporary:
+                temporary.write_bytes(content)
     return list(made)
+
+
+@contextlib.contextmanager
+def _nothing_new_left(folder: Path, files: Iterable[Path]) -> Iterator[None]:
+    """Where the block fails, remove the files and folders that were not there before it."""
+    new = [path for path in files if not path.exists()]
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        yield
+    except BaseException:
+        for path in new:
+            path.unlink(missing_ok=True)
+        for path in made:
+            # Not there, or something else has been put in since: then it is not ours to remove.
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise
 
 
 # -- numbers --------------------------------------------------------------------------------------
@@ -701,17 +829,77 @@ def _spread(group: np.ndarray) -> np.ndarray:
     return (rank + 0.5) * 0.6180339887498949 % 1.0  # multiples of the golden ratio
 
 
+def _trimmed(fit: BiasFit, means: pd.DataFrame) -> tuple[float, float]:
+    """Return the span that `plot_words` shows: all pairs, or all but a few that would press the rest together.
+
+    Of each connection the middle 99 % are shown, which of fewer than 200 pairs is all; but nothing farther than
+    four interquartile ranges from the quartiles of all pairs (six standard deviations, were they normal). Every
+    interval is inside.
+    """
+    values = fit.table[fit.spec.outcome].to_numpy(dtype=float)
+    connection = fit.table["connection"].astype(str).to_numpy()
+    ends = (float(means["hpdi_low"].min()), float(means["hpdi_high"].max()))
+    if fit.spec.outcome == "distance":
+        ends = min(ends[0], 1.0), max(ends[1], 1.0)
+    groups = [values[connection == name] for name in np.unique(connection)]
+    quartiles = np.percentile(values, (25, 75))
+    reach = 4 * float(quartiles[1] - quartiles[0])
+    low = max(min(float(np.quantile(g, 0.005, method="lower")) for g in groups), quartiles[0] - reach)
+    high = min(max(float(np.quantile(g, 0.995, method="higher")) for g in groups), quartiles[1] + reach)
+    trimmed = min(float(low), ends[0]), max(float(high), ends[1])
+    whole = min(float(values.min()), ends[0]), max(float(values.max()), ends[1])
+    # Where little room is gained, everything is better shown in its place.
+    return trimmed if whole[1] - whole[0] > 1.15 * (trimmed[1] - trimmed[0]) else whole
+
+
+def _framed(span: tuple[float, float]) -> tuple[float, float]:
+    """Return the limits of the axis around a span, with a margin for the wedges."""
+    pad = 0.03 * (span[1] - span[0]) or 0.1
+    return span[0] - pad, span[1] + pad
+
+
+type _Groups = dict[str, list[tuple[Any, str]]]
+
+
+def _in_columns(groups: _Groups, columns: int) -> list[_Groups]:
+    """Share groups out over columns of about equal length.
+
+    A column ends with a class if that makes none much longer than it need be; if not, within one, whose heading
+    is then repeated.
+    """
+    left, parts = dict(groups), []
+    for remaining in range(columns, 1, -1):
+        fair = sum(len(members) + _HEAD for members in left.values()) / remaining
+        names, used, taken = list(left), 0.0, 0
+        while taken < len(names) - 1 and used + len(left[names[taken]]) + _HEAD <= 1.12 * fair:
+            used += len(left[names[taken]]) + _HEAD
+            taken += 1
+        part = {name: left.pop(name) for name in names[:taken]}
+        room = round(fair - used - _HEAD)
+        if used < 0.88 * fair and room > 0:
+            name = names[taken]
+            part[name], rest = left[name][:room], left.pop(name)[room:]
+            left = ({f"{name} (continued)": rest} if rest else {}) | left
+        parts.append(part)
+    return [*parts, left]
+
+
+def _by_class(table: pd.DataFrame) -> _Groups:
+    """Return the words of each class, both in the order of the table."""
+    first = table.drop_duplicates("protected_word")
+    by_class: _Groups = {}
+    for word, name in zip(
+        first["protected_word"].astype(str), first["protected_class"].astype(str), strict=True
+    ):
+        by_class.setdefault(name, []).append((word, word))
+    return by_class
+
+
 def _grouped(
     table: pd.DataFrame,
 ) -> tuple[dict[str, float], list[tuple[float, str]], list[tuple[float, str]]]:
     """Place words under the headings of their classes: row of each word, labels, headings."""
-    first = table.drop_duplicates("protected_word")
-    by_class: dict[str, list[str]] = {}
-    for word, name in zip(
-        first["protected_word"].astype(str), first["protected_class"].astype(str), strict=True
-    ):
-        by_class.setdefault(name, []).append(word)
-    return _placed({name: [(word, word) for word in words] for name, words in by_class.items()})
+    return _placed(_by_class(table))
 
 
 def _placed(
@@ -799,19 +987,33 @@ def _size_connections(fit: BiasFit) -> tuple[float, float]:
 
 def _size_rows(rows: float, roomy: float, tight: float) -> tuple[float, float]:
     """Rows are roomy while a page lasts; then they shrink, and beyond that the figure grows."""
-    return _WIDTH, min(1.4 + rows * float(np.clip(7.2 / rows, tight, roomy)), _TALLEST)
+    return _WIDTH, min(
+        _ROOM_AROUND + rows * float(np.clip((_PAGE - _ROOM_AROUND) / rows, tight, roomy)), _TALLEST
+    )
 
 
-def _size_words(fit: BiasFit) -> tuple[float, float]:
-    rows = fit.table["protected_word"].nunique() + _HEAD * fit.table["protected_class"].nunique()
-    return _size_rows(rows, 0.42, 0.17)
+def _rows_of(groups: _Groups) -> float:
+    return sum(len(members) + _HEAD for members in groups.values())
+
+
+def _columns(fit: BiasFit, shown: Sequence[str]) -> int:
+    """Return how many columns of words make a page: two where one is too long and the labels leave room."""
+    groups = _by_class(fit.table[fit.table["protected_word"].astype(str).isin(shown)])
+    fits = _ROOM_AROUND + _rows_of(groups) * _TIGHT <= _PAGE
+    return 1 if fits or max(map(len, shown)) > _LONGEST_IN_COLUMNS else 2
+
+
+def _size_words(fit: BiasFit, columns: int = 1, shown: Sequence[str] | None = None) -> tuple[float, float]:
+    table = fit.table if shown is None else fit.table[fit.table["protected_word"].astype(str).isin(shown)]
+    rows = max(_rows_of(groups) for groups in _in_columns(_by_class(table), columns))
+    return _size_rows(rows, 0.5, _TIGHT if columns == 1 else _TIGHT_IN_COLUMNS)
 
 
 def _size_contrasts(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> tuple[float, float]:
     n = len(_contrast_names(fit, level, contrasts))
     words, classes = fit.table["protected_word"].nunique(), fit.table["protected_class"].nunique()
     rows = {"overall": n, "class": n * (classes + _HEAD), "word": n * (words + _HEAD * classes)}[level]
-    return _size_rows(rows, 0.34 if level == "overall" else 0.27, 0.15)
+    return _size_rows(rows, 0.34 if level == "overall" else 0.27, 0.12)
 
 
 # -- drawing --------------------------------------------------------------------------------------
@@ -849,34 +1051,68 @@ def _name_rows(ax: Axes, rows: Sequence[float], names: Sequence[str]) -> None:
 
 
 def _row_axis(
-    ax: Axes, labels: list[tuple[float, str]], heads: list[tuple[float, str]], span: tuple[float, float]
+    ax: Axes,
+    labels: list[tuple[float, str]],
+    heads: list[tuple[float, str]],
+    span: tuple[float, float],
+    *,
+    inside: bool = False,
+    longest: float = 0.0,
 ) -> float:
-    """Label the rows, heading by heading; return the height of a row in points."""
-    ticks = sorted([(at, label, False) for at, label in labels] + [(at, label, True) for at, label in heads])
-    n = len(labels) + _HEAD * len(heads)
+    """Label the rows, heading by heading; return the height of a row in points.
+
+    Headings stand among the labels, or `inside` the Axes, where a long one takes no room from the data. The
+    axis holds as many rows as `longest` says, or as there are.
+    """
+    ticks = sorted(
+        [(at, label, False) for at, label in labels]
+        + [(at, label, True) for at, label in heads if not inside]
+    )
+    n = max(len(labels) + _HEAD * len(heads), longest)
     ax.set_ylim(n, 0)
     ax.set_xlim(*span)
     points = _height(ax) / n
-    size = float(np.clip(0.78 * points, 3.0, 8.5))
+    size = float(np.clip(0.88 * points, 3.0, 8.5))
     _name_rows(ax, [at for at, _, _ in ticks], [label for _, label, _ in ticks])
     ax.tick_params(axis="y", length=0, labelsize=size)
     ax.tick_params(axis="x", labelsize=8)
-    for tick, (at, _, head) in zip(ax.get_yticklabels(), ticks, strict=True):
+    for tick, (_, _, head) in zip(ax.get_yticklabels(), ticks, strict=True):
         if head:
             tick.set_fontweight("bold")
-            if at > _HEAD:
-                ax.axhline(at - _HEAD / 2, color=_FAINT, linewidth=0.6, zorder=0.5)
-    # Every other row is shaded, so that the eye finds its way from the word to its lanes.
-    for i, (at, _) in enumerate(labels):
-        if i % 2 == 0:
+    for at, label in heads:
+        if at > _HEAD:
+            ax.axhline(at - _HEAD / 2, color=_FAINT, linewidth=0.6, zorder=0.5)
+        if inside:
+            _head_inside(ax, at, label, size)
+    # Every other row below a heading is shaded, so that the eye finds its way from the word to its lanes.
+    shaded, last = False, -1.0
+    for at, _ in labels:
+        shaded = not shaded or at - last > 1.01
+        last = at
+        if shaded:
             ax.axhspan(at - 0.5, at + 0.5, color=_BAND, linewidth=0, zorder=0)
     return points
+
+
+def _head_inside(ax: Axes, at: float, label: str, size: float) -> None:
+    ax.annotate(
+        _plain(label, 40),
+        (0, at),
+        (4, 0),
+        xycoords=ax.get_yaxis_transform(),
+        textcoords="offset points",
+        va="center",
+        fontsize=size,
+        fontweight="bold",
+        bbox={"facecolor": "white", "linewidth": 0, "pad": 1},  # no dotted line through the name
+        annotation_clip=False,
+    )
 
 
 def _interval(ax: Axes, ends: tuple[float, float], y: float, connection: str, width: float) -> None:
     """Draw an interval with a white edge, to be seen above a cloud of points of its colour."""
     ax.plot(
-        ends, (y, y), color="white", linewidth=width + 1.2, zorder=3, solid_capstyle="butt", label="_edge"
+        ends, (y, y), color="white", linewidth=width + 0.9, zorder=3, solid_capstyle="butt", label="_edge"
     )
     ax.plot(
         ends,
@@ -969,9 +1205,23 @@ def _room(ax: Axes) -> float:
     return max(0.4 * width, width - (around.width - ax.bbox.width) * 72 / figure.dpi - 8)
 
 
-def _headings(ax: Axes, title: str, said: str, handles: list[Any]) -> None:
-    """Put title, source and legend above the Axes, each below the other, clear of the data."""
-    room = _room(ax)
+def _room_across(axes: Sequence[Axes]) -> float:
+    """Return the width from the left edge of the first Axes to the right edge of the figure, in points."""
+    figure = axes[0].get_figure(root=True)
+    assert figure is not None
+    with _no_glyph_warnings():
+        labels = axes[0].get_tightbbox()
+    assert labels is not None
+    beside = max(0.0, axes[0].bbox.x0 - labels.x0) * 72 / figure.dpi
+    return float(figure.get_size_inches()[0] * 72 - beside - 8)
+
+
+def _headings(ax: Axes, title: str, said: str, handles: list[Any], *, across: Sequence[Axes] = ()) -> None:
+    """Put title, source and legend above the Axes, each below the other, clear of the data.
+
+    They may reach `across` the Axes at its right.
+    """
+    room = _room(ax) if len(across) < 2 else _room_across(across)
     for columns in range(len(handles), 0, -1):
         legend = ax.legend(
             handles=handles,
@@ -991,7 +1241,7 @@ def _headings(ax: Axes, title: str, said: str, handles: list[Any]) -> None:
     lines = -(-len(handles) // columns)
     above = 4 + 12.5 * lines
     wrapped = textwrap.wrap(said, max(20, int(room / 4.3))) or [""]
-    ax.annotate(
+    note = ax.annotate(
         "\n".join(_plain(line, len(line)) for line in wrapped),
         (0, 1),
         (0, above + 3),
@@ -1004,6 +1254,10 @@ def _headings(ax: Axes, title: str, said: str, handles: list[Any]) -> None:
         annotation_clip=False,
     )
     ax.set_title(_plain(title, len(title)), loc="left", pad=above + 6 + 11.5 * len(wrapped))
+    if len(across) > 1:
+        # The title makes room above; in the width the layout would push the neighbour away.
+        for artist in (legend, note):
+            artist.set_in_layout(False)
 
 
 @contextlib.contextmanager

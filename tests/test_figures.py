@@ -107,6 +107,11 @@ def drawn(ax: Any, label: str) -> list[Any]:
     return [line for line in ax.lines if str(line.get_label()) == label]
 
 
+def heads_of(ax: Any) -> list[Any]:
+    """Headings of classes inside the Axes."""
+    return [t for t in ax.texts if t.get_fontweight() == "bold" and t.get_bbox_patch() is not None]
+
+
 def row_of(ax: Any) -> dict[str, float]:
     return dict(zip([t.get_text() for t in ax.get_yticklabels()], ax.get_yticks(), strict=True))
 
@@ -136,8 +141,10 @@ def test_connections_show_the_summary(fit: BiasFit, ax: Any, estimand: str) -> N
 def test_words_show_every_pair_and_the_posterior(fit: BiasFit, ax: Any, estimand: str) -> None:
     plot_words(fit, 0.8, ax=ax, estimand=estimand)
     rows = row_of(ax)
-    assert list(rows) == ["men", "he", "him", "his", "women", "she", "her", "hers"]
+    assert list(rows) == ["he", "him", "his", "she", "her", "hers"]
+    assert [t.get_text() for t in heads_of(ax)] == ["men", "women"]
     words = fit.words(0.8, estimand)
+    assert len(ax.collections) == 4  # and so no pair is beyond the axis
     for connection, points in zip(CONNECTIONS, ax.collections, strict=True):
         mine = fit.table[fit.table["connection"].astype(str) == connection]
         where = np.asarray(points.get_offsets())
@@ -153,6 +160,207 @@ def test_words_show_every_pair_and_the_posterior(fit: BiasFit, ax: Any, estimand
         assert len(means) == len(of)
     bars = sorted(tuple(line.get_xdata()) for line in drawn(ax, "_interval"))
     np.testing.assert_allclose(bars, sorted(zip(words["hpdi_low"], words["hpdi_high"], strict=True)))
+
+
+def wedges(ax: Any) -> list[Any]:
+    return [points for points in ax.collections if str(points.get_label()).startswith("_beyond")]
+
+
+def raw_points(ax: Any) -> list[Any]:
+    return [points for points in ax.collections if str(points.get_label()).lstrip("_") in CONNECTIONS]
+
+
+def far_out() -> pd.DataFrame:
+    """Two hundred and more pairs per connection, and five far from all others."""
+    frame = simulated({"men": [f"m{i}" for i in range(8)], "women": [f"w{i}" for i in range(8)]}, 16)
+    frame["distance"] = 0.95 + 0.4 * np.clip(frame["distance"] - 0.95, -0.4, 0.4)
+    mine = frame["protected_word"] == "w3"
+    frame.loc[frame[mine & (frame["connection"] == "neutral")].index[:3], "distance"] = [0.01, 0.02, 0.03]
+    frame.loc[frame[mine & (frame["connection"] == "associated")].index[:2], "distance"] = [0.05, 1.99]
+    return frame
+
+
+def narrow(frame: pd.DataFrame) -> BiasFit:
+    """Make a fit with made-up draws that lie among the pairs, so that intervals do not set the axis."""
+    fit = unsampled(frame)
+    posterior: Any = fit.tree["posterior"]
+    rng = np.random.default_rng(1)
+    for name in ("cbar", "c"):
+        posterior[name] = posterior[name].copy(data=0.95 + rng.normal(0, 0.01, posterior[name].shape))
+    for name in ("csd", "ws"):
+        posterior[name] = posterior[name].copy(data=np.full(posterior[name].shape, 0.01))
+    posterior["v"] = posterior["v"].copy(data=rng.normal(0, 0.01, posterior["v"].shape))
+    return fit
+
+
+def test_far_pairs_are_marked_at_the_edge_and_counted(ax: Any) -> None:
+    frame = far_out()
+    fit = narrow(frame)
+    plot_words(fit, ax=ax)
+    low, high = ax.get_xlim()
+    assert 0.5 < low < 0.8
+    assert 1.1 < high < 1.4
+    inside = frame[(frame["distance"] > low) & (frame["distance"] < high)]
+    assert len(inside) == len(frame) - 5
+    seen = np.sort(np.concatenate([np.asarray(p.get_offsets())[:, 0] for p in raw_points(ax)]))
+    np.testing.assert_allclose(seen, np.sort(inside["distance"]))
+    assert {(p.get_label(), len(p.get_offsets())) for p in wedges(ax)} == {
+        ("_beyond neutral", 3),
+        ("_beyond associated", 1),
+    }
+    assert len(wedges(ax)) == 3
+    row = row_of(ax)["w3"]
+    for points in wedges(ax):
+        where = np.asarray(points.get_offsets())
+        assert (np.abs(where[:, 1] - row) < 0.5).all()  # in the row of their own word
+        assert ((where[:, 0] > low) & (where[:, 0] < high)).all()  # and to be seen
+        side = where[0, 0]  # left of all points, or right of them but for one in the margin
+        assert side < seen[0] or side > seen[-2]
+    note = " ".join(" ".join(text.get_text() for text in ax.texts).split())
+    assert "5 of 1,024 pairs, which lie beyond the axis (all pairs: 0.01 to 1.99)" in note
+
+
+def test_no_interval_is_cut_and_few_pairs_are_shown_whole(ax: Any) -> None:
+    wide = unsampled(far_out())  # intervals of the prior, far wider than the pairs
+    plot_words(wide, ax=ax)
+    low, high = ax.get_xlim()
+    words = wide.words()
+    assert low < words["hpdi_low"].min()
+    assert high > words["hpdi_high"].max()
+    frame = simulated({"men": ["he", "him"], "women": ["she", "her"]})
+    frame.loc[0, "distance"] = frame["distance"].min() - 0.15  # a little apart: no reason to cut it off
+    other = Figure().subplots()
+    plot_words(narrow(frame), ax=other)
+    assert wedges(other) == []
+    assert other.get_xlim()[0] < frame["distance"].min()
+
+
+def test_the_span_holds_of_each_connection_the_middle() -> None:
+    fit = narrow(far_out())
+    low, high = figures._trimmed(fit, fit.words())
+    for _, group in fit.table.groupby("connection", observed=True):
+        out = (group["distance"] < low) | (group["distance"] > high)
+        assert out.mean() <= 0.02
+    values = fit.table["distance"]
+    quartiles = np.percentile(values, (25, 75))
+    assert low >= quartiles[0] - 4 * np.diff(quartiles)[0] - 1e-12
+
+
+def test_many_words_stand_in_two_columns_on_one_page() -> None:
+    fit = narrow(sixty())
+    left: Any = plot_words(fit)
+    try:
+        figure = left.figure
+        one, other = figure.axes
+        assert left is one
+        assert figure.get_size_inches()[0] == 7
+        assert figure.get_size_inches()[1] <= 9.4
+        shown = list(row_of(one)) + list(row_of(other))
+        assert shown == list(fit.table["protected_word"].unique())
+        assert abs(len(row_of(one)) - len(row_of(other))) <= 3
+        assert one.get_xlim() == other.get_xlim()
+        assert one.get_ylim() == other.get_ylim()  # rows are equally high
+        drawn_points = [*raw_points(one), *wedges(one), *raw_points(other), *wedges(other)]
+        assert sum(len(points.get_offsets()) for points in drawn_points) == len(fit.table)
+        names = [t.get_text() for ax in (one, other) for t in heads_of(ax)]
+        assert [name for name in names if "continued" not in name] == [f"class {c}" for c in "ABCDE"]
+        assert [name for name in names if "continued" in name] == ["class C (continued)"]
+        figure.draw_without_rendering()
+        assert other.bbox.x0 >= one.bbox.x1
+        assert other.bbox.height == pytest.approx(one.bbox.height, abs=1)
+        assert min(one.bbox.width, other.bbox.width) > 0.35 * figure.bbox.width
+        for ax in (one, other):
+            texts = [*ax.get_yticklabels(), *heads_of(ax)]
+            boxes = sorted((t.get_window_extent() for t in texts), key=lambda box: -box.y1)
+            assert all(above.y0 >= below.y1 - 1.5 for above, below in itertools.pairwise(boxes))
+            assert min(t.get_fontsize() for t in texts) >= 7
+        assert one.get_legend().get_window_extent().x1 <= figure.bbox.x1
+        # No label of the right column lies over the left one.
+        assert min(t.get_window_extent().x0 for t in other.get_yticklabels()) >= one.bbox.x1 - 1
+    finally:
+        plt.close(left.figure)
+
+
+def test_columns_end_with_a_class_where_they_can() -> None:
+    def of(**sizes: int) -> Any:
+        return {name: [(f"{name}{i}", f"{name}{i}") for i in range(n)] for name, n in sizes.items()}
+
+    def shape(parts: Any) -> list[dict[str, int]]:
+        return [{name: len(members) for name, members in part.items()} for part in parts]
+
+    assert shape(figures._in_columns(of(a=32, b=32), 2)) == [{"a": 32}, {"b": 32}]
+    assert shape(figures._in_columns(of(a=10, b=9, c=20), 2)) == [{"a": 10, "b": 9}, {"c": 20}]
+    assert shape(figures._in_columns(of(a=60), 2)) == [{"a": 30}, {"a (continued)": 30}]
+    assert shape(figures._in_columns(of(a=5, b=5), 1)) == [{"a": 5, "b": 5}]
+    (first, second) = figures._in_columns(of(a=60), 2)
+    assert [key for part in (first, second) for members in part.values() for key, _ in members] == [
+        f"a{i}" for i in range(60)
+    ]
+
+
+def test_the_figure_grows_with_the_words() -> None:
+    def height(n: int) -> float:
+        fit = unsampled(simulated({"a": [f"a{i}" for i in range(n)], "b": [f"b{i}" for i in range(n)]}, 2))
+        shown = figures._shown_words(fit, None)
+        columns = figures._columns(fit, shown)
+        assert columns == (1 if n <= 12 else 2)
+        return figures._size_words(fit, columns)[1]
+
+    heights = [height(n) for n in (2, 5, 12, 32, 60, 90)]
+    assert heights[0] < heights[1] < heights[2] <= 9.4
+    assert heights[3] <= 9.4 < heights[4] < heights[5]
+    # Each of the four lanes of a word has more than three points on paper, however many words there are.
+    assert (heights[5] - 1.4) * 72 / (90 + figures._HEAD) * 0.84 / 4 > 3
+
+
+def test_long_words_stay_in_one_column() -> None:
+    fit = unsampled(
+        simulated({"a": ["a very long protected word", *(f"a{i}" for i in range(40))], "b": ["b"]}, 2)
+    )
+    assert figures._columns(fit, figures._shown_words(fit, None)) == 1
+
+
+def test_chosen_words_share_the_axis_of_all(fit: BiasFit, ax: Any) -> None:
+    plot_words(fit, ax=ax, words=["hers", "he"])
+    assert list(row_of(ax)) == ["he", "hers"]
+    mine = fit.table["protected_word"].isin(["he", "hers"])
+    assert sum(len(points.get_offsets()) for points in ax.collections) == mine.sum()
+    assert len(drawn(ax, "_interval")) == 8
+    whole = Figure().subplots()
+    plot_words(fit, ax=whole)
+    assert ax.get_xlim() == whole.get_xlim()
+    with pytest.raises(InputError, match="did you mean 'her'"):
+        plot_words(fit, ax=ax, words=["herr"])
+    with pytest.raises(InputError, match="no word is asked for"):
+        plot_words(fit, ax=ax, words=[])
+
+
+def test_crowds_are_smaller_and_fainter_than_few(ax: Any) -> None:
+    frame = simulated({"men": ["he", "him"], "women": ["she", "her"]}, 60)
+    few = frame["connection"].isin(["human", "neutral"]) | frame["attribute"].str.match(r".* [0-4]$")
+    plot_words(narrow(frame[few].reset_index(drop=True)), ax=ax)
+    look = {p.get_label()[1:]: (p.get_alpha(), p.get_sizes()[0]) for p in raw_points(ax)}
+    assert look["neutral"][0] < 0.6 * look["associated"][0]
+    assert look["neutral"][1] < 0.7 * look["associated"][1]
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["6 words", "60 words"])
+def test_intervals_hide_no_point_of_few(many: bool, fit: BiasFit) -> None:
+    """The white edge of an interval ends before the points of its lane and of the lane above begin."""
+    shown: Any = plot_words(narrow(sixty()) if many else fit)
+    try:
+        shown.figure.draw_without_rendering()
+        row = shown.transData.transform([[0, 0], [0, 1]])
+        per_row = abs(row[1, 1] - row[0, 1]) * 72 / shown.figure.dpi
+        points = np.concatenate([np.asarray(p.get_offsets())[:, 1] for p in shown.collections])
+        half = max(np.sqrt(p.get_sizes()[0]) for p in shown.collections) / 2
+        edges = drawn(shown, "_edge")
+        thick = max(line.get_linewidth() for line in edges) / 2
+        lines = np.array([line.get_ydata()[0] for line in edges])
+        clear = np.abs(points[:, None] - lines).min() * per_row - half - thick
+        assert clear > -0.5
+    finally:
+        plt.close(shown.figure)
 
 
 def test_words_are_drawn_the_same_each_time(fit: BiasFit) -> None:
@@ -376,6 +584,45 @@ def test_words_of_any_kind_are_drawn_as_written(tmp_path: Path) -> None:
     assert ax.bbox.width > 0.5 * ax.get_figure().bbox.width
 
 
+# -- the critique ---------------------------------------------------------------------------------
+
+
+def test_rates_near_the_level_are_not_blown_up() -> None:
+    from bayesbias._figures_critique import _SHOWN, plot_false_alarms
+    from bayesbias.simulation import simulate_grid
+
+    grid = simulate_grid([2, 8, 32], attribute_sd=[0.0, 0.06], draws=300, seed=2)
+    calm = plot_false_alarms(grid, ax=Figure().subplots(), attribute_sd=0)
+    assert grid.loc[grid["attribute_sd"] == 0, "alarms_high"].max() < 0.2
+    assert calm.get_ylim() == (0, 0.2)
+    loud = plot_false_alarms(grid, ax=Figure().subplots(), attribute_sd=0.06)
+    shown = grid[(grid["attribute_sd"] == 0.06) & (grid["pair_sd"] == grid["pair_sd"].max())]
+    keys = pd.Series(list(zip(shown["question"], shown["method"], strict=True)), index=shown.index)
+    top = shown.loc[keys.isin(_SHOWN), "alarms_high"].max()
+    assert loud.get_ylim()[1] > top > 0.2
+    bars = {str(c.get_label()): c for c in loud.collections}
+    weat = shown[(shown["question"] == "classes") & (shown["method"] == "weat")].sort_values("n_words")
+    ends = np.array([path.vertices for path in bars["_interval classes weat"].get_paths()], dtype=float)
+    np.testing.assert_allclose(ends[:, :, 0], np.array([[2, 2], [8, 8], [32, 32]]))
+    np.testing.assert_allclose(ends[:, :, 1], weat[["alarms_low", "alarms_high"]])
+    # Methods that agree stand side by side on paper.
+    places = [
+        round(float(line.get_transform().transform([(2, 0.1)])[0, 0]), 3)
+        for line in loud.lines
+        if len(np.asarray(line.get_xdata())) == 3
+    ]
+    assert len(set(places)) == len(places) == 4
+
+
+def test_the_two_draws_of_the_paper_differ_without_colour(ax: Any) -> None:
+    from bayesbias._figures_critique import plot_paper
+
+    plot_paper("no difference, sd 0.05", ax=ax)
+    (printed,), (same,) = (drawn(ax, f"_single draw, {name}") for name in ("as coded", "as intended"))
+    assert same.get_markerfacecolor() == "white"
+    assert printed.get_markerfacecolor() != "white"
+
+
 # -- what is touched ------------------------------------------------------------------------------
 
 
@@ -404,7 +651,9 @@ def test_user_settings_do_not_leak_in() -> None:
     assert to_hex(title.get_color()) == "#222222"
     assert title.get_fontsize() == 9.5
     # Dollars are escaped, which is undone only where formulas are looked for.
-    assert ax.get_yticklabels()[1].get_text() == r"\$x_1\$"
+    assert ax.get_yticklabels()[0].get_text() == r"\$x_1\$"
+    assert heads_of(ax)[0].get_text() == r"\$a\$"
+    assert heads_of(ax)[0].get_parse_math()
     assert all(label.get_parse_math() for label in ax.get_yticklabels())
 
 
@@ -449,7 +698,27 @@ def test_nothing_is_left_behind_where_saving_fails(
         patch.setattr(os, "fsync", full)
         with pytest.raises(InputError, match="No space left"):
             save_figures(fit, out, "svg")
-    assert list(out.iterdir()) == []
+    assert not out.exists()
+    deep = tmp_path / "new" / "deeper"
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "words.svg").write_text("older")
+    calls = 0
+
+    def full_later(descriptor: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 4:  # three files are written by then, one of them over an older one
+            full(descriptor)
+
+    for folder in (deep, tmp_path / "kept"):
+        calls = 0
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full_later)
+            with pytest.raises(InputError, match="No space left"):
+                save_figures(fit, folder, "svg")
+        assert calls == 5
+    assert not (tmp_path / "new").exists()
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["words.svg"]
     file = tmp_path / "file"
     file.write_text("")
     with pytest.raises(InputError, match="is a file"):
@@ -480,10 +749,5 @@ def test_published_table_is_drawn_whole(shared: Path, ax: Any) -> None:
     fit = fit_model(table, seed=1, draws=200, tune=300, pointwise=False)
     plot_words(fit, ax=ax)
     assert sum(len(points.get_offsets()) for points in ax.collections) == 4830
-    labels = [t.get_text() for t in ax.get_yticklabels()]
-    assert len(labels) == 18
-    assert [t.get_text() for t in ax.get_yticklabels() if t.get_fontweight() == "bold"] == [
-        "jew",
-        "christian",
-        "muslim",
-    ]
+    assert len(ax.get_yticklabels()) == 15
+    assert [t.get_text() for t in heads_of(ax)] == ["jew", "christian", "muslim"]

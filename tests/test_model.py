@@ -66,32 +66,45 @@ def test_settings_are_checked(setting, value):
 
 @pytest.mark.parametrize("model", ["crossed", "robust", "hierarchical"])
 def test_rotated_coordinates_are_the_same_distribution(model):
-    """Change of variables: the density ratio of rotated and plain coordinates is one constant."""
+    """Change of variables: density in the one coordinates = density in the others x Jacobian, up to a constant."""
     import pytensor
+    import pytensor.tensor as pt
 
-    design = Design.of(load_model(model), grid())
+    design = Design.of(load_model(model), grid((3, 3), (2, 2), 3, 3))
     plain, rotated = _pymc_model(design), _pymc_model(design, rotated=True)
     value_vars = rotated.value_vars
-    outputs = [
-        rotated.logp(),
-        *rotated.replace_rvs_by_values([rotated[name] for name in design.spec.parameters]),
+    values = rotated.replace_rvs_by_values([rotated[name] for name in design.spec.parameters])
+    at = dict(zip(design.spec.parameters, values, strict=True))
+    # The plain coordinates, those of positive parameters as logarithms, in the order of the plain model.
+    names = [v.name.removesuffix("_log__") for v in plain.value_vars]
+    columns = [
+        pt.log(at[name]).flatten() if design.spec.parameters[name].positive else at[name].flatten()
+        for name in names
     ]
-    joint = pytensor.function(value_vars, outputs)
+    joint = pytensor.function(value_vars, [rotated.logp(), pt.concatenate(columns)])
     plain_logp = plain.compile_logp()
-    keys = [v.name for v in value_vars]
-    rng = np.random.default_rng(0)
+    shapes = {v.name: np.shape(plain.initial_point()[v.name]) for v in plain.value_vars}
     start = rotated.initial_point()
+    flat = np.concatenate([np.ravel(start[v.name]) for v in value_vars])
+    ends = np.cumsum([np.size(start[v.name]) for v in value_vars])
+
+    def at_point(x):
+        parts = np.split(x, ends[:-1])
+        return joint(*(p.reshape(np.shape(start[v.name])) for v, p in zip(value_vars, parts, strict=True)))
+
+    rng = np.random.default_rng(0)
     differences = []
     for _ in range(5):
-        point = {key: start[key] + rng.normal(0, 0.1, np.shape(start[key])) for key in keys}
-        logp, *values = joint(*(point[key] for key in keys))
-        named = dict(zip(design.spec.parameters, values, strict=True))
-        target = {}
-        for key in plain.initial_point():
-            name = key.removesuffix("_log__")
-            target[key] = np.log(named[name]) if key.endswith("_log__") else named[name]
-        differences.append(float(logp) - float(plain_logp(target)))
-    np.testing.assert_allclose(differences, differences[0], atol=1e-8)
+        point = flat + rng.normal(0, 0.3, len(flat))
+        logp, moved = at_point(point)
+        steps = 1e-5 * np.eye(len(flat))
+        slope = np.stack([(at_point(point + h)[1] - at_point(point - h)[1]) / 2e-5 for h in steps], axis=1)
+        assert slope.shape[0] == slope.shape[1]
+        cut = np.cumsum([int(np.prod(shape)) for shape in shapes.values()])
+        parts = zip(shapes, np.split(moved, cut[:-1]), strict=True)
+        target = {name: part.reshape(shapes[name]) for name, part in parts}
+        differences.append(float(logp) - float(plain_logp(target)) - np.linalg.slogdet(slope)[1])
+    np.testing.assert_allclose(differences, differences[0], atol=1e-6)  # slopes by differences
 
 
 def close(reduced, sampled, *, mean=0.1, sd=0.1):
