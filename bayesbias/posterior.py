@@ -64,6 +64,7 @@ ESTIMANDS = ("population", "these_words")
 MAX_R_HAT = 1.01
 MIN_ESS_PER_CHAIN = 100
 _MIN_DRAWS = 4  # per chain; R-hat and ESS split each chain in two and need a variance in both halves
+_MOST_LINES = 5  # of results in a repr
 _FORMAT = 1  # of the netCDF file
 _ATTRS = ("model", "provenance", "pointwise")
 
@@ -173,9 +174,13 @@ class BiasFit:
             {"level": level, "name": names, results.group: groups, "estimand": estimand}.items()
         ):
             frame.insert(place, column, values)
-        by = "all" if level == "overall" else self.table[results.levels[level].by].astype(str)
-        counts = self.table.assign(_by=by).groupby(["_by", results.group], observed=True, sort=False).size()
-        frame["n_pairs"] = [int(counts[name, group]) for name, group in zip(names, groups, strict=True)]
+        columns = [results.group] if level == "overall" else [results.levels[level].by, results.group]
+        counts = self.table.groupby(columns, observed=True, sort=False).size()
+        found = {tuple(map(str, np.atleast_1d(np.array(key, dtype=object)))): n for key, n in counts.items()}
+        frame["n_pairs"] = [
+            int(found[(group,) if level == "overall" else (name, group)])
+            for name, group in zip(names, groups, strict=True)
+        ]
         return frame
 
     def shares(self, prob: float = PROB, group: str | None = None) -> pd.DataFrame:
@@ -210,12 +215,10 @@ class BiasFit:
         """Sources of variance, and draws of their shares, shape (chain, draw, source)."""
         if self.spec.likelihood != "Normal":
             raise FitError(f"shares of variance need normal noise, and {self.spec.label} has another")
-        labels = self.table[self.spec.results.group].astype(str).to_numpy()
+        labels, codes = labels_of(self.table[self.spec.results.group], self.spec.results.group)
         if group is not None and group not in labels:
-            raise InputError(
-                "no such rows", found=group, valid=list(dict.fromkeys(labels)), hint=nearest(group, labels)
-            )
-        rows = np.ones(len(labels), dtype=bool) if group is None else labels == group
+            raise InputError("no such rows", found=group, valid=labels, hint=nearest(str(group), labels))
+        rows = np.ones(len(codes), dtype=bool) if group is None else codes == labels.index(group)
         design, draws = self.design, self.draws()
 
         def variance(value: float | str, entries: np.ndarray) -> np.ndarray:
@@ -420,13 +423,18 @@ class BiasFit:
             f"BiasFit: model {self.spec.name} on {source}, {len(self.table):,} rows, {chains} x {draws} draws"
         )
         lines = [head]
-        with contextlib.suppress(FitError):  # a table without connections to contrast has no such lines
-            frame = self.contrasts(estimand="population")
-            frame = frame[frame["level"] == "overall"]
+        with contextlib.suppress(FitError):  # a table without the columns of the results has no such lines
+            if self.spec.results.group == "connection":
+                frame = self.contrasts(estimand="population").rename(columns={"contrast": "said"})
+                frame = frame[frame["level"] == "overall"]
+            else:
+                frame = self.summary().rename(columns={self.spec.results.group: "said"})
             lines += [
-                f"  {row.contrast:<24} {row.mean:+.3f}  {row.prob:.0%} HPDI [{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]"
-                for row in frame.itertuples()
+                f"  {row.said:<24} {row.mean:+.3f}  {row.prob:.0%} HPDI [{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]"
+                for row in frame.head(_MOST_LINES).itertuples()
             ]
+            if len(frame) > _MOST_LINES:
+                lines.append(f"  and {len(frame) - _MOST_LINES} more")
         d = self.diagnostics()
         lines.append(
             f"  converged: R-hat {d['max_r_hat']:.3f}, ESS {d['min_ess_bulk']:.0f}, no divergences"
@@ -523,16 +531,13 @@ def level_means(
     present, group = labels_of(table[results.group], results.group)
     every = set(design.coords)
     given = every if estimand == "these_words" else set(results.estimands.get(estimand, ()))
-    levels = {"overall": (np.full(len(table), "all"), given)}
+    levels = {"overall": (["all"], np.zeros(len(table), dtype=np.int64), given)}
     for level, about in results.levels.items():
-        levels[level] = (table[about.by].astype(str).to_numpy(), given | set(about.held))
+        levels[level] = (*labels_of(table[about.by], about.by), given | set(about.held))
     keys: list[tuple[str, str, str]] = []
     blocks = []
-    for level, (names, held) in levels.items():
-        codes = {name: i for i, name in enumerate(dict.fromkeys(names))}
-        cell = np.array([codes[name] for name in names]) * len(present) + group
-        cells, rows, counts = np.unique(cell, return_inverse=True, return_counts=True)
-        labels = list(codes)
+    for level, (labels, codes, held) in levels.items():
+        cells, rows, counts = np.unique(codes * len(present) + group, return_inverse=True, return_counts=True)
         keys += [(level, labels[c // len(present)], present[c % len(present)]) for c in cells]
         average = functools.partial(_average, design, draws, held | set(results.fixed), sparse, rows, counts)
         mean = sum(average(name, design.index[name]) for name in design.spec.mu)

@@ -742,13 +742,18 @@ def _asked_by(spec: ModelSpec, column: str) -> str:
 
 
 def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
+    """Return the labels of a column as they come (connections in their usual order), and the code of each row."""
     import pandas as pd
 
     if column.isna().any():
         row = int(np.flatnonzero(column.isna().to_numpy())[0])
         raise InputError("has an empty cell", where=f"column {name}, row {row}")
-    codes, labels = pd.factorize(column.astype(str).to_numpy())
-    labels = [str(label) for label in labels]
+    if isinstance(column.dtype, pd.CategoricalDtype):  # a million rows of ten labels stay numbers
+        codes, used = pd.factorize(column.cat.codes.to_numpy())
+        labels = [str(label) for label in column.cat.categories[used]]
+    else:
+        codes, found = pd.factorize(column.astype(str).to_numpy())
+        labels = [str(label) for label in found]
     if name == "connection":
         order = [c for c in CONNECTIONS if c in labels] + [c for c in labels if c not in CONNECTIONS]
         codes = np.array([order.index(label) for label in labels])[codes]

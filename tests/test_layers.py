@@ -18,14 +18,20 @@ ORDER = (
     "errors",
     "_resources",
     "rrandom",
+    "_progress",
     "spec",
     "wordlist",
     "_vectorfiles",
     "_vectorindex",
     "embedding",
+    "_encodercache",
+    "_encoderfiles",
+    "_encodermodels",
     "encoder",
     "distance",
     "sentences",
+    "_classifiers",
+    "_predictions",
     "sentiment",
     "debias",
     "permutation",
@@ -34,7 +40,6 @@ ORDER = (
     "collapsed",
     "posterior",
     "model",
-    "_progress",
     "comparison",
     "simulation",
     "_workers",
@@ -61,11 +66,14 @@ ALLOWED = {
     "click": {"cli", "_cli_calibrate", "_cli_compare", "_cli_measure", "_cli_report", "_cli_sweep"},
     "numba": {"_kernel"},
     "jinja2": {"htmlreport"},
+    "sklearn": {"_classifiers"},
+    "joblib": {"_classifiers"},
+    "sentence_transformers": {"encoder"},
 }
 # What takes long to import, and must wait inside functions. numpy may not load with the package either.
 HEAVY = (
-    "arviz", "gensim", "jinja2", "matplotlib", "numba", "nutpie", "numpy", "pandas", "pyarrow", "pymc", "pytensor",
-    "safetensors", "scipy", "tokenizers", "torch", "xarray",
+    "arviz", "gensim", "h5py", "jinja2", "joblib", "matplotlib", "numba", "nutpie", "numpy", "pandas", "pyarrow", "pymc",
+    "pytensor", "safetensors", "scipy", "sentence_transformers", "sklearn", "tokenizers", "torch", "transformers", "xarray",
 )  # fmt: skip
 LATE = set(HEAVY) - {"numpy"}
 WITHOUT_NUMPY = {"errors", "_resources", "wordlist", "cli", "__init__"}
@@ -194,6 +202,7 @@ def test_all_public_names_resolve_to_what_they_name():
 
 SKIPPED = {
     ".venv-bench",
+    ".venv-encoders",
     ".git",
     ".venv",
     ".mypy_cache",
