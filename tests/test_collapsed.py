@@ -118,16 +118,43 @@ def spec_of(name: str):
     return parse_model(OWN, "own") if name == "own" else load_model(name)
 
 
+def sentences(seed=0) -> pd.DataFrame:
+    """Two targets and two attributes whose words stand in templates, words of one kind in fewer of them."""
+    rng = np.random.default_rng(seed)
+    words = {"x": (2, 3), "y": (3, 3)}
+    rows = [
+        (f"{t}{i}", t, f"T{j}", f"{a}a{k}", "stereotype", f"A{m}", "associated" if a == t else "different")
+        for t in words for i in range(words[t][0]) for j in range(2 if i == 0 else 3)
+        for a in words for k in range(3) for m in range(2 if k < 2 else 3)
+    ]  # fmt: skip
+    names = ["protected_word", "protected_class", "protected_template", "attribute", "attribute_kind"]
+    frame = pd.DataFrame(rows, columns=[*names, "attribute_template", "connection"])
+    return frame.assign(distance=rng.normal(0.9, 0.2, len(frame)))
+
+
+def opinions(seed=0) -> pd.DataFrame:
+    """Two classifiers on pairs of nouns and professions; one of them lacks two pairs."""
+    rng = np.random.default_rng(seed)
+    rows = [(c, f"n{i}", f"p{j}") for c in "ab" for i in range(5) for j in range(4)]
+    frame = pd.DataFrame(rows, columns=["classifier", "noun_pair", "profession"])
+    return frame.assign(difference=rng.normal(0, 0.2, len(frame))).drop(index=[22, 37]).reset_index(drop=True)
+
+
 TABLES = {
     "grid": grid(),
     "holes": grid().drop(index=[0, 17, 40]).reset_index(drop=True),
     "repeats": pd.concat([grid(), grid().iloc[:16], grid().iloc[:5]], ignore_index=True),
     "uneven": grid(words=(1, 4), attributes=(1, 3), human=0, neutral=2),
+    "sentences": sentences(),
+    "opinions": opinions(),
 }
+CASES = [
+    (model, table) for model in (*NORMAL_MODELS, "own") for table in ("grid", "holes", "repeats", "uneven")
+]
+CASES += [("sentence", "sentences"), ("sentiment", "opinions")]
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("model", [*NORMAL_MODELS, "own"])
+@pytest.mark.parametrize(("model", "table"), CASES)
 def test_log_density_equals_dense_marginal(model, table):
     design = Design.of(spec_of(model), TABLES[table])
     reduced = collapse(design)
@@ -153,8 +180,7 @@ def test_log_density_equals_dense_marginal(model, table):
         assert reduced.log_density(theta)[0] == pytest.approx(expected, abs=1e-8)
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("model", [*NORMAL_MODELS, "own"])
+@pytest.mark.parametrize(("model", "table"), CASES)
 def test_gradient_equals_differences(model, table):
     reduced = collapse(Design.of(spec_of(model), TABLES[table]))
     theta = np.random.default_rng(1).normal(-2, 0.5, reduced.n_theta)
@@ -173,8 +199,7 @@ def test_a_wild_step_has_density_zero_and_raises_nothing(far):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("table", ["grid", "holes", "repeats"])
-@pytest.mark.parametrize("model", [*NORMAL_MODELS, "own"])
+@pytest.mark.parametrize(("model", "table"), [case for case in CASES if case[1] != "uneven"])
 def test_effects_are_drawn_from_their_conditional(model, table):
     """First and second moments of the fitted means against the closed form."""
     design = Design.of(spec_of(model), TABLES[table])

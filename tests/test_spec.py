@@ -12,9 +12,11 @@ from bayesbias.spec import (
     CONNECTIONS,
     DISTRIBUTIONS,
     Design,
+    labels_of,
     load_model,
     parse_model,
     shipped_models,
+    trimmed,
 )
 
 # A model of one's own: a mean with three terms, a spread per kind, Student-t noise with numbers and parameters.
@@ -177,6 +179,23 @@ DOCUMENTED = {  # the table of models in the design notes; the paper's section 4
         },
     ),
 }
+_WORDS = {"c": "csd", "v": "ws", "u": "us", "m": "ms"}
+_SENTENCES = {"p": "ps", "q": "qs", "pc": "pcs", "qc": "qcs", "s": "ss", "r": "rs", "sc": "scs", "rc": "rcs"}
+_BOTH = {"w": "wws", "t": "tts", "wt": "wts", "tw": "tws"}
+DOCUMENTED["sentence"] = (
+    "Normal",
+    {
+        name: f"Normal({'cbar' if name == 'c' else '0'}, {sd})"
+        for name, sd in (_WORDS | _SENTENCES | _BOTH).items()
+    }
+    | {"cbar": "Normal(1, 0.3)", "sigma": "Exponential(2)"}
+    | {sd: "Exponential(2)" for sd in (_WORDS | _SENTENCES | _BOTH).values()},
+)
+for _name, _sd, _rate in (("sentiment", "0.2", "5"), ("sentiment_logit", "1", "1")):
+    _scales = {sd: f"Exponential({_rate})" for sd in ("nsd", "psd", "sigma")}
+    _effects = {"b": f"Normal(0, {_sd})", "n": "Normal(0, nsd)", "p": "Normal(0, psd)"}
+    DOCUMENTED[_name] = ("Normal", _effects | _scales)
+OUTCOMES = {"change": "change", "sentiment": "difference", "sentiment_logit": "logit_difference"}
 
 
 @pytest.mark.parametrize("name", sorted(DOCUMENTED))
@@ -189,9 +208,14 @@ def test_shipped_models_are_the_documented_ones(name):
         written[key] = f"{parameter.distribution}({', '.join(values)})"
     assert spec.name == name
     assert (spec.likelihood, written) == (likelihood, priors)
-    assert spec.outcome == ("change" if name == "change" else "distance")
-    assert spec.units == ("protected_word", "attribute")
-    assert spec.parameters["sigma"].dims == (() if name == "additive" else ("connection",))
+    assert spec.outcome == OUTCOMES.get(name, "distance")
+    if name == "sentence":
+        assert spec.units == ("protected_word", "protected_template", "attribute", "attribute_template")
+    else:
+        sentiment = ("classifier", "noun_pair", "profession")
+        assert spec.units == (sentiment if "sentiment" in name else ("protected_word", "attribute"))
+    assert spec.results.group == ("classifier" if "sentiment" in name else "connection")
+    assert spec.parameters["sigma"].dims == (() if name == "additive" else (spec.results.group,))
 
 
 def test_nothing_is_shipped_that_is_not_documented():
@@ -356,7 +380,11 @@ def test_unknown_models_are_refused(tmp_path):
 @pytest.mark.parametrize("name", MODELS)
 def test_index_arrays_equal_a_slow_loop(name, table):
     spec = spec_of(name)
-    table = table.assign(change=table["distance"])  # the outcome of one model; any number serves here
+    rng = np.random.default_rng(0)
+    for outcome in OUTCOMES.values():  # any number serves here, and any label
+        table = table.assign(**{outcome: table["distance"]})
+    for column in ("protected_template", "attribute_template", "classifier", "noun_pair", "profession"):
+        table = table.assign(**{column: rng.choice(["x", "y", "z"], len(table))})
     design = Design.of(spec, table)
     used = {*spec.mu, *(v for v in spec.noise.values() if isinstance(v, str))}
     assert used <= set(design.index)
@@ -587,3 +615,111 @@ def test_prior_draws_follow_their_parents(table):
     assert prior["c"].var() == pytest.approx(0.59, rel=0.08)
     again = design.prior_draws(3000, seed=4)
     assert all(np.array_equal(prior[name], again[name]) for name in prior)
+
+
+# -- what results are about, and models made smaller -----------------------------------------------
+
+RESULTS = """
+[results]
+group = "kind"
+fixed = ["side"]
+[results.level.person]
+by = "person"
+held = ["person", "team"]
+[results.estimand.new_days]
+held = ["person"]
+"""
+
+
+def test_results_are_read_and_have_defaults():
+    spec = own()
+    assert (spec.results.group, spec.results.fixed) == ("connection", ("connection", "attribute_kind"))
+    assert {name: (level.by, level.held) for name, level in spec.results.levels.items()} == {
+        "class": ("protected_class", ("protected_word", "protected_class")),
+        "word": ("protected_word", ("protected_word", "protected_class")),
+    }
+    results = parse_model((OWN + RESULTS).encode(), "own").results
+    assert (results.group, results.fixed) == ("kind", ("kind", "side"))
+    assert {name: (level.by, level.held) for name, level in results.levels.items()} == {
+        "person": ("person", ("person", "team"))
+    }
+    assert results.estimands == {"new_days": ("person",)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('group = "kind"', "group = 3", r"own.toml, \[results\], key group: must be the name of a column"),
+        ('group = "kind"', "", r"own.toml, \[results\]: the key 'group' is missing"),
+        ("fixed", "fixd", r"unknown key.*'fixd'.*did you mean 'fixed'"),
+        ('by = "person"', "by = []", r"\[results.level.person\], key by"),
+        ('held = ["person", "team"]', "held = 3", r"\[results.level.person\], key held"),
+        ("new_days", "population", r"\[results.estimand.population\]: this name is taken"),
+        (
+            '[results.level.person]\nby = "person"\nheld = ["person", "team"]',
+            "level = 3",
+            "must be a table of tables",
+        ),
+    ],
+)
+def test_bad_results_are_refused(old, new, said):
+    text = OWN + RESULTS
+    assert old in text
+    with pytest.raises(InputError, match=said):
+        parse_model(text.replace(old, new, 1).encode(), "own.toml")
+
+
+def test_a_model_without_terms_keeps_only_what_is_used():
+    spec = load_model("shared")
+    less = spec.without(("u", "m"), "why")
+    assert less.mu == ("c", "v")
+    assert list(less.parameters) == ["c", "v", "cbar", "csd", "ws", "sigma"]
+    crossed = load_model("crossed")
+    assert less.parameters == crossed.parameters
+    assert less.notes == (*spec.notes, "why")
+    again = parse_model(less.text.encode(), "again")  # its text says what it is
+    assert (again.mu, again.parameters, again.sha256) == (less.mu, less.parameters, less.sha256)
+
+
+@pytest.mark.parametrize(
+    ("words", "templates", "kept"),
+    [
+        # each word in each template on both sides: nothing to leave out
+        (3, 3, ("c", "v", "u", "m", "p", "q", "pc", "qc", "s", "r", "sc", "rc", "w", "t", "wt", "tw")),
+        # one template: sentences are words, pairs of words are single rows
+        (3, 1, ("c", "v", "u", "m")),
+    ],
+)
+def test_terms_that_a_table_cannot_tell_apart_are_left_out(words, templates, kept):
+    rows = [
+        {
+            "protected_word": f"{cls}{i}", "protected_class": cls, "protected_template": f"T{j}",
+            "attribute": f"{own}a{k}", "attribute_kind": "stereotype", "attribute_template": f"A{m}",
+            "connection": "associated" if own == cls else "different", "distance": float(i + j - k * m),
+        }
+        for cls in "xy" for i in range(words) for j in range(templates)
+        for own in "xy" for k in range(words) for m in range(templates)
+    ]  # fmt: skip
+    spec = load_model("sentence")
+    found = trimmed(spec, pd.DataFrame(rows))
+    assert found.mu == kept
+    assert (found is spec) == (len(kept) == len(spec.mu))
+    if found is not spec:
+        assert "w (from the noise)" in found.notes[-1]
+        assert "p (from no difference)" in found.notes[-1]
+        assert "s (from m)" in found.notes[-1]
+        assert set(found.parameters) == {*kept, "cbar", "csd", "ws", "us", "ms", "sigma"}
+
+
+@pytest.mark.parametrize("categorical", [False, True])
+def test_labels_come_in_order_of_appearance_also_of_categories(categorical):
+    column = pd.Series(["b", "a", "b", "c"])
+    if categorical:
+        column = column.astype(pd.CategoricalDtype(["a", "z", "c", "b"]))
+    labels, codes = labels_of(column, "x")
+    assert labels == ["b", "a", "c"]
+    assert codes.tolist() == [0, 1, 0, 2]
+    column = pd.Series(["neutral", "own", "associated"], dtype="category" if categorical else object)
+    labels, codes = labels_of(column, "connection")
+    assert labels == ["associated", "neutral", "own"]
+    assert codes.tolist() == [1, 2, 0]
