@@ -555,12 +555,12 @@ def static_encoder(*, name: str | None = None) -> Encoder:
 _CLITIC = re.compile(r"(?i)(?<=\w)(n't|'(?:s|m|d|re|ve|ll))$")
 
 
-def _tokens(sentence: str) -> list[str]:
+def cbow_tokens(sentence: str) -> list[str]:
     """Split a sentence much as the Penn Treebank does, which the paper's baseline used.
 
     Examples
     --------
-    >>> _tokens("The person's name isn't Jean-Luc.")
+    >>> cbow_tokens("The person's name isn't Jean-Luc.")
     ['The', 'person', "'s", 'name', 'is', "n't", 'Jean-Luc', '.']
     """
     out = []
@@ -655,7 +655,7 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
         absent.update(loaded.missing)
 
     def run(sentences: list[str]) -> np.ndarray:
-        split = [_tokens(sentence) for sentence in sentences]
+        split = [cbow_tokens(sentence) for sentence in sentences]
         fetch(split)
         for sentence, tokens in zip(sentences, split, strict=True):
             if not any(token in vectors and re.search(r"\w", token) for token in tokens):
@@ -668,7 +668,7 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
         return np.array([np.mean([vectors[t] for t in tokens if t in vectors], axis=0) for tokens in split])
 
     def look(sentences: list[str]) -> dict[str, Any]:
-        split = {sentence: _tokens(sentence) for sentence in sentences}
+        split = {sentence: cbow_tokens(sentence) for sentence in sentences}
         fetch(list(split.values()))
         lacking = {s: tuple(t for t in tokens if t in absent) for s, tokens in split.items()}
         counts = Counter(token for tokens in lacking.values() for token in dict.fromkeys(tokens))

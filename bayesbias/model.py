@@ -235,7 +235,7 @@ def _by_block(
         return value if isinstance(value, float) or value.ndim == 0 else value.flatten()[entries]
 
     def partly(label: str, mu: Any, spread: Any, entries: np.ndarray) -> Any:
-        """Normal effects, centred on their mean as far as the data know them."""
+        """Make normal effects, centred on their mean as far as the data know them."""
         if known is None:
             return pm.Normal(label, mu, spread, shape=len(entries))
         centred = known[entries]

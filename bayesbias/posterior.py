@@ -159,12 +159,8 @@ class BiasFit:
             ``level, name, connection, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat, n_pairs``;
             the third column has the name of what the model gives results for.
         """
+        self._check_level(level)
         results = self.spec.results
-        valid = ("overall", *results.levels)
-        if level not in valid:
-            raise InputError(
-                f"{self.spec.label} has no such level", found=level, valid=valid, hint=nearest(str(level), valid)
-            )
         keys, draws = self._levels(estimand)
         rows = [i for i, (own, _, _) in enumerate(keys) if own == level]
         frame = self._described(draws[..., rows], prob)
@@ -212,7 +208,7 @@ class BiasFit:
         return frame
 
     def _shares(self, group: str | None) -> tuple[list[str], np.ndarray]:
-        """Sources of variance, and draws of their shares, shape (chain, draw, source)."""
+        """Return sources of variance, and draws of their shares, shape (chain, draw, source)."""
         if self.spec.likelihood != "Normal":
             raise FitError(f"shares of variance need normal noise, and {self.spec.label} has another")
         labels, codes = labels_of(self.table[self.spec.results.group], self.spec.results.group)
@@ -242,7 +238,13 @@ class BiasFit:
         chains = self.tree["posterior"].sizes["chain"]
         return list(found), (parts / parts.sum(axis=-1, keepdims=True)).reshape(chains, -1, len(found))
 
-    def contrasts(self, prob: float = PROB, rope: float = ROPE, estimand: str | None = None) -> pd.DataFrame:
+    def contrasts(
+        self,
+        prob: float = PROB,
+        rope: float = ROPE,
+        estimand: str | None = None,
+        level: str | None = None,
+    ) -> pd.DataFrame:
         """Differences between connections, overall, per protected class and per protected word.
 
         A negative ``associated - different`` says that words lie nearer to the stereotypes of their own
@@ -254,7 +256,9 @@ class BiasFit:
         rope : float > 0
             Half-width of the region of practical equivalence around zero.
         estimand : {"population", "these_words"}, optional
-            By default both, one after the other.
+            Or one that the model declares. By default the first two, one after the other.
+        level : str, optional
+            ``overall`` or a level of the model; by default all.
 
         Returns
         -------
@@ -266,16 +270,18 @@ class BiasFit:
 
         if not rope > 0:
             raise InputError("the half-width of the ROPE must be positive", found=rope)
+        if level is not None:
+            self._check_level(level)
         frames = []
         for which in ESTIMANDS if estimand is None else (estimand,):
             keys, draws = self._levels(which)
             at = {key: i for i, key in enumerate(keys)}
             names, diffs = [], []
-            for level, name in dict.fromkeys((level, name) for level, name, _ in keys):
+            for own, name in dict.fromkeys((own, name) for own, name, _ in keys if level in (None, own)):
                 for a, b in self._contrasted():
-                    if (level, name, a) in at and (level, name, b) in at:
-                        names.append((level, name, f"{a} - {b}"))
-                        diffs.append(draws[..., at[level, name, a]] - draws[..., at[level, name, b]])
+                    if (own, name, a) in at and (own, name, b) in at:
+                        names.append((own, name, f"{a} - {b}"))
+                        diffs.append(draws[..., at[own, name, a]] - draws[..., at[own, name, b]])
             if not names:
                 continue
             stacked = np.stack(diffs, axis=-1)
@@ -448,6 +454,16 @@ class BiasFit:
     def _described(self, draws: np.ndarray, prob: float) -> pd.DataFrame:
         return described(draws, prob)
 
+    def _check_level(self, level: str) -> None:
+        valid = ("overall", *self.spec.results.levels)
+        if level not in valid:
+            raise InputError(
+                f"{self.spec.label} has no such level",
+                found=level,
+                valid=valid,
+                hint=nearest(str(level), valid),
+            )
+
     def _contrasted(self) -> Sequence[tuple[str, str]]:
         group = self.spec.results.group
         if group == "connection":
@@ -458,7 +474,9 @@ class BiasFit:
         """Draws of the mean distance per (level, name, connection), shape (chain, draw, n)."""
         valid = (*ESTIMANDS, *self.spec.results.estimands)
         if estimand not in valid:
-            raise InputError("unknown estimand", found=estimand, valid=valid, hint=nearest(str(estimand), valid))
+            raise InputError(
+                "unknown estimand", found=estimand, valid=valid, hint=nearest(str(estimand), valid)
+            )
         if ("levels", estimand) not in self._cache:
             keys, means = level_means(self.design, self.table, self.draws(), estimand)
             chains = self.tree["posterior"].sizes["chain"]

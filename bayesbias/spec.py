@@ -206,7 +206,9 @@ class ModelSpec:
         document = tomlkit.parse(self.text).unwrap()
         document["likelihood"]["mu"] = kept
         document["notes"] = [*self.notes, note]
-        document["parameter"] = {name: document["parameter"][name] for name in self.parameters if name in used}
+        document["parameter"] = {
+            name: document["parameter"][name] for name in self.parameters if name in used
+        }
         text = tomlkit.dumps(document).encode("utf-8")
         return replace(parse_model(text, self.origin or self.name), origin=self.origin)
 
@@ -685,10 +687,10 @@ class Design:
 def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     """Return the model without the terms of which a table can say nothing.
 
-    A term goes where its entries divide the rows as those of another location parameter do, or not at
-    all, or into single rows as the noise does: the effect of a template where every word stands in the same one, or of a word's sentence where
-    each word has one sentence. Kept, such a term would have the spread of its prior, and all that is said of
-    new templates with it.
+    A term goes where its entries divide the rows as those of another location parameter do, or not at all,
+    or into single rows as the noise does: the effect of a template where every word stands in the same one,
+    or of a word's sentence where each word has one sentence. Kept, such a term would have the spread of its
+    prior, and all that is said of new templates with it.
 
     Parameters
     ----------
@@ -704,14 +706,16 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     Examples
     --------
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"protected_word": ["she", "he"] * 2, "attribute": ["nurse", "nurse", "boss", "boss"],
-    ...     "connection": ["associated", "different", "different", "associated"], "distance": [.7, .8, .9, .7]})
+    >>> frame = pd.DataFrame({"protected_word": ["she", "he"] * 2, "attribute": ["nurse"] * 2 + ["boss"] * 2,
+    ...     "connection": ["associated", "different"] * 2, "distance": [0.7, 0.8, 0.9, 0.7]})
     >>> trimmed(load_model("crossed"), frame).mu
     ('c', 'v')
     """
     design = Design.of(spec, frame)
     free = [
-        name for name in spec.mu if spec.is_random(name) and not isinstance(spec.parameters[name].args["mu"], str)
+        name
+        for name in spec.mu
+        if spec.is_random(name) and not isinstance(spec.parameters[name].args["mu"], str)
     ]
     n = len(design.y)
     seen = {_partition(np.zeros(n, dtype=np.int64)): "no difference", _partition(np.arange(n)): "the noise"}

@@ -21,7 +21,7 @@ import pytest
 from bayesbias.embedding import load_embedding, static_vectors
 from bayesbias.encoder import (
     Encoder,
-    _tokens,
+    cbow_tokens,
     cbow_encoder,
     describe_encoder,
     encode,
@@ -523,7 +523,7 @@ def test_a_wrong_key_is_final(remote):
     ],
 )
 def test_tokens_as_the_penn_treebank_makes_them(sentence, tokens):
-    assert _tokens(sentence) == tokens.split()
+    assert cbow_tokens(sentence) == tokens.split()
 
 
 def test_cbow_is_the_mean_of_the_vectors_found():

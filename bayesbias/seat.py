@@ -1,0 +1,726 @@
+"""SEAT: sentence tests run on sentence encoders, and their hierarchical reading.
+
+The scores are those of May et al. (2019): WEAT over the vectors of sentences. Beside the p-value they
+sample stands one that is exact or rigorously bounded, and one over words: the sentences of one word are not
+independent, and a partition that tears them apart is none that a new sample of words could have given. The
+hierarchical reading keeps every pair of sentences and lets words and templates vary.
+
+Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, with its supplement.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias._progress import ticking
+from bayesbias._resources import whole_file
+from bayesbias.baseline import effect_size
+from bayesbias.distance import Coverage, PairTable
+from bayesbias.encoder import cbow_tokens, describe_encoder, encode, load_encoder
+from bayesbias.errors import BayesbiasError, InputError
+from bayesbias.model import fit
+from bayesbias.permutation import holm, permutation_test
+from bayesbias.posterior import PROB
+from bayesbias.sentences import SETS, SentenceTest, sentence_test, shipped_tests
+from bayesbias.spec import load_model, trimmed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.posterior import BiasFit
+
+__all__ = ["PUBLISHED_COLUMNS", "SeatResult", "leave_one_out", "seat", "sentence_table"]
+
+PUBLISHED_COLUMNS = (
+    "model", "options", "test", "p_value", "effect_size", "num_targ1", "num_targ2", "num_attr1", "num_attr2",
+)  # fmt: skip
+"""The nine columns of the results published with the paper."""
+
+_OWN_COLUMNS = ("level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "dropped")
+_BAYES_COLUMNS = (
+    "contrast", "sd", "hpdi_low", "hpdi_high", "share_word", "share_template", "share_sentence", "share_residual",
+    "converged",
+)  # fmt: skip
+# As many partitions as the authors enumerate; more are sampled (supplement, appendix A).
+_ENUMERATED = 100_000
+_SIGNIFICANT = 0.01
+
+# Table 4 of the paper: which tests, and what it calls them.
+_TABLE = {
+    "weat1": "C1: Flowers/Insects",
+    "weat3": "C3: EA/AA Names",
+    "weat6": "C6: M/F Names, Career",
+    "angry_black_woman_stereotype": "ABW Stereotype",
+    "heilman_double_bind_competent": "Double Bind: Competent",
+    "heilman_double_bind_likable": "Double Bind: Likable",
+}
+_CONTEXT = {"word": "word", "sentence": "sent", "unbleached": "sent (u)"}
+# Tests that ask the same of other words or of fewer (section 4 of the paper); the last says whether power falls
+# from the first to the last, so that p-values should rise.
+_RELATED = (
+    ("European/African American names, pleasant", ("weat3", "weat4", "weat5"), True),
+    ("math or science against arts, gender", ("weat7", "weat8"), False),
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SeatResult:
+    """Every test on every encoder.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        One row for each encoder and test: the nine published columns (``model, options, test, p_value,
+        effect_size, num_targ1, num_targ2, num_attr1, num_attr2``), and ``level`` (word, sentence, unbleached,
+        or file), ``statistic``, ``p_lower, p_upper, p_method`` (exact, bounds or montecarlo), ``p_words``,
+        ``p_holm``, ``dropped`` (examples without a vector of their own). With `bayes` also ``contrast, sd,
+        hpdi_low, hpdi_high`` of associated - different for new words and templates (negative: targ1 lies
+        nearer to attr1, targ2 to attr2), the shares of variance ``share_word, share_template,
+        share_sentence, share_residual``, and ``converged``.
+    failures : pandas.DataFrame
+        ``model, options, test, reason``: what could not be run, and why. Nothing else is lost by it.
+    dropped : pandas.DataFrame
+        ``model, options, test, set, word, sentence``: examples whose own word the encoder lacks.
+    provenance : dict
+        Encoders, tests with their SHA-256, seed, samples, versions.
+    """
+
+    frame: pd.DataFrame
+    failures: pd.DataFrame
+    dropped: pd.DataFrame
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def published(self) -> pd.DataFrame:
+        """Return the nine published columns."""
+        return self.frame[list(PUBLISHED_COLUMNS)].copy()
+
+    def table(self, alpha: float = _SIGNIFICANT) -> pd.DataFrame:
+        """Return effect sizes in the layout of the paper's Table 4, tests it leaves out after those it has.
+
+        Parameters
+        ----------
+        alpha : float in (0, 1)
+            One star where ``p_value`` is below it, two where ``p_holm`` is. The paper takes 0.01.
+
+        Returns
+        -------
+        DataFrame
+            Index ``test, context``; a column of text for each encoder; empty where a test was not run.
+
+        Examples
+        --------
+        >>> seat("weat1,sent-weat1", seed=1, cache=False).table().iloc[:, 0].tolist()
+        ['1.26**', '1.26**']
+        """
+        import pandas as pd
+
+        _check_probability(alpha, "alpha")
+        bases = list(dict.fromkeys([*_TABLE, *(_base_of(test)[0] for test in self.frame["test"])]))
+        place: dict[tuple[str, str], tuple[int, int]] = {}
+        said = []
+        for row in self.frame.itertuples():
+            base, level = _base_of(row.test)
+            stars = "**" if row.p_holm < alpha else "*" if row.p_value < alpha else ""
+            size = "none" if pd.isna(row.effect_size) else f"{row.effect_size:.2f}"
+            names = (_TABLE.get(base, base), _CONTEXT.get(row.level, row.level))
+            place.setdefault(names, (bases.index(base), level))
+            said.append((names, _column(row.model, row.options), size + stars))
+        index = pd.MultiIndex.from_tuples(sorted(place, key=place.__getitem__), names=["test", "context"])
+        out = pd.DataFrame("", index=index, columns=list(dict.fromkeys(column for _, column, _ in said)))
+        for names, column, text in said:
+            out.loc[names, column] = text
+        return out
+
+    def consistency(self, alpha: float = _SIGNIFICANT) -> pd.DataFrame:
+        """Ask whether related tests agree, as section 4 of the paper does.
+
+        Tests 7 and 8 ask nearly the same; tests 3, 4 and 5 ask the same with ever fewer words, so that
+        p-values should rise. What an encoder makes of them shows how far a single test may be trusted.
+
+        Parameters
+        ----------
+        alpha : float in (0, 1)
+
+        Returns
+        -------
+        DataFrame
+            One row for each encoder, group and level of which at least two tests were run: ``model, options,
+            group, level, tests, effect_sizes, p_values`` (tuples, in order), ``same_sign``, ``same_verdict``
+            (all below `alpha`, or none), ``p_rises`` (where it should; else missing), ``spread`` of effect sizes.
+        """
+        import pandas as pd
+
+        _check_probability(alpha, "alpha")
+        rows = []
+        for (model, options, level), part in self.frame.groupby(["model", "options", "level"], sort=False):
+            bases = {_base_of(test)[0]: row for test, row in part.set_index("test", drop=False).iterrows()}
+            for group, names, rising in _RELATED:
+                run = [bases[name] for name in names if name in bases]
+                if len(run) < 2 or any(pd.isna(row.effect_size) for row in run):
+                    continue
+                sizes = tuple(float(row.effect_size) for row in run)
+                p = tuple(float(row.p_upper) for row in run)
+                rows.append(
+                    {
+                        "model": model,
+                        "options": options,
+                        "group": group,
+                        "level": level,
+                        "tests": tuple(row.test for row in run),
+                        "effect_sizes": sizes,
+                        "p_values": p,
+                        "same_sign": len({math.copysign(1, size) for size in sizes}) == 1,
+                        "same_verdict": len({value < alpha for value in p}) == 1,
+                        "p_rises": all(a <= b for a, b in itertools.pairwise(p)) if rising else pd.NA,
+                        "spread": max(sizes) - min(sizes),
+                    }
+                )
+        columns = ["model", "options", "group", "level", "tests", "effect_sizes", "p_values"]
+        columns += ["same_sign", "same_verdict", "p_rises", "spread"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def write_tsv(self, path: str | os.PathLike[str]) -> Path:
+        """Write the nine published columns, tab-separated, whole or not at all."""
+        with whole_file(path) as temporary:
+            self.published().to_csv(temporary, sep="\t", index=False, na_rep="")
+        return Path(path)
+
+    def __repr__(self) -> str:
+        models = self.frame.groupby(["model", "options"], sort=False).ngroups
+        lines = [f"SeatResult: {self.frame['test'].nunique()} tests on {models} encoders"]
+        for (model, options), part in self.frame.groupby(["model", "options"], sort=False):
+            clear = int((part["p_holm"] < _SIGNIFICANT).sum())
+            lines.append(
+                f"  {_column(model, options)}: {clear} of {len(part)} below 0.01 after Holm's correction"
+            )
+        if len(self.failures):
+            lines.append(f"  {len(self.failures)} could not be run: {self.failures['reason'].iloc[0]}")
+        return "\n".join(lines)
+
+
+# -- one test --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Encoded:
+    """The examples of one test that an encoder has, with their unit vectors."""
+
+    test: SentenceTest
+    frame: pd.DataFrame
+    vectors: np.ndarray  # (rows of the frame, d), of length 1
+    dropped: pd.DataFrame
+
+    def of(self, name: str) -> np.ndarray:
+        return self.vectors[(self.frame["set"] == name).to_numpy()]
+
+    def scores(self) -> tuple[np.ndarray, np.ndarray]:
+        """s(w, A, B) of both target sets: the mean of unit vectors gives the mean of cosines."""
+        gap = self.of("attr1").mean(axis=0) - self.of("attr2").mean(axis=0)
+        return self.of("targ1") @ gap, self.of("targ2") @ gap
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        counts = self.frame["set"].value_counts()
+        return {name: int(counts[name]) for name in SETS}
+
+
+def _encoded(test: SentenceTest, encoder: Any, **how: Any) -> _Encoded:
+    frame = test.frame
+    account = describe_encoder(encoder, list(dict.fromkeys(frame["sentence"])))["account"]
+    lacking = account.get("lacking", {})
+    lost = np.zeros(len(frame), dtype=bool)
+    if lacking:
+        # An example whose own word has no vector would be nothing but its template.
+        for i, (template, sentence) in enumerate(zip(frame["template"], frame["sentence"], strict=True)):
+            if sentence in lacking:
+                lost[i] = not _own_tokens(template, sentence) - set(lacking[sentence])
+    kept = frame[~lost].reset_index(drop=True)
+    dropped = frame.loc[lost, ["set", "word", "sentence"]].reset_index(drop=True)
+    empty = [name for name in SETS if not (kept["set"] == name).any()]
+    if empty:
+        words = list(dict.fromkeys(dropped.loc[dropped["set"] == empty[0], "word"]))
+        raise InputError(
+            f"no word of {empty[0]} ({test.categories[empty[0]]}) is known to the encoder",
+            where=f"{encoder.name}, test {test.name}",
+            found=f"none of {', '.join(words[:8])}{' ...' if len(words) > 8 else ''}",
+        )
+    vectors = np.asarray(encode(encoder, kept["sentence"].tolist(), **how), dtype=float)
+    return _Encoded(test, kept, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dropped)
+
+
+def _own_tokens(template: str, sentence: str) -> set[str]:
+    """Tokens of a sentence that are not of its template, articles apart."""
+    bare = {token.casefold() for token in cbow_tokens(re.sub(r"\{\w+\}", " ", template))} | {"a", "an"}
+    words = [token for token in cbow_tokens(sentence) if re.search(r"\w", token)]
+    return {token for token in words if token.casefold() not in bare} or set(words)
+
+
+def sentence_table(
+    test: Any,
+    encoder: Any = "minilm-static",
+    *,
+    cache: bool | str | os.PathLike[str] = True,
+    batch_size: int | None = None,
+    progress: bool | None = None,
+) -> PairTable:
+    """Return the distance of every target sentence to every attribute sentence.
+
+    Parameters
+    ----------
+    test : SentenceTest, str, path or word list
+        Whatever `sentence_test` takes.
+    encoder : Encoder, callable or str
+        Whatever `load_encoder` takes.
+    cache, batch_size, progress
+        As for `encode`.
+
+    Returns
+    -------
+    PairTable
+        The columns of a pair table, with ``protected_template`` and ``attribute_template``; protected words
+        are the words of the targets, classes the names of the sets. The first targets are associated with
+        the first attributes, the second with the second. Its coverage names the words that the encoder lacks.
+
+    Raises
+    ------
+    InputError
+        Where the test, the encoder or the vectors are at fault, or no word of a set is known.
+
+    Examples
+    --------
+    >>> table = sentence_table("sent-weat6")
+    >>> len(table), list(table.frame.columns[:3])
+    (27264, ['protected_word', 'protected_class', 'protected_template'])
+    """
+    test = test if isinstance(test, SentenceTest) else sentence_test(test)
+    encoder = load_encoder(encoder)
+    return _pairs(_encoded(test, encoder, cache=cache, batch_size=batch_size, progress=progress), encoder)
+
+
+def _pairs(encoded: _Encoded, encoder: Any) -> PairTable:
+    import pandas as pd
+
+    frame, test = encoded.frame, encoded.test
+    which = frame["set"].astype(str).to_numpy()
+    rows = np.flatnonzero(np.isin(which, SETS[:2]))
+    columns = np.flatnonzero(np.isin(which, SETS[2:]))
+    # Codes, not texts: a million pairs are a million small numbers.
+    first, second = np.repeat(rows, len(columns)), np.tile(columns, len(rows))
+
+    def labels(column: str, at: np.ndarray, side: np.ndarray) -> pd.Categorical:
+        codes, names = pd.factorize(frame[column].to_numpy()[side])
+        place = np.empty(len(frame), dtype=np.int64)
+        place[side] = codes
+        return pd.Categorical.from_codes(place[at], categories=[str(name) for name in names])
+
+    own = (which == "targ1")[first] == (which == "attr1")[second]
+    distance = 1.0 - encoded.vectors[rows] @ encoded.vectors[columns].T
+    pairs = pd.DataFrame(
+        {
+            "protected_word": labels("word", first, rows),
+            "protected_class": labels("category", first, rows),
+            "protected_template": labels("template", first, rows),
+            "attribute": labels("word", second, columns),
+            "attribute_class": labels("category", second, columns),
+            "attribute_template": labels("template", second, columns),
+            "attribute_kind": pd.Categorical.from_codes(np.zeros(len(first), dtype=np.int8), ["stereotype"]),
+            "connection": pd.Categorical.from_codes(np.where(own, 0, 1), ["associated", "different"]),
+            "distance": np.clip(distance.ravel(), 0.0, 2.0),
+        }
+    )
+    told = describe_encoder(encoder)
+    return PairTable(
+        pairs,
+        _coverage(encoded),
+        {
+            "name": f"{test.name} in {_column(told['name'], told['options'])}",
+            "test": {"name": test.name, "sha256": test.sha256, "origin": test.origin},
+            "encoder": told,
+        },
+    )
+
+
+def _coverage(encoded: _Encoded) -> Coverage:
+    frame, test = encoded.frame, encoded.test
+    groups: list[dict[str, Any]] = [{}, {}]
+    for name in SETS:
+        listed = list(dict.fromkeys(test.frame.loc[test.frame["set"] == name, "word"]))
+        found = set(frame.loc[frame["set"] == name, "word"])
+        missing = [word for word in listed if word not in found]
+        groups[name.startswith("attr")][test.categories[name]] = {
+            "listed": len(listed),
+            "found": len(listed) - len(missing),
+            "missing": missing,
+        }
+    some = len(encoded.dropped)
+    notes = (f"{some} of {len(test.frame)} examples left out: the encoder lacks their word",) if some else ()
+    return Coverage(groups[0], groups[1], notes=notes)
+
+
+def leave_one_out(
+    test: Any,
+    encoder: Any = "minilm-static",
+    *,
+    cache: bool | str | os.PathLike[str] = True,
+    progress: bool | None = None,
+) -> pd.DataFrame:
+    """Return how far the effect size moves when one word or one template is left out.
+
+    Parameters
+    ----------
+    test, encoder, cache, progress
+        As for `sentence_table`.
+
+    Returns
+    -------
+    DataFrame
+        The largest move first: ``part`` (targets or attributes), ``kind`` (word or template), ``left_out``,
+        ``effect_size`` without it, ``change`` (against all), ``sign_changes``, ``examples`` (how many were left
+        out). What cannot be left out, since a set would be empty, has no row.
+
+    Examples
+    --------
+    >>> leave_one_out("weat6", cache=False).iloc[0][["part", "kind", "left_out"]].tolist()
+    ['targets', 'word', 'Greg']
+    """
+    import pandas as pd
+
+    test = test if isinstance(test, SentenceTest) else sentence_test(test)
+    encoded = _encoded(test, load_encoder(encoder), cache=cache, progress=progress)
+    whole = effect_size(*encoded.scores())
+    if whole is None:
+        raise InputError("all scores are equal; there is no effect size to move", where=test.name)
+    sets = encoded.frame["set"].astype(str)
+    part = sets.where(sets.isin(SETS[2:]), "targets").where(sets.isin(SETS[:2]), "attributes")
+    rows = []
+    for side in ("targets", "attributes"):
+        for kind in ("word", "template"):
+            labels = encoded.frame[kind].where(part == side)
+            for label in labels.dropna().unique():
+                gone = (labels == label).to_numpy()
+                rest = dataclasses.replace(
+                    encoded, frame=encoded.frame[~gone].reset_index(drop=True), vectors=encoded.vectors[~gone]
+                )
+                if rest.frame["set"].nunique() < len(SETS):
+                    continue
+                size = effect_size(*rest.scores())
+                if size is not None:
+                    rows.append(
+                        (side, kind, label, size, size - whole, (size > 0) != (whole > 0), int(gone.sum()))
+                    )
+    columns = ["part", "kind", "left_out", "effect_size", "change", "sign_changes", "examples"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
+
+
+# -- all tests -------------------------------------------------------------------------------------
+
+
+def seat(
+    tests: Any = "all",
+    encoders: Any = "minilm-static",
+    *,
+    samples: int = 99_999,
+    seed: int | None = None,
+    bayes: bool = False,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    prob: float = PROB,
+    cache: bool | str | os.PathLike[str] = True,
+    batch_size: int | None = None,
+    progress: bool | None = None,
+) -> SeatResult:
+    """Run sentence tests on sentence encoders.
+
+    Parameters
+    ----------
+    tests : str, path, SentenceTest, or a sequence of them
+        ``"all"`` for every shipped test; names, joined by commas or in a list; paths of tests (``.jsonl``) or
+        of word lists; whatever `sentence_test` takes.
+    encoders : Encoder, callable, str, or a sequence of them
+        Whatever `load_encoder` takes.
+    samples : int
+        How many partitions the published p-value samples where there are more than 100,000.
+    seed : int, optional
+        Recorded in the provenance. Each test has a seed of its own made from it, so that results do not
+        depend on what else is run.
+    bayes : bool
+        Whether to fit the model ``sentence`` to every test as well. A test with one template for each word is
+        fitted without the terms for templates (`trimmed`).
+    draws, tune, chains : int
+        For `bayes`; as for `fit`.
+    prob : float in (0, 1)
+        Probability of the intervals.
+    cache, batch_size, progress
+        As for `encode`.
+
+    Returns
+    -------
+    SeatResult
+
+    Raises
+    ------
+    InputError
+        For unknown tests or encoders, and where no test could be run on any. A test that fails on one encoder is
+        reported in ``failures``, and the others go on.
+
+    Notes
+    -----
+    Statistic and effect size: appendix A of the supplement, the standard deviation with n - 1. ``p_value`` is
+    the published one: all partitions up to 100,000, else `samples` of them drawn with replacement and
+    one more counted as at least as extreme, which cannot fall below 1 / (samples + 1). ``p_lower`` and
+    ``p_upper`` enclose the p-value over all partitions (`permutation_test`). ``p_words`` is the p-value over
+    words, each with the mean score of its sentences. ``p_holm`` is Holm's correction over all rows of the
+    result, of p_upper where it is certain and of the sampled p_value where not.
+
+    Sets of unequal size (six published tests before the authors cut them) are defined: partitions have the
+    sizes of the sets, and the effect size is a difference of means.
+
+    Examples
+    --------
+    >>> result = seat(["weat6", "sent-weat6"], seed=1, cache=False)
+    >>> result.frame[["test", "num_targ1", "p_method"]].values.tolist()
+    [['weat6', 8, 'exact'], ['sent-weat6', 64, 'bounds']]
+    """
+    import pandas as pd
+
+    chosen = _tests(tests)
+    models = _encoders(encoders)
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
+        raise InputError("must be a whole number of at least 1", where="samples", found=samples)
+    _check_probability(prob, "prob")
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
+    elif not 0 <= int(seed) < 2**32:
+        raise InputError("the seed must be a whole number from 0 to 4294967295", found=seed)
+    spec = load_model("sentence") if bayes else None
+    rows: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
+    dropped: list[pd.DataFrame] = []
+    total = len(chosen) * len(models)
+
+    def scored(job: tuple[dict[str, str], _Encoded]) -> dict[str, Any]:
+        told, encoded = job
+        return told | _scored(encoded, samples, _seed(seed, encoded.test))
+
+    with ticking("tests", total, progress) as tick:
+        for encoder in models:
+            told = describe_encoder(encoder)
+            jobs: list[tuple[dict[str, str], _Encoded]] = []
+            for test in chosen:
+                names = {"model": told["name"], "options": told["options"], "test": test.name}
+                try:
+                    encoded = _encoded(test, encoder, cache=cache, batch_size=batch_size, progress=progress)
+                except BayesbiasError as error:
+                    failures.append(names | {"reason": str(error)})
+                    tick(1)
+                    continue
+                jobs.append((names, encoded))
+                if len(encoded.dropped):
+                    dropped.append(encoded.dropped.assign(**names))
+            # Counting partitions is numpy at work, which lets other threads run.
+            with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+                for (names, encoded), row in zip(jobs, pool.map(scored, jobs), strict=True):
+                    if spec is not None:
+                        try:
+                            row |= _read(
+                                encoded, encoder, spec, prob, _seed(seed, encoded.test), draws, tune, chains
+                            )
+                        except BayesbiasError as error:
+                            failures.append(names | {"reason": f"the model could not be fitted: {error}"})
+                    rows.append(row)
+                    tick(1)
+    if not rows:
+        raise InputError(
+            "no test could be run", found=failures[0]["reason"], hint=f"{len(failures)} such failures"
+        )
+    columns = [*PUBLISHED_COLUMNS, *_OWN_COLUMNS, *(_BAYES_COLUMNS if bayes else ())]
+    frame = pd.DataFrame(rows).reindex(columns=[c for c in columns if c != "p_holm"])
+    certain = frame["p_method"].isin(["exact", "bounds"])
+    frame.insert(columns.index("p_holm"), "p_holm", holm(frame["p_upper"].where(certain, frame["p_value"])))
+    key = ["model", "options", "test"]
+    lost = (
+        pd.concat(dropped, ignore_index=True)
+        if dropped
+        else pd.DataFrame(columns=["set", "word", "sentence", *key])
+    )
+    return SeatResult(
+        frame=frame,
+        failures=pd.DataFrame(failures, columns=[*key, "reason"]),
+        dropped=lost[[*key, "set", "word", "sentence"]],
+        provenance=_provenance(chosen, models, seed, samples, spec, (draws, tune, chains)),
+    )
+
+
+def _scored(encoded: _Encoded, samples: int, seed: int) -> dict[str, Any]:
+    """Statistic, effect size and p-values of one test."""
+    import pandas as pd
+
+    x, y = encoded.scores()
+    few = math.comb(len(x) + len(y), len(x)) <= _ENUMERATED
+    published = permutation_test(x, y, method="exact" if few else "montecarlo", samples=samples, seed=seed)
+    ours = published if few else permutation_test(x, y, samples=samples, seed=seed)
+    sets = encoded.frame["set"].astype(str)
+    by_word = [
+        pd.Series(scores)
+        .groupby(encoded.frame.loc[sets == name, "word"].to_numpy(), sort=False)
+        .mean()
+        .to_numpy()
+        for name, scores in zip(SETS[:2], (x, y), strict=True)
+    ]
+    alone = all(len(words) == len(scores) for words, scores in zip(by_word, (x, y), strict=True))
+    words = ours if alone else permutation_test(*by_word, samples=samples, seed=seed)
+    return {
+        "p_value": published.p_value,
+        "effect_size": effect_size(x, y),
+        **{f"num_{name}": count for name, count in encoded.sizes.items()},
+        "level": _level(encoded.test),
+        "statistic": ours.statistic,
+        "p_lower": ours.p_lower,
+        "p_upper": ours.p_upper,
+        "p_method": ours.method,
+        "p_words": words.p_value,
+        "dropped": len(encoded.dropped),
+    }
+
+
+def _read(
+    encoded: _Encoded, encoder: Any, spec: Any, prob: float, seed: int, draws: int, tune: int, chains: int
+) -> dict[str, Any]:
+    """Fit the hierarchical model to one test and return what the row says of it."""
+    table = _pairs(encoded, encoder)
+    found: BiasFit = fit(
+        table, trimmed(spec, table.frame), seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False
+    )
+    gap = found.contrasts(prob, estimand="population", level="overall").iloc[0]
+    shares = found.shares(prob)
+    kinds = {"word": 0.0, "template": 0.0, "sentence": 0.0, "residual": 0.0}
+    for row in shares.itertuples():
+        of_word = {"protected_word", "attribute"} & set(row.source.split(" x "))
+        of_template = {"protected_template", "attribute_template"} & set(row.source.split(" x "))
+        kind = (
+            "sentence"
+            if of_word and of_template
+            else "word"
+            if of_word
+            else "template"
+            if of_template
+            else "residual"
+        )
+        kinds[kind] += float(row.mean)
+    return {
+        "contrast": gap["mean"],
+        **{column: gap[column] for column in ("sd", "hpdi_low", "hpdi_high")},
+        **{f"share_{kind}": value for kind, value in kinds.items()},
+        "converged": found.diagnostics()["ok"],
+    }
+
+
+# -- names and checks ------------------------------------------------------------------------------
+
+
+def _tests(tests: Any) -> list[SentenceTest]:
+    if isinstance(tests, str):
+        named: Iterable[Any] = (
+            shipped_tests() if tests == "all" else [name.strip() for name in tests.split(",") if name.strip()]
+        )
+    elif isinstance(tests, Sequence):
+        named = tests
+    else:
+        named = [tests]
+    out = [test if isinstance(test, SentenceTest) else sentence_test(test) for test in named]
+    if not out:
+        raise InputError("no test was named", where="tests", found=tests, valid="all, or names of tests")
+    _unique([test.name for test in out], "two tests have one name")
+    return out
+
+
+def _encoders(encoders: Any) -> list[Any]:
+    several = encoders if isinstance(encoders, Sequence) and not isinstance(encoders, str) else [encoders]
+    out = [load_encoder(encoder) for encoder in several]
+    if not out:
+        raise InputError("no encoder was named", where="encoders", found=encoders)
+    _unique(
+        [_column(told["name"], told["options"]) for told in map(describe_encoder, out)],
+        "two encoders have one name and the same options",
+    )
+    return out
+
+
+def _unique(names: list[str], problem: str) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(problem, found=twice[0], hint="give one of them another name")
+
+
+def _check_probability(value: float, where: str) -> None:
+    if not 0 < value < 1:
+        raise InputError("must lie between 0 and 1", where=where, found=value)
+
+
+def _seed(seed: int, test: SentenceTest) -> int:
+    return int(np.random.SeedSequence([seed, int(test.sha256[:8], 16)]).generate_state(1)[0])
+
+
+def _column(model: str, options: str) -> str:
+    return f"{model} ({options})" if options else model
+
+
+def _base_of(name: str) -> tuple[str, int]:
+    """Return the word test that a published name belongs to, and the place of its level."""
+    base, place = name, 0
+    if name.startswith("sent-"):
+        base, place = name.removeprefix("sent-"), 1
+    for ending, level in (("_one_word", place), ("_one_sentence", 2)):
+        if base.endswith(ending):
+            return base.removesuffix(ending), level
+    return base, place
+
+
+def _level(test: SentenceTest) -> str:
+    """Return the level of a test: of a shipped one by its name, of any other by its templates."""
+    if test.name in shipped_tests():
+        return ("word", "sentence", "unbleached")[_base_of(test.name)[1]]
+    words = test.frame.groupby(["set", "word"], observed=True).size()
+    if (test.frame["template"] == "{word}").all():
+        return "word" if (test.frame["word"].str.count(" ") < 3).all() else "text"
+    return "sentence" if (words > 1).any() else "unbleached"
+
+
+def _provenance(
+    tests: list[SentenceTest],
+    encoders: list[Any],
+    seed: int,
+    samples: int,
+    spec: Any,
+    sampler: tuple[int, int, int],
+) -> dict[str, Any]:
+    import platform
+    from importlib.metadata import version
+
+    out: dict[str, Any] = {
+        "tests": [{"name": test.name, "sha256": test.sha256, "origin": test.origin} for test in tests],
+        "encoders": [describe_encoder(encoder) for encoder in encoders],
+        "seed": seed,
+        "samples": samples,
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("bayesbias", "numpy", "pandas")},
+        },
+    }
+    if spec is not None:
+        out["model"] = {"name": spec.name, "sha256": spec.sha256}
+        out["sampler"] = dict(zip(("draws", "tune", "chains"), sampler, strict=True))
+    return out
