@@ -772,11 +772,19 @@ class Comparison:
         return {"ok": not problems, "problems": problems, "fits": fits}
 
     def sentences(self, prob: float = PROB, rope: float = ROPE) -> list[str]:
-        """Say what was found: construction first, since it decides how the rest is to be read."""
+        """Say what was found: construction first, since it decides how the rest is to be read.
+
+        Nothing is concluded of a method one of whose fits has not converged.
+        """
         out = []
         for name, item in self.methods.items():
             lead = f"{name}: " if len(self.methods) > 1 else ""
             out += [f"{lead}{text}." for text in (*item.account["notes"], *item.construction.sentences())]
+            fits = [fit for fit in (self.original, item.change, item.after) if fit is not None]
+            doubts = [problem for fit in fits for problem in fit.diagnostics()["problems"]]
+            if doubts:
+                out.append(f"{lead}no conclusion, since the sampler cannot be believed yet: {doubts[0]}.")
+                continue
             frame = self._contrasts_of(name, "population", prob, rope)
             if frame is not None:
                 row: Any = next(iter(frame[frame["level"] == "overall"].itertuples()))

@@ -35,7 +35,7 @@ from bayesbias.comparison import (
 )
 from bayesbias.errors import InputError
 
-SMALL: dict[str, Any] = {"draws": 200, "tune": 300, "chains": 2, "seed": 1}
+SMALL: dict[str, Any] = {"draws": 1000, "tune": 500, "chains": 2, "seed": 1}
 PUBLISHED = "data/bayesbias_distances/reddit_pairs_2021"
 
 
@@ -265,6 +265,16 @@ def test_a_comparison_is_saved_and_read_back(found, tmp_path):
     (tmp_path / "comparison.json").write_text('{"bayesbias_comparison": 9}')
     with pytest.raises(InputError, match="does not know"):
         load_comparison(tmp_path)
+
+
+def test_nothing_is_concluded_from_a_fit_that_has_not_converged():
+    before = table()
+    short = compare(before, changed(before, NONE, 1), seed=1, draws=20, tune=20, chains=2)
+    assert not short.diagnostics()["ok"]
+    said = " ".join(short.sentences())
+    assert "no conclusion, since the sampler cannot be believed yet" in said
+    assert "it is now" not in said
+    assert "on average" not in said
 
 
 def test_repr_and_sentences_say_what_a_reader_wants_first(found):
