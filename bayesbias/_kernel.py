@@ -183,3 +183,44 @@ def log_density(
     for t in range(n_theta):
         grad[t] += 2.0 * var[t] * gvar[t]
     return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def folded_log_density(
+    z: np.ndarray,
+    folded: np.ndarray,
+    prior_code: np.ndarray,
+    prior_a: np.ndarray,
+    prior_b: np.ndarray,
+    constants: np.ndarray,
+    comp_m: np.ndarray,
+    comp_nu: np.ndarray,
+    comp_obs: np.ndarray,
+    comp_gram: np.ndarray,
+    comp_eff: np.ndarray,
+    obs_var: np.ndarray,
+    gram: np.ndarray,
+    eff_var: np.ndarray,
+    eff_ptr: np.ndarray,
+    inc_obs: np.ndarray,
+    inc_coef: np.ndarray,
+    grad: np.ndarray,
+) -> float:
+    """Return the log-density of `z`, whose entries are log-scales or, where `folded`, scales of either sign.
+
+    The likelihood knows a spread by its square, so that in a folded spread it is smooth through zero, where its
+    logarithm has no end. The two signs are one spread.
+    """
+    n = z.shape[0]
+    theta = np.empty(n)
+    for t in range(n):
+        theta[t] = math.log(abs(z[t])) if folded[t] else z[t]
+    value = log_density(
+        theta, prior_code, prior_a, prior_b, constants, comp_m, comp_nu, comp_obs, comp_gram, comp_eff,
+        obs_var, gram, eff_var, eff_ptr, inc_obs, inc_coef, grad,
+    )  # fmt: skip
+    for t in range(n):
+        if folded[t]:
+            value -= theta[t]
+            grad[t] = (grad[t] - 1.0) / z[t]
+    return value

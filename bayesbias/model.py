@@ -369,28 +369,29 @@ def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any], cores: in
     import xarray as xr
     from nutpie.compiled_pyfunc import from_pyfunc
 
-    from bayesbias._kernel import log_density
+    from bayesbias._kernel import folded_log_density
 
-    n, arrays = reduced.n_theta, reduced.arrays
+    n, arrays, folded = reduced.n_theta, reduced.arrays, _folded(reduced)
 
     def make_logp() -> Any:
-        def logp(theta: np.ndarray) -> tuple[float, np.ndarray]:
+        def logp(z: np.ndarray) -> tuple[float, np.ndarray]:
             grad = np.empty(n)
-            arguments = (theta, *arrays, grad)
-            return log_density(*arguments), grad
+            arguments = (z, folded, *arrays, grad)
+            return folded_log_density(*arguments), grad
 
         return logp
 
     def make_expand(*_: Any) -> Any:
-        return lambda theta: {"theta": theta}
+        return lambda z: {"theta": np.where(folded, np.log(np.abs(z)), z)}
 
     spread = np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2)
 
     def initial(seed: int) -> np.ndarray:
-        return spread + np.random.default_rng(seed).normal(0, 0.5, n)
+        start = spread + np.random.default_rng(seed).normal(0, 0.5, n)
+        return np.where(folded, np.exp(start), start)
 
     # One evaluation before the threads start, so that one of them compiles and not all.
-    reduced.log_density(np.full(n, spread))
+    make_logp()(initial(0))
     compiled = from_pyfunc(
         n, make_logp, make_expand, [np.dtype(float)], [(n,)], ["theta"], make_initial_point_fn=initial
     )
@@ -431,6 +432,16 @@ def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any], cores: in
         name for name in ("diverging", "depth", "n_steps", "energy", "logp", "step_size") if name in stats
     ]
     return xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords), "sample_stats": stats[keep]})
+
+
+def _folded(reduced: Collapsed) -> np.ndarray:
+    """Return which scales are sampled with a sign: spreads of effects that may be zero, to their prior."""
+    spec, noise = reduced.design.spec, set(reduced.design.spec.noise.values())
+    free = [
+        name not in noise and spec.parameters[name].distribution in ("Exponential", "HalfNormal")
+        for name in reduced.scales
+    ]
+    return np.repeat(free, [reduced.design.size(name) for name in reduced.scales])
 
 
 def _sample_pairwise(
