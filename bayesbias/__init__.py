@@ -60,6 +60,13 @@ _WHERE = {
     "rrandom": ["RRandom"],
     "simulation": ["null_distribution", "paper_draws", "simulate_grid", "simulate_paper"],
     "reporting": ["finding", "in_words", "shortcomings"],
+    "_reporting_sentiment": [
+        "analysis_of",
+        "carrying_pairs",
+        "sentiment_doubts",
+        "sentiment_in_words",
+        "with_analysis",
+    ],
     "htmlreport": ["write_report"],
     "_figures_critique": ["plot_false_alarms", "plot_paper"],
     "posterior": ["ROPE", "BiasFit", "compare_models", "load_fit", "loo"],

@@ -34,8 +34,8 @@ def register(group: click.Group) -> None:
 def report(run: Path, out: Path, prob: float | None, rope: float | None) -> None:
     """Write one self-contained HTML file on a fit or a comparison.
 
-    RUN is a folder that `bayesbias fit --out` or `bayesbias compare --out` wrote, or a .nc file of a fit. The file
-    needs no network and no other file; it can be mailed, opened in any browser and printed.
+    RUN is a folder that `bayesbias fit`, `bayesbias compare` or `bayesbias sentiment --bayes` wrote with --out, or a
+    .nc file of a fit. The file needs no network and no other file; it can be mailed, opened in any browser and printed.
     """
     from bayesbias.htmlreport import write_report
 

@@ -412,7 +412,13 @@ def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any], cores: in
     theta = sampled["posterior"]["theta"].to_numpy()
     rng = np.random.default_rng(np.random.SeedSequence([settings["seed"], 1]))
     flat = theta.reshape(-1, n)
-    drawn = reduced.split(flat) | reduced.draw_effects(flat, rng)
+    try:
+        drawn = reduced.split(flat) | reduced.draw_effects(flat, rng)
+    except np.linalg.LinAlgError:
+        raise FitError(
+            "the effects of the model reproduce some rows exactly, so that their noise has no posterior: noise of zero "
+            "is no noise; are the outcomes rounded, or computed from a few numbers?"
+        ) from None
     design = reduced.design
     variables = {
         name: (

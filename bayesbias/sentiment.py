@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from bayesbias._predictions import (
     predict,
     read_predictions,
 )
+from bayesbias._resources import data_dir, shipped_names
 from bayesbias.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ __all__ = [
     "Occupations",
     "Predictions",
     "SentimentAnalysis",
+    "analysis_of_table",
     "earnings_correlation",
     "load_classifier",
     "load_occupations",
@@ -55,6 +58,7 @@ __all__ = [
     "published_analysis",
     "read_predictions",
     "sentiment_table",
+    "shipped_predictions",
     "top_bottom",
     "train_bilstm",
     "train_bow",
@@ -66,8 +70,36 @@ CLIP = 1e-6
 A softmax in single precision cannot tell probabilities within 6e-8 of 1 from 1, and the logit of 1 is infinite."""
 
 UNITS = ("sentence_pair", "noun_pair", "profession")
+OUTCOMES = ("difference", "logit_difference")
 _TIED = 1e-9  # sentiments this near to each other are one value, computed in another order
 _FLAT = 1e-12  # differences that vary by less do not vary
+
+
+# -- predictions that come with the package ---------------------------------------------------------
+
+
+def shipped_predictions(name: str = "m1") -> Predictions:
+    """Return predictions that come with the package, to try everything without a classifier.
+
+    ``m1`` is our own M.1, the bag of words of the paper as `train_bow` makes it of SST-2 (development accuracy
+    0.8268), for all sentences and the control sentences. `tools/predict_m1.py` made it; the file says of what.
+
+    Raises
+    ------
+    InputError
+        Where there are none of this name.
+
+    Examples
+    --------
+    >>> shipped_predictions("m1")
+    <Predictions: 800 sentences and 40 controls by m1 (mean 0.500)>
+    """
+    known = shipped_names("sentiment", ".csv")
+    if name not in known:
+        raise InputError(
+            "no such predictions are shipped", found=name, valid=known, hint=nearest(str(name), known)
+        )
+    return read_predictions(data_dir("sentiment") / f"{name}.csv")
 
 
 # -- the sentiment table ---------------------------------------------------------------------------
@@ -196,7 +228,11 @@ def _joined(predictions: Sequence[Any]) -> pd.DataFrame:
 
 
 def paired_test(
-    table: pd.DataFrame, *, unit: str = "sentence_pair", hypotheses: int | None = None
+    table: pd.DataFrame,
+    *,
+    unit: str = "sentence_pair",
+    hypotheses: int | None = None,
+    outcome: str = "difference",
 ) -> pd.DataFrame:
     """Test with the paired t-test whether male and female sentences are rated alike.
 
@@ -209,18 +245,21 @@ def paired_test(
         each noun pair, or of each profession, lets either be what varies.
     hypotheses : int, optional
         How many tests Bonferroni's correction is for; by default one for each classifier in the table.
+    outcome : {"difference", "logit_difference"}
+        What is tested: differences of probabilities, as in the paper, or of log odds.
 
     Returns
     -------
     pandas.DataFrame
         One row a classifier: ``classifier, unit, n, p_male, p_female, f_minus_m, t, df, p_value,
-        p_bonferroni``. ``f_minus_m`` is female - male, and ``t`` that of male - female, both as in the paper:
-        their signs are opposite. ``t`` and the p-values are missing (NA) where the differences do not vary.
+        p_bonferroni``. ``f_minus_m`` is female - male on the scale of the outcome, and ``t`` that of male -
+        female, both as in the paper: their signs are opposite. ``t`` and the p-values are missing (NA) where
+        the differences do not vary.
 
     Raises
     ------
     InputError
-        For an unknown unit, or fewer than two observations.
+        For an unknown unit or outcome, or fewer than two observations.
 
     Notes
     -----
@@ -234,6 +273,10 @@ def paired_test(
     """
     if unit not in UNITS:
         raise InputError("unknown unit", found=unit, valid=UNITS, hint=nearest(str(unit), UNITS))
+    if outcome not in OUTCOMES:
+        raise InputError(
+            "unknown outcome", found=outcome, valid=OUTCOMES, hint=nearest(str(outcome), OUTCOMES)
+        )
     names = _names(table)
     tests = len(names) if hypotheses is None else hypotheses
     if not isinstance(tests, int) or tests < 1:
@@ -242,10 +285,10 @@ def paired_test(
     for name in names:
         part = table[table["classifier"] == name]
         if unit != "sentence_pair":
-            part = part.groupby(unit, sort=False)[["p_male", "p_female", "difference"]].mean()
-        t, df, p = _t_test(part["difference"].to_numpy(), f"classifier {name!r}, unit {unit}")
+            part = part.groupby(unit, sort=False)[["p_male", "p_female", outcome]].mean()
+        t, df, p = _t_test(part[outcome].to_numpy(), f"classifier {name!r}, unit {unit}")
         corrected = None if p is None else min(1.0, tests * p)
-        means = part[["p_male", "p_female", "difference"]].mean()
+        means = part[["p_male", "p_female", outcome]].mean()
         rows.append((name, unit, len(part), *means, t, df, p, corrected))
     columns = [
         "classifier",
@@ -459,6 +502,9 @@ class SentimentAnalysis:
         From `earnings_correlation`; empty where fewer than four professions have earnings.
     notes : tuple of str
         What could not be computed, or needs saying.
+    provenance : dict
+        ``classifiers`` (name -> where it comes from)``, occupations`` (name, source and SHA-256 of the
+        sentences)``, hypotheses`` and ``earnings`` (profession -> earnings).
     """
 
     table: pd.DataFrame
@@ -469,6 +515,7 @@ class SentimentAnalysis:
     control: pd.DataFrame
     earnings: pd.DataFrame
     notes: tuple[str, ...]
+    provenance: dict[str, Any] = field(default_factory=dict)
 
     @property
     def classifiers(self) -> tuple[str, ...]:
@@ -574,39 +621,101 @@ def published_analysis(
         t(19) = -0.573, p = 0.573 over 20 noun pairs
         no test over 20 professions>
     """
+    table = sentiment_table(*predictions, clip=clip)
+    made = [x for x in predictions if isinstance(x, Predictions)]
+    notes = dict.fromkeys(note for x in made for note in x.notes)
+    with_control = [
+        f for f in (x.frame if isinstance(x, Predictions) else x for x in predictions) if f["control"].any()
+    ]
+    control = None
+    if with_control:
+        control = paired_test(sentiment_table(*with_control, control=True, clip=clip), unit="noun_pair")
+        control = control.drop(columns=["unit", "p_bonferroni"])
+    if earnings is None and made:
+        earnings = {k: v for x in made for k, v in x.occupations.earnings.items()}
+    about: dict[str, Any] = {"classifiers": {k: dict(v) for x in made for k, v in x.provenance.items()}}
+    if made:
+        listed = made[0].occupations
+        about["occupations"] = {
+            "name": listed.name,
+            "file": Path(listed.origin).name,
+            "source": listed.source,
+            "sha256": listed.sha256,
+        }
+    return analysis_of_table(
+        table, control=control, hypotheses=hypotheses, n=n, clip=clip, prob=prob, earnings=earnings,
+        notes=tuple(notes), provenance=about,
+    )  # fmt: skip
+
+
+def analysis_of_table(
+    table: pd.DataFrame,
+    *,
+    control: pd.DataFrame | None = None,
+    hypotheses: int | None = None,
+    n: int = 3,
+    clip: float = CLIP,
+    prob: float = 0.95,
+    earnings: Mapping[str, float] | None = None,
+    notes: Sequence[str] = (),
+    provenance: Mapping[str, Any] | None = None,
+) -> SentimentAnalysis:
+    """Compute what the paper reports from the pairs alone, such as those of a fit.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From `sentiment_table`.
+    control : DataFrame, optional
+        The tests of the control sentences, as `SentimentAnalysis` holds them.
+    hypotheses, n, clip, prob, earnings
+        See `published_analysis`; without `earnings` those of the published list are taken.
+    notes : sequence of str
+        To put before those that are found here.
+    provenance : mapping, optional
+        Where the predictions come from.
+
+    Returns
+    -------
+    SentimentAnalysis
+
+    Examples
+    --------
+    >>> table = sentiment_table(shipped_predictions("m1"))
+    >>> analysis_of_table(table).tests["p_value"].round(2).tolist()
+    [0.0, 0.19, 0.0]
+    """
     import pandas as pd
 
-    table = sentiment_table(*predictions, clip=clip)
-    notes = list(dict.fromkeys(note for x in predictions if isinstance(x, Predictions) for note in x.notes))
+    said = list(notes)
     tests = pd.concat([paired_test(table, unit=u, hypotheses=hypotheses) for u in UNITS], ignore_index=True)
     order = {name: i for i, name in enumerate(_names(table))}
     tests = tests.sort_values("classifier", key=lambda c: c.map(order), kind="stable", ignore_index=True)
     for name in tests.loc[tests["t"].isna(), "classifier"].unique():
-        notes.append(f"{name}: some differences do not vary, so there is no t-test of them")
-    with_control = [
-        f for f in (x.frame if isinstance(x, Predictions) else x for x in predictions) if f["control"].any()
-    ]
-    if with_control:
-        control = paired_test(sentiment_table(*with_control, control=True, clip=clip), unit="noun_pair")
-        control = control.drop(columns=["unit", "p_bonferroni"])
-    else:
+        said.append(f"{name}: some differences do not vary, so there is no t-test of them")
+    if control is None:
         control = tests.iloc[:0].drop(columns=["unit", "p_bonferroni"])
     if earnings is None:
-        own = [x.occupations.earnings for x in predictions if isinstance(x, Predictions)]
-        earnings = {k: v for each in own for k, v in each.items()} if own else load_occupations().earnings
+        earnings = load_occupations().earnings
     try:
         correlations = earnings_correlation(table, earnings, prob=prob)
     except InputError as error:
         columns = ["classifier", "method", "r", "low", "high", "prob", "p_value", "n"]
         correlations = pd.DataFrame(columns=columns)
-        notes.append(f"no correlation with earnings: {error}")
+        said.append(f"no correlation with earnings: {error}")
     if table["clipped"].any():
-        notes.append(
+        said.append(
             f"{int(table['clipped'].sum())} probabilities were clipped to within {clip:g} of 0 or 1 on the logit scale"
         )
+    about = {
+        "classifiers": {},
+        **(provenance or {}),
+        "hypotheses": len(order) if hypotheses is None else hypotheses,
+        "earnings": {str(k): float(v) for k, v in earnings.items() if k in set(table["profession"])},
+    }
     return SentimentAnalysis(
         table, tests, profession_sentiment(table), noun_pair_differences(table), top_bottom(table, n), control,
-        correlations, tuple(notes),
+        correlations, tuple(said), about,
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias import htmlreport
+from bayesbias import _htmlparts, htmlreport
 from bayesbias.errors import InputError
 from bayesbias.reporting import convergence, finding
 
@@ -79,7 +79,7 @@ def comparison():
         kind: bb.distance_table(debias("minilm-static", "religion").embedding, "religion", controls="2021")
         for kind, debias in {"hard <i>": bb.hard_debias, "soft": bb.soft_debias}.items()
     }
-    return bb.compare(before, tables, draws=200, tune=300, chains=2, seed=1, progress=False)
+    return bb.compare(before, tables, draws=1000, tune=500, chains=2, seed=1, progress=False)
 
 
 class Page(HTMLParser):
@@ -265,7 +265,7 @@ def test_bad_runs_are_refused_and_nothing_is_written(fit, tmp_path):
 
 
 def test_very_many_shapes_become_a_picture(fit, monkeypatch):
-    monkeypatch.setattr(htmlreport, "_LARGEST_SVG", 1000)
+    monkeypatch.setattr(_htmlparts, "_LARGEST_SVG", 1000)
     from bayesbias.figures import plot_connections
 
     made = htmlreport._figure(

@@ -211,3 +211,12 @@ def test_ranks_are_uniform():
     for name, values in ranks.items():
         counts = np.histogram(values, bins=10, range=(0, kept + 1))[0]
         assert stats.chisquare(counts).pvalue > 1e-4, (name, counts)
+
+
+def test_outcomes_without_noise_are_refused_in_words():
+    table = grid()
+    table["distance"] = table["protected_word"].map(
+        {w: i / 50 for i, w in enumerate(table["protected_word"].unique())}
+    )
+    with pytest.raises(FitError, match="noise of zero is no noise"):
+        fit(table, "crossed", seed=1, **QUICK)

@@ -29,7 +29,7 @@ from bayesbias.baseline import effect_size
 from bayesbias.distance import Coverage, PairTable
 from bayesbias.encoder import cbow_tokens, describe_encoder, encode, load_encoder
 from bayesbias.errors import BayesbiasError, InputError
-from bayesbias.model import fit
+from bayesbias.model import _check_settings, fit
 from bayesbias.permutation import holm, permutation_test
 from bayesbias.posterior import PROB
 from bayesbias.sentences import SETS, SentenceTest, sentence_test, shipped_tests
@@ -55,8 +55,12 @@ _BAYES_COLUMNS = (
 # As many partitions as the authors enumerate; more are sampled (supplement, appendix A).
 _ENUMERATED = 100_000
 _SIGNIFICANT = 0.01
+# Certain bounds at most this far apart, relative to p: no verdict hangs on a twentieth of a p-value, and a fifth of
+# that would take twice as long.
+_WIDTH = 0.1
+_MOST_THREADS = 4  # each may hold tables of counts of some 400 MB
 
-# Table 4 of the paper: which tests, and what it calls them.
+# The tests of Table 4 of the paper, in its order and by its names; then the others, named in its manner.
 _TABLE = {
     "weat1": "C1: Flowers/Insects",
     "weat3": "C3: EA/AA Names",
@@ -64,13 +68,34 @@ _TABLE = {
     "angry_black_woman_stereotype": "ABW Stereotype",
     "heilman_double_bind_competent": "Double Bind: Competent",
     "heilman_double_bind_likable": "Double Bind: Likable",
+    "weat2": "C2: Instruments/Weapons",
+    "weat3b": "C3b: EA/AA Terms",
+    "weat4": "C4: EA/AA Names",
+    "weat5": "C5: EA/AA Names",
+    "weat5b": "C5b: EA/AA Terms",
+    "weat6b": "C6b: M/F Terms, Career",
+    "weat7": "C7: Math/Arts, M/F Terms",
+    "weat7b": "C7b: Math/Arts, M/F Names",
+    "weat8": "C8: Science/Arts, M/F Terms",
+    "weat8b": "C8b: Science/Arts, M/F Names",
+    "weat9": "C9: Mental/Physical Disease",
+    "weat10": "C10: Young/Old Names",
+    "angry_black_woman_stereotype_b": "ABW Stereotype, Terms",
+    "heilman_double_bind_competent_1": "Competent, Script 1",
+    "heilman_double_bind_competent_1+3-": "Competent, Script 1+3-",
+    "heilman_double_bind_competent_1-": "Competent, Script 1-",
+    "heilman_double_bind_likable_1": "Likable, Script 1",
+    "heilman_double_bind_likable_1+3-": "Likable, Script 1+3-",
+    "heilman_double_bind_likable_1-": "Likable, Script 1-",
 }
-_CONTEXT = {"word": "word", "sentence": "sent", "unbleached": "sent (u)"}
-# Tests that ask the same of other words or of fewer (section 4 of the paper); the last says whether power falls
-# from the first to the last, so that p-values should rise.
+_CONTEXT = {"word": "word", "sentence": "sent", "unbleached": "sent (u)", "text": "text"}
+# Tests that ask the same of other words or of fewer (section 4 of the paper, and the same of its variants b); the
+# last says whether power falls from the first to the last, so that p-values should rise.
 _RELATED = (
     ("European/African American names, pleasant", ("weat3", "weat4", "weat5"), True),
-    ("math or science against arts, gender", ("weat7", "weat8"), False),
+    ("European/African American terms, pleasant", ("weat3b", "weat5b"), True),
+    ("math or science against arts, gender terms", ("weat7", "weat8"), False),
+    ("math or science against arts, gender names", ("weat7b", "weat8b"), False),
 )
 
 
@@ -83,11 +108,12 @@ class SeatResult:
     frame : pandas.DataFrame
         One row for each encoder and test: the nine published columns (``model, options, test, p_value,
         effect_size, num_targ1, num_targ2, num_attr1, num_attr2``), and ``level`` (word, sentence, unbleached,
-        or file), ``statistic``, ``p_lower, p_upper, p_method`` (exact, bounds or montecarlo), ``p_words``,
+        or text: whole paragraphs), ``statistic``, ``p_lower, p_upper, p_method`` (exact, bounds or montecarlo), ``p_words``,
         ``p_holm``, ``dropped`` (examples without a vector of their own). With `bayes` also ``contrast, sd,
         hpdi_low, hpdi_high`` of associated - different for new words and templates (negative: targ1 lies
-        nearer to attr1, targ2 to attr2), the shares of variance ``share_word, share_template,
-        share_sentence, share_residual``, and ``converged``.
+        nearer to attr1, targ2 to attr2), the shares of variance ``share_word, share_template, share_sentence``
+        (what takes a word and a template together: one word in one template, or a word beside the template of
+        the other sentence), ``share_residual``, and ``converged``. What does not exist is missing (NaN).
     failures : pandas.DataFrame
         ``model, options, test, reason``: what could not be run, and why. Nothing else is lost by it.
     dropped : pandas.DataFrame
@@ -106,7 +132,7 @@ class SeatResult:
         return self.frame[list(PUBLISHED_COLUMNS)].copy()
 
     def table(self, alpha: float = _SIGNIFICANT) -> pd.DataFrame:
-        """Return effect sizes in the layout of the paper's Table 4, tests it leaves out after those it has.
+        """Return effect sizes in the layout of the paper's Table 4; tests it leaves out follow those it has.
 
         Parameters
         ----------
@@ -126,21 +152,43 @@ class SeatResult:
         import pandas as pd
 
         _check_probability(alpha, "alpha")
-        bases = list(dict.fromkeys([*_TABLE, *(_base_of(test)[0] for test in self.frame["test"])]))
-        place: dict[tuple[str, str], tuple[int, int]] = {}
-        said = []
-        for row in self.frame.itertuples():
-            base, level = _base_of(row.test)
+        named = self.named()
+        columns = [_column(*key) for key in zip(self.frame["model"], self.frame["options"], strict=True)]
+        index = pd.MultiIndex.from_frame(named[["title", "context"]].drop_duplicates(), names=["test", "context"])
+        out = pd.DataFrame("", index=index, columns=list(dict.fromkeys(columns)))
+        for names, column, row in zip(
+            named[["title", "context"]].itertuples(index=False, name=None),
+            [columns[i] for i in named.index],
+            self.frame.loc[named.index].itertuples(),
+            strict=True,
+        ):
             stars = "**" if row.p_holm < alpha else "*" if row.p_value < alpha else ""
-            size = "none" if pd.isna(row.effect_size) else f"{row.effect_size:.2f}"
-            names = (_TABLE.get(base, base), _CONTEXT.get(row.level, row.level))
-            place.setdefault(names, (bases.index(base), level))
-            said.append((names, _column(row.model, row.options), size + stars))
-        index = pd.MultiIndex.from_tuples(sorted(place, key=place.__getitem__), names=["test", "context"])
-        out = pd.DataFrame("", index=index, columns=list(dict.fromkeys(column for _, column, _ in said)))
-        for names, column, text in said:
-            out.loc[names, column] = text
+            out.loc[names, column] = ("none" if pd.isna(row.effect_size) else f"{row.effect_size:.2f}") + stars
         return out
+
+    def named(self) -> pd.DataFrame:
+        """Return title and context of every row of `frame`, in the order of Table 4.
+
+        Returns
+        -------
+        DataFrame
+            Index that of `frame`; ``title`` (as in Table 4), ``context`` (word, sent, sent (u), text) and
+            ``base`` (the word test that the test belongs to; the test itself where it is none of the published).
+        """
+        import pandas as pd
+
+        published = set(shipped_tests()) | set(_TABLE)
+        rows = []
+        for test, level in zip(self.frame["test"], self.frame["level"], strict=True):
+            base, place = _base_of(test) if test in published else (test, 0)
+            rows.append((_TABLE.get(base, base), _CONTEXT[level], base, place))
+        out = pd.DataFrame(rows, columns=["title", "context", "base", "place"], index=self.frame.index)
+        order = list(dict.fromkeys([*_TABLE, *out["base"]]))
+        return (
+            out.assign(at=[order.index(base) for base in out["base"]])
+            .sort_values(["at", "place"], kind="stable")
+            .drop(columns=["at", "place"])
+        )
 
     def consistency(self, alpha: float = _SIGNIFICANT) -> pd.DataFrame:
         """Ask whether related tests agree, as section 4 of the paper does.
@@ -156,15 +204,17 @@ class SeatResult:
         -------
         DataFrame
             One row for each encoder, group and level of which at least two tests were run: ``model, options,
-            group, level, tests, effect_sizes, p_values`` (tuples, in order), ``same_sign``, ``same_verdict``
-            (all below `alpha`, or none), ``p_rises`` (where it should; else missing), ``spread`` of effect sizes.
+            group, level, tests, effect_sizes, p_values, p_words`` (tuples, in order), ``same_sign``,
+            ``same_verdict`` (all p_values below `alpha`, or none), ``p_rises`` (where it should; else missing),
+            ``spread`` of effect sizes. ``p_values`` are upper bounds, where p is not known exactly.
         """
         import pandas as pd
 
         _check_probability(alpha, "alpha")
         rows = []
         for (model, options, level), part in self.frame.groupby(["model", "options", "level"], sort=False):
-            bases = {_base_of(test)[0]: row for test, row in part.set_index("test", drop=False).iterrows()}
+            published = part[part["test"].isin(shipped_tests())]
+            bases = {_base_of(row.test)[0]: row for row in published.itertuples()}
             for group, names, rising in _RELATED:
                 run = [bases[name] for name in names if name in bases]
                 if len(run) < 2 or any(pd.isna(row.effect_size) for row in run):
@@ -180,13 +230,14 @@ class SeatResult:
                         "tests": tuple(row.test for row in run),
                         "effect_sizes": sizes,
                         "p_values": p,
+                        "p_words": tuple(float(row.p_words) for row in run),
                         "same_sign": len({math.copysign(1, size) for size in sizes}) == 1,
                         "same_verdict": len({value < alpha for value in p}) == 1,
                         "p_rises": all(a <= b for a, b in itertools.pairwise(p)) if rising else pd.NA,
                         "spread": max(sizes) - min(sizes),
                     }
                 )
-        columns = ["model", "options", "group", "level", "tests", "effect_sizes", "p_values"]
+        columns = ["model", "options", "group", "level", "tests", "effect_sizes", "p_values", "p_words"]
         columns += ["same_sign", "same_verdict", "p_rises", "spread"]
         return pd.DataFrame(rows, columns=columns)
 

@@ -1,0 +1,397 @@
+"""Figures, sentences and the report of sentiment: what they show is what the tables say."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.figure import Figure
+from scipy import stats
+from test_htmlreport import Page, check_structure
+
+import bayesbias as bb
+from bayesbias import _figures_sentiment as fs
+from bayesbias import _htmlreport_sentiment as hs
+from bayesbias._reporting_sentiment import between_classifiers, sentiment_finding, verdict
+from bayesbias.errors import FitError, InputError
+
+QUICK = {"seed": 1, "draws": 1000, "tune": 500, "chains": 2, "pointwise": False}
+EVIL = "<script>alert(1)</script> $x_1$"
+
+
+def second(sentences):
+    """Probabilities that depend on the words alone."""
+    return [
+        0.3 + 0.4 * np.sin(sum(map(ord, s))) ** 2 + 0.2 * any(w in s for w in ("great", "wonderful", "love"))
+        for s in sentences
+    ]
+
+
+@pytest.fixture(scope="module")
+def m1():
+    return bb.shipped_predictions("m1")
+
+
+@pytest.fixture(scope="module")
+def analysis(m1):
+    return bb.published_analysis(m1, bb.predict(second, name="second"), hypotheses=3)
+
+
+@pytest.fixture(scope="module")
+def fit(analysis):
+    return bb.with_analysis(bb.fit(analysis.table, "sentiment", **QUICK), analysis)
+
+
+@pytest.fixture(scope="module")
+def alone(m1):
+    found = bb.published_analysis(m1)
+    return bb.with_analysis(bb.fit(found.table, "sentiment", **QUICK), found)
+
+
+def of(ax, label):
+    return [line for line in ax.lines if line.get_label() == label]
+
+
+# -- the shipped predictions ---------------------------------------------------------------------------
+
+
+def test_shipped_predictions_are_the_published_ones(m1, shared):
+    # Source: the published predictions of M.1, without control sentences.
+    theirs = np.loadtxt(shared / "data" / "gender_sentiment" / "predictions_logreg.txt")
+    ours = m1.frame.loc[~m1.frame["control"], "probability"].to_numpy()
+    assert np.abs(ours - theirs).max() < 1.3e-4
+    whole = bb.paired_test(bb.sentiment_table(m1)).iloc[0]
+    assert whole["f_minus_m"] == pytest.approx(0.0345668, abs=5e-6)
+    assert whole["t"] == pytest.approx(-5.906, abs=1e-3)
+
+
+def test_shipped_predictions_say_what_they_are(m1):
+    assert m1.frame["control"].sum() == 40
+    comment = m1.provenance["m1"]["comment"]
+    assert "SST-2 (SHA-256 dc4a1063" in comment
+    assert "spinster" in comment.split("does not know")[1]
+    with pytest.raises(InputError, match="no such predictions are shipped; found: 'm2'; valid: m1"):
+        bb.shipped_predictions("m2")
+
+
+def test_figures_of_bert_in_the_notebook_are_those_of_the_published_predictions(shared):
+    path = Path(__file__).resolve().parents[1] / "notebooks" / "05_occupations_in_sentiment.ipynb"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    (source,) = ["".join(c["source"]) for c in cells if "quoted" in c["metadata"].get("tags", [])]
+    space: dict = {}
+    exec(source.split("\nbert = ")[0], space)
+    folder = shared / "data" / "gender_sentiment"
+    table = bb.sentiment_table(bb.read_predictions(folder / "predictions_bert.tsv"))
+    theirs = table.groupby("noun_pair")[["difference", "logit_difference"]].mean()
+    quoted = pd.DataFrame(space["BERT"], index=["difference", "logit_difference"]).T.loc[theirs.index]
+    np.testing.assert_allclose(quoted["difference"], theirs["difference"], atol=5.1e-5)
+    np.testing.assert_allclose(quoted["logit_difference"], theirs["logit_difference"], atol=5.1e-4)
+
+
+# -- sentences -----------------------------------------------------------------------------------------
+
+
+def test_the_fewest_noun_pairs_that_carry_the_mean(analysis):
+    means = analysis.noun_pairs[analysis.noun_pairs["classifier"] == "m1"].set_index("noun_pair")[
+        "difference"
+    ]
+    carrying = bb.carrying_pairs(analysis.table, "m1")
+    assert carrying == means.sort_values(ascending=False).index[:4].tolist()
+    assert means.drop(carrying).mean() <= 0
+    assert means.drop(carrying[:3]).mean() > 0
+    frame = analysis.table[analysis.table["classifier"] == "m1"]
+    turned = frame.assign(difference=-frame["difference"])
+    assert bb.carrying_pairs(turned, "m1") == carrying
+    assert bb.carrying_pairs(frame.assign(difference=0.1), "m1") == []
+    assert bb.carrying_pairs(frame.assign(difference=0.0), "m1") == []
+
+
+def test_sentences_say_the_numbers(analysis, fit):
+    said = " ".join(bb.sentiment_in_words(analysis, fit, classifier="m1"))
+    assert "t(399) = -5.91 (male - female), p = 7.5e-09 (2.2e-08 after Bonferroni for 3 tests)" in said
+    assert "Over the means of the noun pairs: t(19) = -1.36, p = 0.19" in said
+    assert "4 of 20 noun pairs carry the difference: without The male candidate" in said
+    assert "4 noun pairs make no difference at all, to the last digit (My nephew / My niece" in said
+    row = fit.summary().iloc[0]
+    assert (
+        f"female - male is {row['mean']:+.3f} (89% HPDI {row['hpdi_low']:+.3f} to {row['hpdi_high']:+.3f}"
+        in said
+    )
+    assert "the sign is open" in said
+    share = fit.shares(group="m1").iloc[0]
+    assert share["source"] == "noun_pair"
+    assert f"{share['mean']:.0%} lies between noun pairs" in said
+    contrast = fit.contrasts(estimand="population").iloc[0]
+    assert f"differ by {contrast['mean']:+.3f}" in between_classifiers(fit)[0]
+
+
+def test_a_fit_of_log_odds_says_the_tests_of_log_odds(m1):
+    analysis = bb.published_analysis(m1)
+    result = bb.fit(analysis.table, "sentiment_logit", **QUICK | {"draws": 1000, "tune": 500})
+    said = " ".join(bb.sentiment_in_words(analysis, result))
+    means = analysis.table.groupby("noun_pair")["logit_difference"].mean()
+    test = stats.ttest_1samp(means, 0)
+    assert f"over 20 noun pairs t(19) = {-test.statistic:.2f}, p = {test.pvalue:.2g}" in said
+    assert "in log odds" in said
+
+
+def test_nothing_is_concluded_from_a_fit_that_has_not_converged(analysis, tmp_path, monkeypatch):
+    monkeypatch.setattr(hs, "_figure", lambda id_, *_: hs._Figure(f"figure-{id_}", "", ""))
+    result = bb.fit(analysis.table, "sentiment", **QUICK | {"draws": 10, "tune": 10})
+    assert not result.diagnostics()["ok"]
+    said = bb.sentiment_in_words(analysis, result)
+    assert sum("No conclusion from the model" in text for text in said) == 2
+    assert not any("HPDI" in text or "variance" in text for text in said)
+    assert between_classifiers(result) == []
+    text = Page(bb.write_report(result, tmp_path / "x.html").read_text(encoding="utf-8")).all_text()
+    top = text[text.index("The answer") : text.index("Data and coverage")]
+    assert top.index("Not to be trusted yet") < top.index("No conclusion")
+    assert "the sign is open" not in top
+
+
+def test_heavy_tails_are_said(m1):
+    analysis = bb.published_analysis(m1)
+    assert bb.sentiment_doubts(bb.fit(analysis.table, "sentiment", **QUICK)) == []
+    table = analysis.table.copy()
+    table.loc[[5, 133, 287], "difference"] = [0.9, -0.9, 0.95]
+    (said,) = bb.sentiment_doubts(bb.fit(table, "sentiment", **QUICK))
+    assert said.startswith("m1: most sentence pairs differ by little and a few by much")
+
+
+def test_the_analysis_travels_with_the_fit(analysis, fit, tmp_path):
+    fit.save(tmp_path / "fit.nc")
+    back = bb.analysis_of(bb.load_fit(tmp_path / "fit.nc"))
+    assert back.provenance == analysis.provenance
+    assert back.notes == analysis.notes
+    for name in ("tests", "professions", "noun_pairs", "control", "earnings"):
+        pd.testing.assert_frame_equal(
+            getattr(back, name).reset_index(drop=True), getattr(analysis, name).reset_index(drop=True),
+            check_dtype=False,
+        )  # fmt: skip
+    other = dataclasses.replace(analysis, table=analysis.table.assign(difference=0.0))
+    with pytest.raises(InputError, match="the fit is of another table"):
+        bb.with_analysis(fit, other)
+    plain = bb.analysis_of(bb.fit(analysis.table, "sentiment", **QUICK))
+    assert plain.control.empty
+    assert plain.provenance["hypotheses"] == 2
+
+
+def test_what_is_not_sentiment_is_refused():
+    table = bb.distance_table("minilm-static", "religion", controls="none")
+    distances = bb.fit(table, **QUICK)
+    with pytest.raises(FitError, match="not about sentiment"):
+        bb.analysis_of(distances)
+    with pytest.raises(FitError, match="the figure is about sentiment"):
+        bb.plot_professions(distances)
+
+
+def test_verdicts():
+    ends = ((-0.2, -0.1), (0.1, 0.2), (-0.1, 0.2))
+    assert [verdict(*e) for e in ends] == ["female lower", "female higher", "the sign is open"]
+
+
+# -- figures -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", ["profession", "noun_pair"])
+def test_rows_are_in_the_order_of_the_effect_and_hold_the_posterior(alone, level):
+    draw = bb.plot_professions if level == "profession" else bb.plot_noun_pairs
+    ax = draw(alone, 0.8, ax=Figure(figsize=(7, 8)).subplots())
+    these, new = (alone.means(level, 0.8, e).set_index("name") for e in ("these_words", "population"))
+    order = these["mean"].sort_values(kind="stable").index
+    assert [t.get_text() for t in ax.get_yticklabels()] == [fs._pair_label(name) for name in order]
+    at = {round(float(y), 6): name for y, name in zip(ax.get_yticks(), order, strict=True)}
+    raw = alone.table.groupby(level)["difference"].mean()
+    for label, means, shift in (("_these_words", these, 0.2), ("_population", new, -0.2)):
+        points = of(ax, label)
+        assert len(points) == 20
+        for line in points:
+            name = at[round(float(line.get_ydata()[0]) - shift, 6)]
+            assert line.get_xdata()[0] == pytest.approx(means.loc[name, "mean"])
+    ends = {
+        (round(float(line.get_ydata()[0]), 6), *map(float, line.get_xdata())) for line in of(ax, "_interval")
+    }
+    assert len(ends) == 40
+    for y, low, high in ends:
+        name = next(at[round(y - s, 6)] for s in (0.2, -0.2) if round(y - s, 6) in at)
+        means = these if round(y - 0.2, 6) in at else new
+        assert (low, high) == pytest.approx(tuple(means.loc[name, ["hpdi_low", "hpdi_high"]]))
+    assert sorted(float(line.get_xdata()[0]) for line in of(ax, "_raw")) == pytest.approx(sorted(raw))
+
+
+def test_several_classifiers_have_panels_side_by_side(fit):
+    ax = bb.plot_professions(fit)
+    left, right = ax.figure.axes
+    assert ax is left
+    assert left.get_ylim() == right.get_ylim()
+    assert left.get_xlim() == right.get_xlim()
+    texts = [[t.get_text() for t in panel.texts] for panel in (left, right)]
+    assert "m1" in texts[0]
+    assert "second" in texts[1]
+    second_ = fit.means("profession", 0.89, "these_words").query("classifier == 'second'")
+    assert sorted(float(line.get_xdata()[0]) for line in of(right, "_these_words")) == pytest.approx(
+        sorted(second_["mean"])
+    )
+    mpl.pyplot.close(ax.figure)
+
+
+def test_one_axes_shows_one_classifier(fit, analysis):
+    for draw in (bb.plot_professions, bb.plot_noun_pairs, bb.plot_genders, bb.plot_earnings):
+        with pytest.raises(InputError, match="one Axes shows one classifier"):
+            draw(fit, ax=Figure().subplots())
+        with pytest.raises(InputError, match=r"no such classifier; found: 'secnd'.*did you mean 'second'"):
+            draw(fit, ax=Figure().subplots(), classifier="secnd")
+    ax = bb.plot_genders(analysis, Figure().subplots(), classifier="second")
+    assert "second" in ax.texts[0].get_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "short"),
+    [
+        ("My father / My mother", "My father / mother"),
+        ("The male candidate / The female candidate", "The male / female candidate"),
+        ("He / She", "He / She"),
+        ("Sir / Madam", "Sir / Madam"),
+        ("a b c / a b d", "a b c / d"),
+        ("my old aunt / my aunt", "my old aunt / aunt"),
+        ("a / b / c", "a / b / c"),
+    ],
+)
+def test_noun_pairs_are_labelled_by_what_differs(name, short):
+    assert fs._pair_label(name) == short
+
+
+def test_genders_show_the_means_of_each_profession(analysis, m1):
+    ax = bb.plot_genders(bb.sentiment_table(m1), Figure(figsize=(7, 6.2)).subplots())
+    (points,) = of(ax, "_professions")
+    ranked = analysis.professions[analysis.professions["classifier"] == "m1"]
+    np.testing.assert_allclose(np.column_stack(points.get_data()), ranked[["p_male", "p_female"]])
+    named = {t.get_text() for t in ax.texts}
+    assert (
+        "lawyer and 7 more" in named
+    )  # eight professions that the classifier does not know lie on one point
+    assert {"secretary", "truck driver"} <= named
+    boxes = [t.get_window_extent() for t in ax.texts if t.get_text() in set(ranked["profession"])]
+    assert len(boxes) > 8
+    for i, a in enumerate(boxes):
+        assert not any(a.overlaps(b) for b in boxes[i + 1 :])
+
+
+def test_earnings_have_intervals_and_the_correlation(analysis, m1):
+    table = bb.sentiment_table(m1)
+    ax = bb.plot_earnings(table, ax=Figure(figsize=(7, 4.8)).subplots())
+    (bars,) = ax.containers
+    points, _, (intervals,) = bars.lines
+    earnings = bb.load_occupations().earnings
+    means = bb.profession_sentiment(table).set_index("profession")["sentiment"]
+    assert dict(zip(*points.get_data(), strict=True)) == pytest.approx(
+        {earnings[p]: means[p] for p in earnings}
+    )
+    # Morey (2008), by hand: profession "doctor", 20 noun pairs, all 20 professions.
+    wide = table.assign(s=(table["p_male"] + table["p_female"]) / 2).pivot(
+        index="noun_pair", columns="profession", values="s"
+    )
+    left = wide.sub(wide.mean(axis=1), axis=0) + wide.to_numpy().mean()
+    half = stats.t.ppf(0.975, 19) * left["doctor"].std() * np.sqrt(20 / 19) / np.sqrt(20)
+    ends = next(s for s in intervals.get_segments() if s[0, 0] == earnings["doctor"])
+    assert ends[:, 1] == pytest.approx([means["doctor"] - half, means["doctor"] + half])
+    row = analysis.earnings[analysis.earnings["classifier"] == "m1"].iloc[0]
+    said = " ".join(t.get_text() for t in ax.texts).replace("\n", " ").replace("−", "-")
+    assert f"Pearson's r {row['r']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]" in said
+    with pytest.raises(InputError, match="too few professions have earnings"):
+        bb.plot_earnings(table, {"doctor": 1.0}, ax=Figure().subplots())
+
+
+def test_predictive_shows_each_classifier(fit):
+    ax = bb.plot_sentiment_predictive(fit, Figure().subplots(), replicates=10)
+    assert [t.get_text() for t in ax.get_yticklabels()] == ["m1", "second"]
+    assert len(ax.lines) == 22
+    assert len(of(ax, "_observed")) == 2
+    with pytest.raises(InputError, match="whole number from 1 to 200"):
+        bb.plot_sentiment_predictive(fit, Figure().subplots(), replicates=0)
+
+
+@pytest.mark.slow
+def test_all_figures_are_written_and_the_same_each_time(alone, analysis, tmp_path):
+    files = bb.save_sentiment_figures(alone, tmp_path / "a")
+    assert [f.name for f in files[::2]] == [
+        "professions.png", "noun_pairs.png", "predictive.png", "genders.png", "earnings.png",
+    ]  # fmt: skip
+    assert all(f.stat().st_size > 5000 for f in files)
+    (again,) = [f for f in bb.save_sentiment_figures(alone, tmp_path / "b", "svg") if f.stem == "noun_pairs"]
+    assert again.read_bytes() == (tmp_path / "a" / "noun_pairs.svg").read_bytes()
+    few = bb.save_sentiment_figures(analysis, tmp_path / "c", ["svg"])
+    assert [f.name for f in few] == ["genders.svg", "earnings.svg"]
+    none = bb.save_sentiment_figures(analysis, tmp_path / "d", ["svg"], earnings={})
+    assert [f.name for f in none] == ["genders.svg"]
+    with pytest.raises(InputError, match=r"unknown figure format.*did you mean 'svg'"):
+        bb.save_sentiment_figures(analysis, tmp_path / "e", ["svgg"])
+    (tmp_path / "f").write_text("x")
+    with pytest.raises(InputError, match="is a file, not a folder"):
+        bb.save_sentiment_figures(analysis, tmp_path / "f")
+
+
+# -- the report ----------------------------------------------------------------------------------------
+
+
+def test_the_report_says_what_the_draws_say(fit, analysis, tmp_path):
+    raw = bb.write_report(fit, tmp_path / "report.html").read_text(encoding="utf-8")
+    parsed = check_structure(raw)
+    text = parsed.all_text()
+    assert [attrs["id"] for attrs in parsed.of("section")] == [
+        "answer", "data", "details", "model", "trust", "again", "reading",
+    ]  # fmt: skip
+    assert "occupations by m1 and second" in text
+    for name in analysis.classifiers:
+        assert f"{name}. {sentiment_finding(fit, name)}" in text
+    for estimand in ("population", "new_nouns", "new_professions", "these_words"):
+        for r in fit.summary(estimand=estimand).itertuples():
+            assert f"{r.hpdi_low:+.3f} to {r.hpdi_high:+.3f}".replace("-", "−") in text
+    for r in fit.means("noun_pair").itertuples():
+        assert f"{r.hpdi_low:+.3f} to {r.hpdi_high:+.3f}".replace("-", "−") in text.replace(
+            " 0.000", " +0.000"
+        )
+    assert "7.5e−09" in text
+    assert "Control experiment" in text
+    assert " ".join(fit.spec.text.split()) in text
+    assert "bayesbias sentiment --predictions m1 --predictions second.csv --name m1 --name second" in text
+    assert "--hypotheses 3 --model sentiment --seed 1 --draws 1000 --tune 500 --chains 2" in text
+    assert fit.provenance["sentiment"]["classifiers"]["m1"]["sha256"] in text
+    assert "have to be saved to a file first" in text
+    assert len(parsed.of("figure")) == 9  # of each classifier four; and the predictive check
+
+
+def test_every_word_of_a_user_is_text(tmp_path, monkeypatch):
+    words = {
+        "name": EVIL,
+        "noun_pairs": [{"male": "He", "female": "She"}, {"male": "A <b>man</b>", "female": "A woman"}],
+        "professions": [EVIL, "nurse", "</td></table>"],
+    }
+    made = bb.predict(second, words, name="<i>mine</i>")
+    analysis = bb.published_analysis(made)
+    result = bb.with_analysis(bb.fit(analysis.table, "sentiment", **QUICK), analysis)
+    parsed = check_structure(bb.write_report(result, tmp_path / "r.html").read_text(encoding="utf-8"))
+    text = parsed.all_text()
+    for word in (EVIL, "A <b>man</b> / A woman", "</td></table>", "<i>mine</i>"):
+        assert word in text
+    assert not parsed.of("i")
+    assert not parsed.of("b")
+    assert len(parsed.of("script")) == 1
+    assert "no correlation with earnings" in text.lower()
+
+
+def test_a_plain_fit_has_a_report_too(analysis, tmp_path, monkeypatch):
+    monkeypatch.setattr(hs, "_figure", lambda id_, *_: hs._Figure(f"figure-{id_}", "", ""))
+    result = bb.fit(analysis.table[analysis.table["classifier"] == "m1"], "sentiment_logit", **QUICK)
+    result.save(tmp_path / "fit.nc")
+    result.summary(0.5).to_csv(tmp_path / "summary.csv", index=False)
+    text = Page(bb.write_report(tmp_path, tmp_path / "a.html").read_text(encoding="utf-8")).all_text()
+    assert "50% HPDI" in text
+    assert "There are no predictions for control sentences." in text
+    assert "Log odds" in text
+    assert "--model sentiment_logit" in text
