@@ -7,9 +7,10 @@ and keeps the result on disk, so a second process starts sampling at once.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
+from numba import carray, cfunc, njit, types
 
 _LOG_2PI = math.log(2.0 * math.pi)
 # Logarithms of scales beyond this have squares that overflow or vanish.
@@ -224,3 +225,78 @@ def folded_log_density(
             value -= theta[t]
             grad[t] = (grad[t] - 1.0) / z[t]
     return value
+
+
+# -- for samplers that call machine code ----------------------------------------------------------
+#
+# One block of 8-byte words holds all arrays: first its own length, then where each array begins and how long it
+# is, then the arrays. So compiled code finds them behind one pointer, and the sampler need not come back to
+# Python (and wait for its lock) for an evaluation of some microseconds.
+
+_ARRAYS = 16  # `folded` and all arguments of `log_density` between `theta` and `grad`
+_HEAD = 1 + 2 * _ARRAYS
+_FLOATS = (2, 3, 4, 6, 11, 15)  # which of them hold no whole numbers
+
+
+def packed(folded: np.ndarray, arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the block of words that `logp_callback` and `expand_callback` read.
+
+    Parameters
+    ----------
+    folded : ndarray of bool, shape (n,)
+    arrays : sequence of ndarray
+        The arguments of `log_density` between `theta` and `grad`.
+    """
+    parts = [np.asarray(folded, dtype=np.int64), *arrays]
+    assert len(parts) == _ARRAYS
+    lengths = np.array([part.size for part in parts])
+    starts = _HEAD + np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    out = np.zeros(_HEAD + int(lengths.sum()), dtype=np.int64)
+    out[0] = len(out)
+    out[1:_HEAD:2], out[2:_HEAD:2] = starts, lengths
+    for place, (start, part) in enumerate(zip(starts, parts, strict=True)):
+        assert part.dtype == (np.float64 if place in _FLOATS else np.int64)
+        out[start : start + part.size] = np.ascontiguousarray(part).ravel().view(np.int64)
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _packed_log_density(z: np.ndarray, words: np.ndarray, numbers: np.ndarray, grad: np.ndarray) -> float:
+    def whole(k: int) -> np.ndarray:
+        return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+
+    def real(k: int) -> np.ndarray:
+        return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+
+    return folded_log_density(
+        z, whole(0), whole(1), real(2), real(3), real(4), whole(5), real(6), whole(7), whole(8), whole(9),
+        whole(10), real(11), whole(12), whole(13), whole(14), real(15), grad,
+    )  # fmt: skip
+
+
+_DOUBLES = types.CPointer(types.float64)
+
+
+@cfunc(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr), cache=True)
+def logp_callback(n, z_at, grad_at, value_at, data):
+    head = carray(data, (1,), np.int64)
+    words = carray(data, (head[0],), np.int64)
+    numbers = carray(data, (head[0],), np.float64)
+    grad = carray(grad_at, (n,))
+    value = _packed_log_density(carray(z_at, (n,)), words, numbers, grad)
+    carray(value_at, (1,))[0] = value
+    if not math.isfinite(value):
+        return 4  # a divergence, as the sampler calls it
+    for t in range(n):
+        if not math.isfinite(grad[t]):
+            return 3
+    return 0
+
+
+@cfunc(types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr), cache=True)
+def expand_callback(n, expanded, z_at, out_at, data):
+    folded = carray(data, (_HEAD + n,), np.int64)[_HEAD:]
+    z, out = carray(z_at, (n,)), carray(out_at, (n,))
+    for t in range(n):
+        out[t] = math.log(abs(z[t])) if folded[t] else z[t]
+    return 0

@@ -367,33 +367,33 @@ def _check_settings(**settings: int) -> None:
 def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any], cores: int) -> xr.DataTree:
     import nutpie
     import xarray as xr
-    from nutpie.compiled_pyfunc import from_pyfunc
+    from nutpie.compile_pymc import CompiledPyMCModel
 
-    from bayesbias._kernel import folded_log_density
+    from bayesbias._kernel import expand_callback, logp_callback, packed
 
-    n, arrays, folded = reduced.n_theta, reduced.arrays, _folded(reduced)
-
-    def make_logp() -> Any:
-        def logp(z: np.ndarray) -> tuple[float, np.ndarray]:
-            grad = np.empty(n)
-            arguments = (z, folded, *arrays, grad)
-            return folded_log_density(*arguments), grad
-
-        return logp
-
-    def make_expand(*_: Any) -> Any:
-        return lambda z: {"theta": np.where(folded, np.log(np.abs(z)), z)}
-
+    n, folded = reduced.n_theta, _folded(reduced)
     spread = np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2)
 
     def initial(seed: int) -> np.ndarray:
         start = spread + np.random.default_rng(seed).normal(0, 0.5, n)
         return np.where(folded, np.exp(start), start)
 
-    # One evaluation before the threads start, so that one of them compiles and not all.
-    make_logp()(initial(0))
-    compiled = from_pyfunc(
-        n, make_logp, make_expand, [np.dtype(float)], [(n,)], ["theta"], make_initial_point_fn=initial
+    # What nutpie makes of a PyMC model, made by hand: two compiled functions and the data behind a pointer.
+    compiled = CompiledPyMCModel(
+        dims={},
+        _n_dim=n,
+        _coords={},
+        _shapes={"theta": (n,)},
+        compiled_logp_func=logp_callback,
+        compiled_expand_func=expand_callback,
+        initial_point_func=initial,
+        shared_data={},
+        shared_var_keys={},
+        user_data=packed(folded, reduced.arrays),
+        n_expanded=n,
+        shape_info=(["theta"], [slice(0, n)], [(n,)]),
+        logp_func=None,
+        expand_func=None,
     )
     with warnings.catch_warnings():
         # Fewer draws than chains look like swapped dimensions to the conversion; they are not.
