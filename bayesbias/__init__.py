@@ -71,8 +71,9 @@ _WHERE = {
     "_figures_critique": ["plot_false_alarms", "plot_paper"],
     "posterior": ["ROPE", "BiasFit", "compare_models", "load_fit", "loo"],
     "model": ["build", "fit"],
-    "seat": ["SeatResult", "leave_one_out", "seat", "sentence_table"],
+    "association": ["SeatResult", "leave_one_out", "seat", "sentence_table"],
     "comparison": ["Comparison", "compare", "find_construction", "join_pairs", "load_comparison"],
+    "_figures_seat": ["plot_seat", "plot_seat_contrasts", "save_seat_figures"],
     "_figures_sentiment": [
         "plot_earnings",
         "plot_genders",

@@ -15,8 +15,8 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,6 +58,7 @@ _SIGNIFICANT = 0.01
 # Certain bounds at most this far apart, relative to p: no verdict hangs on a twentieth of a p-value, and a fifth of
 # that would take twice as long.
 _WIDTH = 0.1
+_MOST_KEPT = 20_000  # vectors of sentences, which several tests share, in memory
 _MOST_THREADS = 4  # each may hold tables of counts of some 400 MB
 
 # The tests of Table 4 of the paper, in its order and by its names; then the others, named in its manner.
@@ -154,7 +155,9 @@ class SeatResult:
         _check_probability(alpha, "alpha")
         named = self.named()
         columns = [_column(*key) for key in zip(self.frame["model"], self.frame["options"], strict=True)]
-        index = pd.MultiIndex.from_frame(named[["title", "context"]].drop_duplicates(), names=["test", "context"])
+        index = pd.MultiIndex.from_frame(
+            named[["title", "context"]].drop_duplicates(), names=["test", "context"]
+        )
         out = pd.DataFrame("", index=index, columns=list(dict.fromkeys(columns)))
         for names, column, row in zip(
             named[["title", "context"]].itertuples(index=False, name=None),
@@ -163,7 +166,9 @@ class SeatResult:
             strict=True,
         ):
             stars = "**" if row.p_holm < alpha else "*" if row.p_value < alpha else ""
-            out.loc[names, column] = ("none" if pd.isna(row.effect_size) else f"{row.effect_size:.2f}") + stars
+            out.loc[names, column] = (
+                "none" if pd.isna(row.effect_size) else f"{row.effect_size:.2f}"
+            ) + stars
         return out
 
     def named(self) -> pd.DataFrame:
@@ -239,7 +244,7 @@ class SeatResult:
                 )
         columns = ["model", "options", "group", "level", "tests", "effect_sizes", "p_values", "p_words"]
         columns += ["same_sign", "same_verdict", "p_rises", "spread"]
-        return pd.DataFrame(rows, columns=columns)
+        return pd.DataFrame(rows, columns=columns).astype({"p_rises": "boolean"})
 
     def write_tsv(self, path: str | os.PathLike[str]) -> Path:
         """Write the nine published columns, tab-separated, whole or not at all."""
@@ -280,15 +285,27 @@ class _Encoded:
         gap = self.of("attr1").mean(axis=0) - self.of("attr2").mean(axis=0)
         return self.of("targ1") @ gap, self.of("targ2") @ gap
 
+    def words(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mean score of each word of both target sets."""
+        import pandas as pd
+
+        sets, words = self.frame["set"].astype(str), self.frame["word"]
+        x, y = (
+            pd.Series(scores).groupby(words[sets == name].to_numpy(), sort=False).mean().to_numpy()
+            for name, scores in zip(SETS[:2], self.scores(), strict=True)
+        )
+        return x, y
+
     @property
     def sizes(self) -> dict[str, int]:
         counts = self.frame["set"].value_counts()
         return {name: int(counts[name]) for name in SETS}
 
 
-def _encoded(test: SentenceTest, encoder: Any, **how: Any) -> _Encoded:
+def _encoded(test: SentenceTest, encoder: Any, made: Callable[[list[str]], np.ndarray]) -> _Encoded:
+    """Encode the examples of a test by `made`, without those whose own word the encoder lacks."""
     frame = test.frame
-    account = describe_encoder(encoder, list(dict.fromkeys(frame["sentence"])))["account"]
+    account = _account(encoder, list(dict.fromkeys(frame["sentence"])))
     lacking = account.get("lacking", {})
     lost = np.zeros(len(frame), dtype=bool)
     if lacking:
@@ -306,8 +323,51 @@ def _encoded(test: SentenceTest, encoder: Any, **how: Any) -> _Encoded:
             where=f"{encoder.name}, test {test.name}",
             found=f"none of {', '.join(words[:8])}{' ...' if len(words) > 8 else ''}",
         )
-    vectors = np.asarray(encode(encoder, kept["sentence"].tolist(), **how), dtype=float)
+    vectors = np.asarray(made(kept["sentence"].tolist()), dtype=float)
+    # In two steps, so that numbers near the largest there are do not overflow when they are squared.
+    vectors = vectors / np.abs(vectors).max(axis=1, keepdims=True)
     return _Encoded(test, kept, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dropped)
+
+
+def _account(encoder: Any, sentences: list[str]) -> dict[str, Any]:
+    try:
+        return describe_encoder(encoder, sentences)["account"]
+    except BayesbiasError:
+        raise
+    except Exception as error:  # an encoder may be anybody's code
+        told = f"{type(error).__name__}: {error}"
+        raise InputError(
+            "the encoder cannot account for the sentences", where=encoder.name, found=told
+        ) from error
+
+
+def _maker(
+    encoder: Any,
+    cache: bool | str | os.PathLike[str],
+    batch_size: int | None,
+    progress: bool | None,
+    most: int = 0,
+) -> Callable[[list[str]], np.ndarray]:
+    """Return a function that encodes, and keeps up to `most` vectors: tests share many of their sentences."""
+    known: dict[str, np.ndarray] = {}
+
+    def made(sentences: list[str]) -> np.ndarray:
+        new = [text for text in dict.fromkeys(sentences) if text not in known]
+        found: dict[str, np.ndarray] = {}
+        if new:
+            vectors = encode(encoder, new, cache=cache, batch_size=batch_size, progress=progress)
+            found = dict(zip(new, vectors, strict=True))
+        rows = [found[text] if text in found else known[text] for text in sentences]
+        lengths = sorted({len(row) for row in rows})
+        if len(lengths) > 1:
+            raise InputError(
+                "the encoder changed its dimension", where=f"encoder {encoder.name!r}", found=lengths
+            )
+        if len(known) < most:
+            known.update(found)
+        return np.array(rows)
+
+    return made
 
 
 def _own_tokens(template: str, sentence: str) -> set[str]:
@@ -341,7 +401,9 @@ def sentence_table(
     PairTable
         The columns of a pair table, with ``protected_template`` and ``attribute_template``; protected words
         are the words of the targets, classes the names of the sets. The first targets are associated with
-        the first attributes, the second with the second. Its coverage names the words that the encoder lacks.
+        the first attributes, the second with the second. All columns but the distance hold codes, so that a
+        million pairs take some 20 MB. A sentence that stands twice in a set is one observation and counts
+        once. The coverage names the words that the encoder lacks.
 
     Raises
     ------
@@ -356,35 +418,39 @@ def sentence_table(
     """
     test = test if isinstance(test, SentenceTest) else sentence_test(test)
     encoder = load_encoder(encoder)
-    return _pairs(_encoded(test, encoder, cache=cache, batch_size=batch_size, progress=progress), encoder)
+    return _pairs(_encoded(test, encoder, _maker(encoder, cache, batch_size, progress)), encoder)
 
 
 def _pairs(encoded: _Encoded, encoder: Any) -> PairTable:
     import pandas as pd
 
-    frame, test = encoded.frame, encoded.test
+    test = encoded.test
+    names = _set_names(test)
+    repeats = encoded.frame.duplicated(["set", "word", "template", "sentence"]).to_numpy()
+    frame, vectors = encoded.frame[~repeats], encoded.vectors[~repeats]
     which = frame["set"].astype(str).to_numpy()
     rows = np.flatnonzero(np.isin(which, SETS[:2]))
     columns = np.flatnonzero(np.isin(which, SETS[2:]))
     # Codes, not texts: a million pairs are a million small numbers.
     first, second = np.repeat(rows, len(columns)), np.tile(columns, len(rows))
 
-    def labels(column: str, at: np.ndarray, side: np.ndarray) -> pd.Categorical:
-        codes, names = pd.factorize(frame[column].to_numpy()[side])
-        place = np.empty(len(frame), dtype=np.int64)
+    def labels(column: Any, at: np.ndarray, side: np.ndarray) -> pd.Categorical:
+        codes, found = pd.factorize(np.asarray(column, dtype=object)[side])
+        place = np.zeros(len(frame), dtype=np.int64)
         place[side] = codes
-        return pd.Categorical.from_codes(place[at], categories=[str(name) for name in names])
+        return pd.Categorical.from_codes(place[at], categories=[str(name) for name in found])
 
+    named = [names[each] for each in which]
     own = (which == "targ1")[first] == (which == "attr1")[second]
-    distance = 1.0 - encoded.vectors[rows] @ encoded.vectors[columns].T
+    distance = 1.0 - vectors[rows] @ vectors[columns].T
     pairs = pd.DataFrame(
         {
-            "protected_word": labels("word", first, rows),
-            "protected_class": labels("category", first, rows),
-            "protected_template": labels("template", first, rows),
-            "attribute": labels("word", second, columns),
-            "attribute_class": labels("category", second, columns),
-            "attribute_template": labels("template", second, columns),
+            "protected_word": labels(frame["word"], first, rows),
+            "protected_class": labels(named, first, rows),
+            "protected_template": labels(frame["template"], first, rows),
+            "attribute": labels(frame["word"], second, columns),
+            "attribute_class": labels(named, second, columns),
+            "attribute_template": labels(frame["template"], second, columns),
             "attribute_kind": pd.Categorical.from_codes(np.zeros(len(first), dtype=np.int8), ["stereotype"]),
             "connection": pd.Categorical.from_codes(np.where(own, 0, 1), ["associated", "different"]),
             "distance": np.clip(distance.ravel(), 0.0, 2.0),
@@ -393,7 +459,7 @@ def _pairs(encoded: _Encoded, encoder: Any) -> PairTable:
     told = describe_encoder(encoder)
     return PairTable(
         pairs,
-        _coverage(encoded),
+        _coverage(encoded, names, int(repeats.sum())),
         {
             "name": f"{test.name} in {_column(told['name'], told['options'])}",
             "test": {"name": test.name, "sha256": test.sha256, "origin": test.origin},
@@ -402,21 +468,31 @@ def _pairs(encoded: _Encoded, encoder: Any) -> PairTable:
     )
 
 
-def _coverage(encoded: _Encoded) -> Coverage:
+def _set_names(test: SentenceTest) -> dict[str, str]:
+    """Return a name of each set; two sets of one category are told apart."""
+    said = test.categories
+    return {
+        name: f"{said[name]} ({name})" if list(said.values()).count(said[name]) > 1 else said[name]
+        for name in SETS
+    }
+
+
+def _coverage(encoded: _Encoded, names: Mapping[str, str], repeats: int) -> Coverage:
     frame, test = encoded.frame, encoded.test
     groups: list[dict[str, Any]] = [{}, {}]
     for name in SETS:
         listed = list(dict.fromkeys(test.frame.loc[test.frame["set"] == name, "word"]))
         found = set(frame.loc[frame["set"] == name, "word"])
         missing = [word for word in listed if word not in found]
-        groups[name.startswith("attr")][test.categories[name]] = {
+        groups[name.startswith("attr")][names[name]] = {
             "listed": len(listed),
             "found": len(listed) - len(missing),
             "missing": missing,
         }
     some = len(encoded.dropped)
-    notes = (f"{some} of {len(test.frame)} examples left out: the encoder lacks their word",) if some else ()
-    return Coverage(groups[0], groups[1], notes=notes)
+    notes = [f"{some} of {len(test.frame)} examples left out: the encoder lacks their word"] if some else []
+    notes += [f"{repeats} examples that repeat another of their set counted once"] if repeats else []
+    return Coverage(groups[0], groups[1], notes=tuple(notes))
 
 
 def leave_one_out(
@@ -448,7 +524,8 @@ def leave_one_out(
     import pandas as pd
 
     test = test if isinstance(test, SentenceTest) else sentence_test(test)
-    encoded = _encoded(test, load_encoder(encoder), cache=cache, progress=progress)
+    encoder = load_encoder(encoder)
+    encoded = _encoded(test, encoder, _maker(encoder, cache, None, progress))
     whole = effect_size(*encoded.scores())
     if whole is None:
         raise InputError("all scores are equal; there is no effect size to move", where=test.name)
@@ -482,6 +559,7 @@ def seat(
     tests: Any = "all",
     encoders: Any = "minilm-static",
     *,
+    published_cut: bool = False,
     samples: int = 99_999,
     seed: int | None = None,
     bayes: bool = False,
@@ -502,6 +580,9 @@ def seat(
         of word lists; whatever `sentence_test` takes.
     encoders : Encoder, callable, str, or a sequence of them
         Whatever `load_encoder` takes.
+    published_cut : bool
+        Whether tests that are named leave out the sentences that the authors dropped at random, as
+        `sentence_test` does.
     samples : int
         How many partitions the published p-value samples where there are more than 100,000.
     seed : int, optional
@@ -524,17 +605,22 @@ def seat(
     Raises
     ------
     InputError
-        For unknown tests or encoders, and where no test could be run on any. A test that fails on one encoder is
-        reported in ``failures``, and the others go on.
+        For unknown tests, encoders or settings, before anything is run; and where no test could be run on any
+        encoder. A test that fails on one encoder, for whatever reason, is reported in ``failures``, and the
+        others go on. Where only its fit fails, it is in both, and its row lacks the columns of the fit.
 
     Notes
     -----
     Statistic and effect size: appendix A of the supplement, the standard deviation with n - 1. ``p_value`` is
     the published one: all partitions up to 100,000, else `samples` of them drawn with replacement and
     one more counted as at least as extreme, which cannot fall below 1 / (samples + 1). ``p_lower`` and
-    ``p_upper`` enclose the p-value over all partitions (`permutation_test`). ``p_words`` is the p-value over
-    words, each with the mean score of its sentences. ``p_holm`` is Holm's correction over all rows of the
-    result, of p_upper where it is certain and of the sampled p_value where not.
+    ``p_upper`` enclose the p-value over all partitions (`permutation_test`), within a tenth of it where that takes
+    seconds. ``p_words`` is the p-value over words, each with the mean score of its sentences. ``p_holm``
+    is Holm's correction over all rows of the result, of p_upper where it is certain and of the sampled
+    p_value where not.
+
+    An example whose own word the encoder lacks is left out and counted (``dropped``): a `cbow_encoder` would
+    give it the mean of its template. What only its template lacks costs nothing but the template.
 
     Sets of unequal size (six published tests before the authors cut them) are defined: partitions have the
     sizes of the sets, and the effect size is a difference of means.
@@ -547,11 +633,12 @@ def seat(
     """
     import pandas as pd
 
-    chosen = _tests(tests)
+    chosen = _tests(tests, published_cut)
     models = _encoders(encoders)
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
         raise InputError("must be a whole number of at least 1", where="samples", found=samples)
     _check_probability(prob, "prob")
+    _check_settings(draws=draws, tune=tune, chains=chains)
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     elif not 0 <= int(seed) < 2**32:
@@ -560,39 +647,54 @@ def seat(
     rows: list[dict[str, Any]] = []
     failures: list[dict[str, Any]] = []
     dropped: list[pd.DataFrame] = []
-    total = len(chosen) * len(models)
 
-    def scored(job: tuple[dict[str, str], _Encoded]) -> dict[str, Any]:
-        told, encoded = job
-        return told | _scored(encoded, samples, _seed(seed, encoded.test))
+    def fail(names: dict[str, str], error: Exception, lead: str = "") -> None:
+        told = str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
+        failures.append(names | {"reason": lead + told})
 
-    with ticking("tests", total, progress) as tick:
+    threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    # Counting partitions is numpy at work, which lets other threads run: the next test is encoded meanwhile.
+    with (
+        ticking("tests", len(chosen) * len(models), progress) as tick,
+        ThreadPoolExecutor(max_workers=threads) as pool,
+    ):
         for encoder in models:
             told = describe_encoder(encoder)
-            jobs: list[tuple[dict[str, str], _Encoded]] = []
+            made = _maker(encoder, cache, batch_size, False, most=_MOST_KEPT)
+            jobs: list[tuple[dict[str, str], _Encoded | None, SentenceTest, Future[dict[str, Any]]]] = []
             for test in chosen:
                 names = {"model": told["name"], "options": told["options"], "test": test.name}
                 try:
-                    encoded = _encoded(test, encoder, cache=cache, batch_size=batch_size, progress=progress)
+                    encoded = _encoded(test, encoder, made)
                 except BayesbiasError as error:
-                    failures.append(names | {"reason": str(error)})
+                    fail(names, error)
                     tick(1)
                     continue
-                jobs.append((names, encoded))
+                scores, words = encoded.scores(), encoded.words()
+                about = {
+                    **{f"num_{name}": count for name, count in encoded.sizes.items()},
+                    "level": _level(test),
+                    "dropped": len(encoded.dropped),
+                }
                 if len(encoded.dropped):
                     dropped.append(encoded.dropped.assign(**names))
-            # Counting partitions is numpy at work, which lets other threads run.
-            with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-                for (names, encoded), row in zip(jobs, pool.map(scored, jobs), strict=True):
-                    if spec is not None:
-                        try:
-                            row |= _read(
-                                encoded, encoder, spec, prob, _seed(seed, encoded.test), draws, tune, chains
-                            )
-                        except BayesbiasError as error:
-                            failures.append(names | {"reason": f"the model could not be fitted: {error}"})
-                    rows.append(row)
+                job = pool.submit(_scored, scores, words, samples, _seed(seed, test))
+                jobs.append((names | about, encoded if bayes else None, test, job))
+            for row, held, test, job in jobs:
+                names = {key: row[key] for key in ("model", "options", "test")}
+                try:
+                    row |= job.result()
+                except Exception as error:  # whatever it is, it must not take the other tests with it
+                    fail(names, error)
                     tick(1)
+                    continue
+                if spec is not None and held is not None:
+                    try:
+                        row |= _read(held, encoder, spec, prob, _seed(seed, test), draws, tune, chains)
+                    except Exception as error:  # as above
+                        fail(names, error, "the model could not be fitted: ")
+                rows.append(row)
+                tick(1)
     if not rows:
         raise InputError(
             "no test could be run", found=failures[0]["reason"], hint=f"{len(failures)} such failures"
@@ -611,39 +713,29 @@ def seat(
         frame=frame,
         failures=pd.DataFrame(failures, columns=[*key, "reason"]),
         dropped=lost[[*key, "set", "word", "sentence"]],
-        provenance=_provenance(chosen, models, seed, samples, spec, (draws, tune, chains)),
+        provenance=_provenance(chosen, models, seed, samples, prob, spec, (draws, tune, chains)),
     )
 
 
-def _scored(encoded: _Encoded, samples: int, seed: int) -> dict[str, Any]:
-    """Statistic, effect size and p-values of one test."""
-    import pandas as pd
-
-    x, y = encoded.scores()
+def _scored(
+    scores: tuple[np.ndarray, np.ndarray], words: tuple[np.ndarray, np.ndarray], samples: int, seed: int
+) -> dict[str, Any]:
+    """Statistic, effect size and p-values of the scores of two target sets and of their words."""
+    x, y = scores
+    how: dict[str, Any] = {"samples": samples, "seed": seed}
     few = math.comb(len(x) + len(y), len(x)) <= _ENUMERATED
-    published = permutation_test(x, y, method="exact" if few else "montecarlo", samples=samples, seed=seed)
-    ours = published if few else permutation_test(x, y, samples=samples, seed=seed)
-    sets = encoded.frame["set"].astype(str)
-    by_word = [
-        pd.Series(scores)
-        .groupby(encoded.frame.loc[sets == name, "word"].to_numpy(), sort=False)
-        .mean()
-        .to_numpy()
-        for name, scores in zip(SETS[:2], (x, y), strict=True)
-    ]
-    alone = all(len(words) == len(scores) for words, scores in zip(by_word, (x, y), strict=True))
-    words = ours if alone else permutation_test(*by_word, samples=samples, seed=seed)
+    published = permutation_test(x, y, method="exact" if few else "montecarlo", **how)
+    ours = published if few else permutation_test(x, y, rel_width=_WIDTH, **how)
+    alone = [len(w) for w in words] == [len(x), len(y)]
+    over_words = ours if alone else permutation_test(*words, rel_width=_WIDTH, **how)
     return {
         "p_value": published.p_value,
         "effect_size": effect_size(x, y),
-        **{f"num_{name}": count for name, count in encoded.sizes.items()},
-        "level": _level(encoded.test),
         "statistic": ours.statistic,
         "p_lower": ours.p_lower,
         "p_upper": ours.p_upper,
         "p_method": ours.method,
-        "p_words": words.p_value,
-        "dropped": len(encoded.dropped),
+        "p_words": over_words.p_value,
     }
 
 
@@ -682,16 +774,18 @@ def _read(
 # -- names and checks ------------------------------------------------------------------------------
 
 
-def _tests(tests: Any) -> list[SentenceTest]:
+def _tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
     if isinstance(tests, str):
-        named: Iterable[Any] = (
-            shipped_tests() if tests == "all" else [name.strip() for name in tests.split(",") if name.strip()]
-        )
+        several = [tests] if Path(tests).is_file() else [t.strip() for t in tests.split(",") if t.strip()]
+        named: Iterable[Any] = shipped_tests() if tests == "all" else several
     elif isinstance(tests, Sequence):
         named = tests
     else:
         named = [tests]
-    out = [test if isinstance(test, SentenceTest) else sentence_test(test) for test in named]
+    out = [
+        test if isinstance(test, SentenceTest) else sentence_test(test, published_cut=published_cut)
+        for test in named
+    ]
     if not out:
         raise InputError("no test was named", where="tests", found=tests, valid="all, or names of tests")
     _unique([test.name for test in out], "two tests have one name")
@@ -755,6 +849,7 @@ def _provenance(
     encoders: list[Any],
     seed: int,
     samples: int,
+    prob: float,
     spec: Any,
     sampler: tuple[int, int, int],
 ) -> dict[str, Any]:
@@ -773,5 +868,6 @@ def _provenance(
     }
     if spec is not None:
         out["model"] = {"name": spec.name, "sha256": spec.sha256}
+        out["prob"] = prob
         out["sampler"] = dict(zip(("draws", "tune", "chains"), sampler, strict=True))
     return out

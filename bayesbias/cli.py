@@ -17,6 +17,7 @@ from bayesbias._cli_calibrate import register as register_calibrate
 from bayesbias._cli_compare import register as register_compare
 from bayesbias._cli_measure import register as register_measure
 from bayesbias._cli_report import register as register_report
+from bayesbias._cli_seat import register as register_seat
 from bayesbias._cli_sentiment import register as register_sentiment
 from bayesbias._cli_sweep import register as register_sweep
 from bayesbias.errors import BayesbiasError, InputError, nearest
@@ -501,6 +502,7 @@ register_measure(cli)
 register_calibrate(cli)
 register_compare(cli)
 register_report(cli)
+register_seat(cli)
 register_sentiment(cli)
 register_sweep(cli)
 

@@ -1,0 +1,361 @@
+"""The command ``bayesbias seat``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayesbias.errors import BayesbiasError, InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bayesbias.association import SeatResult
+
+_CLEAR = 0.01  # where the paper draws its line
+
+
+def register(group: click.Group) -> None:
+    """Add the command to `group`."""
+    group.add_command(seat)
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    "--encoder", "encoders", multiple=True, metavar="E", default=("minilm-static",), show_default=True,
+    help="minilm-static, cbow:EMBEDDING, sentence-transformers:MODEL, transformers:MODEL?pooling=cls, or a file of "
+    "vectors. May be given several times.",
+)  # fmt: skip
+@click.option(
+    "--tests", default="all", show_default=True, metavar="T",
+    help="Names joined by commas (see `bayesbias seat sentences`), all, or the path of a test or of a word list.",
+)  # fmt: skip
+@click.option(
+    "--published-cut", is_flag=True, help="Leave out the sentences that the authors dropped at random."
+)
+@click.option("--bayes", is_flag=True, help="Fit the hierarchical model to every test as well.")
+@click.option(
+    "--prob", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.89, show_default=True,
+    help="Probability of the intervals, with --bayes.",
+)  # fmt: skip
+@click.option(
+    "--seed", type=click.IntRange(0, 2**32 - 1), help="Seed; same seed, same machine, same results."
+)
+@click.option(
+    "--samples", type=click.IntRange(1), default=99_999, show_default=True,
+    help="Partitions drawn for the published p-value where there are more than 100,000.",
+)  # fmt: skip
+@click.option("--draws", type=click.IntRange(1), default=1000, show_default=True, help="With --bayes.")
+@click.option("--tune", type=click.IntRange(1), default=1000, show_default=True, help="With --bayes.")
+@click.option("--chains", type=click.IntRange(1), default=4, show_default=True, help="With --bayes.")
+@click.option("--no-cache", is_flag=True, help="Neither read nor keep vectors on the disk.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write tables, provenance and figures here."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON list of rows and nothing else.")
+@click.pass_context
+def seat(
+    context: click.Context,
+    encoders: tuple[str, ...],
+    tests: str,
+    published_cut: bool,
+    bayes: bool,
+    prob: float,
+    seed: int | None,
+    samples: int,
+    draws: int,
+    tune: int,
+    chains: int,
+    no_cache: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run sentence tests (SEAT) on sentence encoders.
+
+    A test that fails on an encoder is reported, and the others go on.
+
+    \b
+    Exit codes: 0 all tests were run; 1 the results were printed and written, but some tests failed (on stderr,
+    and in failures.csv); 2 the input cannot be used, and nothing was run.
+    """  # noqa: D301 - click's mark for a paragraph to leave as it is
+    if context.invoked_subcommand is not None:
+        return
+    _check_out(out)
+    from bayesbias.association import seat as run
+
+    result = run(
+        tests,
+        encoders,
+        published_cut=published_cut,
+        samples=samples,
+        seed=seed,
+        bayes=bayes,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        prob=prob,
+        cache=not no_cache,
+        progress=False if as_json else None,
+    )
+    files = write_seat(result, out) if out else []
+    if as_json:
+        click.echo(json.dumps(seat_json(result), allow_nan=False))
+    else:
+        _print(result, files)
+    for row in result.failures.itertuples():
+        click.echo(f"bayesbias: {_named(row.model, row.options)}, {row.test}: {row.reason}", err=True)
+    context.exit(1 if len(result.failures) else 0)
+
+
+@seat.command()
+@click.argument("test", required=False)
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="By default standard output.")
+@click.option(
+    "--level", type=click.Choice(["word", "sentence", "unbleached"]),
+    help="Of a word list: its words, or sentences made of them.",
+)  # fmt: skip
+@click.option(
+    "--published-cut", is_flag=True, help="Leave out the sentences that the authors dropped at random."
+)
+@click.option("--parts", is_flag=True, help="Also write the word and template of each sentence.")
+def sentences(
+    test: str | None, out: Path | None, level: str | None, published_cut: bool, parts: bool
+) -> None:
+    """Write a test in the published format; without TEST, list the names there are.
+
+    TEST is the name of a published test, or the path of a word list of your own, whose kinds of words stand in a
+    table [kinds].
+    """
+    from bayesbias.sentences import _published, sentence_test, shipped_tests, write_test
+
+    if test is None:
+        click.echo("\n".join(shipped_tests()))
+        return
+    made = sentence_test(test, level=level, published_cut=published_cut)
+    if out is None:
+        click.echo(_published(made, parts))
+    else:
+        write_test(made, out, parts=parts)
+        click.echo(f"{made!r}\nwritten: {out}", err=True)
+
+
+def _check_out(out: Path | None) -> None:
+    """Refuse a folder that cannot be written before the work and not after it."""
+    if out is None:
+        return
+    existing = out
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        raise InputError("the output must be a folder", where=out, found=f"{existing} is a file")
+    if not os.access(existing, os.W_OK):
+        raise InputError("the output cannot be written", where=out, found=f"no permission in {existing}")
+
+
+def seat_json(result: SeatResult) -> list[dict[str, Any]]:
+    """Return what ``bayesbias seat --json`` prints; what does not exist is null."""
+    rows = json.loads(result.frame.to_json(orient="records", double_precision=15))
+    # Pandas writes 15 decimals, which is nothing of a p-value of 1e-20.
+    for row, exact in zip(rows, result.frame.to_dict("records"), strict=True):
+        row |= {key: exact[key] for key, value in row.items() if isinstance(value, float)}
+    return rows
+
+
+def write_seat(result: SeatResult, out: Path) -> list[Path]:
+    """Write tables, provenance and figures into a folder, all or none of them; return the paths.
+
+    Files of an earlier run stay as they are until all is made; those that this run has no use for are then removed.
+    """
+    import tempfile
+
+    made = not out.exists()
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=out) as name:
+            inner = Path(name)
+            written = [path.relative_to(inner) for path in _write_files(result, inner)]
+            for path in written:
+                (out / path).parent.mkdir(exist_ok=True)
+                os.replace(inner / path, out / path)
+        ours = [
+            Path("dropped.csv"),
+            Path("failures.csv"),
+            *(p.relative_to(out) for p in out.glob("figures/seat*")),
+        ]
+        for path in ours:
+            if path not in written:
+                (out / path).unlink(missing_ok=True)
+    except BayesbiasError as error:
+        raise InputError(str(error).replace(name, str(out))) from error
+    finally:
+        if made and not any(out.iterdir()):
+            out.rmdir()
+    return [out / path for path in written]
+
+
+def _write_files(result: SeatResult, out: Path) -> list[Path]:
+    from bayesbias._figures_seat import save_seat_figures
+    from bayesbias._resources import whole_file
+
+    files = [result.write_tsv(out / "results.tsv")]
+    frames = {
+        "results": result.frame,
+        "table4": result.table().reset_index(),
+        "consistency": result.consistency(),
+        **{
+            name: frame
+            for name, frame in (("dropped", result.dropped), ("failures", result.failures))
+            if len(frame)
+        },
+    }
+    for name, frame in frames.items():
+        files.append(out / f"{name}.csv")
+        with whole_file(files[-1]) as temporary:
+            _joined(frame).to_csv(temporary, index=False)
+    files.append(out / "provenance.json")
+    with whole_file(files[-1]) as temporary:
+        # An encoder may state whatever it likes of itself.
+        text = json.dumps(result.provenance, indent=2, default=str) + "\n"
+        temporary.write_text(text, encoding="utf-8")
+    return [*files, *save_seat_figures(result, out / "figures")]
+
+
+def _joined(frame: Any) -> Any:
+    """Write tuples as texts joined by blanks."""
+    return frame.map(lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else value)
+
+
+def _named(model: str, options: str) -> str:
+    return f"{model} ({options})" if options else model
+
+
+# -- what the screen shows -------------------------------------------------------------------------
+
+
+def _print(result: SeatResult, files: list[Path]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 10_000)
+    table = result.table()
+    shown = Table(
+        title="SEAT effect sizes (* p < 0.01; ** also after Holm's correction over all rows)",
+        title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1),
+    )  # fmt: skip
+    for place, name in enumerate([*table.index.names, *table.columns]):
+        shown.add_column(escape(str(name)), no_wrap=True, justify="left" if place < 2 else "right")
+    last = None
+    for (test, context), row in zip(table.index, table.itertuples(index=False), strict=True):
+        shown.add_row(*map(escape, ["" if test == last else test, context, *row]))
+        last = test
+    console.print(shown)
+    if "contrast" in result.frame:
+        _print_contrasts(console, result)
+    for sentence in seat_sentences(result):
+        console.print(escape(sentence))
+    if files:
+        console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
+
+
+def _print_contrasts(console: Console, result: SeatResult) -> None:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    prob = result.provenance["prob"]
+    table = Table(
+        title="associated - different in cosine distance, for new words and new templates (negative: as the test "
+        "supposes), and shares of variance",
+        title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1),
+    )  # fmt: skip
+    several = result.frame.groupby(["model", "options"]).ngroups > 1
+    head = [
+        "test",
+        *(["encoder"] if several else []),
+        "contrast",
+        f"{prob:.0%} HPDI",
+        "word",
+        "template",
+        "note",
+    ]
+    for name in head:
+        table.add_column(
+            name, no_wrap=True, justify="left" if name in ("test", "encoder", "note") else "right"
+        )
+    named = result.named()
+    frame = result.frame.loc[named.index]
+    for row in frame.itertuples():
+        if row.contrast != row.contrast:
+            numbers, note = ["", "", "", ""], "not fitted"
+        else:
+            numbers = [f"{row.contrast:+.3f}", f"{row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}"]
+            numbers += [f"{row.share_word:.0%}", f"{row.share_template:.0%}"]
+            note = "" if row.converged else "not to be trusted yet"
+        encoder = [_named(row.model, row.options)] if several else []
+        table.add_row(*map(escape, [row.test, *encoder, *numbers, note]))
+    console.print(table)
+
+
+def seat_sentences(result: SeatResult) -> list[str]:
+    """Say what a reader of the table should know beside it.
+
+    Parameters
+    ----------
+    result : SeatResult
+
+    Returns
+    -------
+    list of str
+        On related tests that disagree, on p-values that hang on counting sentences as independent, and on
+        examples that were left out.
+    """
+    out = []
+    frame = result.frame
+    for (model, options), rows in frame.groupby(["model", "options"], sort=False):
+        lead = f"{_named(model, options)}: " if frame.groupby(["model", "options"]).ngroups > 1 else ""
+        sentences = rows[rows["level"] == "sentence"]
+        by_sentence = sentences[sentences["p_upper"] < _CLEAR]
+        lost = by_sentence[by_sentence["p_words"] >= _CLEAR]
+        if len(by_sentence):
+            far = lost.loc[lost["p_words"].idxmax()] if len(lost) else None
+            tail = (
+                "; their sentences are not independent, and p falls with every template that is added"
+                f" ({far['test']}: p {far['p_upper']:.1g} over sentences, {far['p_words']:.1g} over words)"
+                if far is not None
+                else ""
+            )
+            out.append(
+                f"{lead}of {len(by_sentence)} sentence tests with p below {_CLEAR:g}, {len(lost)} have not when each word "
+                f"counts once{tail}."
+            )
+    table = result.consistency()
+    for row in table.itertuples():
+        lead = (
+            f"{_named(row.model, row.options)}: " if frame.groupby(["model", "options"]).ngroups > 1 else ""
+        )
+        faults = []
+        if not row.same_sign:
+            faults.append("effects of opposite sign")
+        if not row.same_verdict:
+            faults.append(f"p below {_CLEAR:g} in some and not in others")
+        if row.p_rises is False:
+            faults.append("p falls where fewer words should make it rise")
+        if faults:
+            sizes = ", ".join(f"{size:.2f}" for size in row.effect_sizes)
+            out.append(
+                f"{lead}{', '.join(row.tests)} ({row.group}) do not agree: {'; '.join(faults)} (effect sizes {sizes})."
+            )
+    for (model, options), rows in result.dropped.groupby(["model", "options"], sort=False):
+        words = list(dict.fromkeys(rows["word"]))
+        shown = ", ".join(words[:8]) + (" ..." if len(words) > 8 else "")
+        out.append(
+            f"{_named(model, options)} lacks {len(words)} words, whose examples are left out: {shown}."
+        )
+    return out
