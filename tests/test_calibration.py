@@ -31,6 +31,7 @@ def test_truth_is_what_was_asked_for():
     assert set(true_contrasts(Scenario().without_difference()).values()) == {0.0}
 
 
+@pytest.mark.slow
 def test_tables_have_the_moments_of_the_scenario():
     """Variance of a pair = csd^2 + ws^2 + sigma^2; pairs sharing an attribute covary by ws^2."""
     scenario = Scenario(words=(2, 2), attributes=(2, 2), human=2, neutral=2)
@@ -107,6 +108,7 @@ def test_scenario_is_taken_from_a_fit():
     assert scenario.values["csd"]["human"] == pytest.approx(float(fit.draws()["csd"].mean(axis=0)[2]))
 
 
+@pytest.mark.slow
 def test_meaning_is_taken_out():
     import bayesbias as bb
 

@@ -21,8 +21,8 @@ import pytest
 from bayesbias.embedding import load_embedding, static_vectors
 from bayesbias.encoder import (
     Encoder,
-    cbow_tokens,
     cbow_encoder,
+    cbow_tokens,
     describe_encoder,
     encode,
     function_encoder,

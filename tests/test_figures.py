@@ -246,6 +246,7 @@ def test_the_span_holds_of_each_connection_the_middle() -> None:
     assert low >= quartiles[0] - 4 * np.diff(quartiles)[0] - 1e-12
 
 
+@pytest.mark.slow
 def test_many_words_stand_in_two_columns_on_one_page() -> None:
     fit = narrow(sixty())
     left: Any = plot_words(fit)
@@ -344,6 +345,7 @@ def test_crowds_are_smaller_and_fainter_than_few(ax: Any) -> None:
     assert look["neutral"][1] < 0.7 * look["associated"][1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", [False, True], ids=["6 words", "60 words"])
 def test_intervals_hide_no_point_of_few(many: bool, fit: BiasFit) -> None:
     """The white edge of an interval ends before the points of its lane and of the lane above begin."""
@@ -541,6 +543,7 @@ def in_figure(draw: Any, size: tuple[float, float]) -> Any:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("many", [False, True], ids=["15 words", "60 words"])
 def test_labels_do_not_overlap_and_the_legend_is_outside(many: bool) -> None:
     five = {name: [f"{name} {i}" for i in range(5)] for name in ("christian", "jew", "muslim")}
@@ -572,6 +575,7 @@ def test_connections_differ_in_marker_and_in_grey() -> None:
     assert min(np.diff(grey)) > 20
 
 
+@pytest.mark.slow
 def test_words_of_any_kind_are_drawn_as_written(tmp_path: Path) -> None:
     odd = {"c_l$a": ["$x_1$", r"\$ \frac{", "_under"], "שלום": ["مسلم", "two\nlines", "基督教😀"]}
     fit = unsampled(simulated(odd), name="an $odd$ table_name")
@@ -679,6 +683,7 @@ def test_saved_figures_are_whole_undated_and_the_same(fit: BiasFit, tmp_path: Pa
     assert plt.get_fignums() == open_figures
 
 
+@pytest.mark.slow
 def test_nothing_is_left_behind_where_saving_fails(
     fit: BiasFit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

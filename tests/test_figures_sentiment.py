@@ -339,6 +339,7 @@ def test_all_figures_are_written_and_the_same_each_time(alone, analysis, tmp_pat
 # -- the report ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_report_says_what_the_draws_say(fit, analysis, tmp_path):
     raw = bb.write_report(fit, tmp_path / "report.html").read_text(encoding="utf-8")
     parsed = check_structure(raw)

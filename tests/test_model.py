@@ -219,4 +219,4 @@ def test_outcomes_without_noise_are_refused_in_words():
         {w: i / 50 for i, w in enumerate(table["protected_word"].unique())}
     )
     with pytest.raises(FitError, match="noise of zero is no noise"):
-        fit(table, "crossed", seed=1, **QUICK)
+        fit(table, "crossed", seed=1, **QUICK | {"draws": 20, "tune": 100, "chains": 1})

@@ -281,6 +281,7 @@ def test_halves_agree_with_an_exact_table() -> None:
         assert result.p_value == count_by_size_and_sum(y, x)[0] / partitions
 
 
+@pytest.mark.slow
 def test_what_auto_takes() -> None:
     random = np.random.default_rng(13)
     x, y = random.normal(0.5, 1, 32), random.normal(0, 1, 32)
