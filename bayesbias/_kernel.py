@@ -186,68 +186,26 @@ def log_density(
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def folded_log_density(
-    z: np.ndarray,
-    folded: np.ndarray,
-    prior_code: np.ndarray,
-    prior_a: np.ndarray,
-    prior_b: np.ndarray,
-    constants: np.ndarray,
-    comp_m: np.ndarray,
-    comp_nu: np.ndarray,
-    comp_obs: np.ndarray,
-    comp_gram: np.ndarray,
-    comp_eff: np.ndarray,
-    obs_var: np.ndarray,
-    gram: np.ndarray,
-    eff_var: np.ndarray,
-    eff_ptr: np.ndarray,
-    inc_obs: np.ndarray,
-    inc_coef: np.ndarray,
-    grad: np.ndarray,
-) -> float:
-    """Return the log-density of `z`, whose entries are log-scales or, where `folded`, scales of either sign.
-
-    The likelihood knows a spread by its square, so that in a folded spread it is smooth through zero, where its
-    logarithm has no end. The two signs are one spread.
-    """
-    n = z.shape[0]
-    theta = np.empty(n)
-    for t in range(n):
-        theta[t] = math.log(abs(z[t])) if folded[t] else z[t]
-    value = log_density(
-        theta, prior_code, prior_a, prior_b, constants, comp_m, comp_nu, comp_obs, comp_gram, comp_eff,
-        obs_var, gram, eff_var, eff_ptr, inc_obs, inc_coef, grad,
-    )  # fmt: skip
-    for t in range(n):
-        if folded[t]:
-            value -= theta[t]
-            grad[t] = (grad[t] - 1.0) / z[t]
-    return value
-
-
 # -- for samplers that call machine code ----------------------------------------------------------
 #
 # One block of 8-byte words holds all arrays: first its own length, then where each array begins and how long it
 # is, then the arrays. So compiled code finds them behind one pointer, and the sampler need not come back to
 # Python (and wait for its lock) for an evaluation of some microseconds.
 
-_ARRAYS = 16  # `folded` and all arguments of `log_density` between `theta` and `grad`
+_ARRAYS = 15  # the arguments of `log_density` between `theta` and `grad`
 _HEAD = 1 + 2 * _ARRAYS
-_FLOATS = (2, 3, 4, 6, 11, 15)  # which of them hold no whole numbers
+_FLOATS = (1, 2, 3, 5, 10, 14)  # which of them hold no whole numbers
 
 
-def packed(folded: np.ndarray, arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the block of words that `logp_callback` and `expand_callback` read.
+def packed(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the block of words that `logp_callback` reads.
 
     Parameters
     ----------
-    folded : ndarray of bool, shape (n,)
     arrays : sequence of ndarray
         The arguments of `log_density` between `theta` and `grad`.
     """
-    parts = [np.asarray(folded, dtype=np.int64), *arrays]
+    parts = list(arrays)
     assert len(parts) == _ARRAYS
     lengths = np.array([part.size for part in parts])
     starts = _HEAD + np.concatenate([[0], np.cumsum(lengths)[:-1]])
@@ -261,16 +219,16 @@ def packed(folded: np.ndarray, arrays: Sequence[np.ndarray]) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _packed_log_density(z: np.ndarray, words: np.ndarray, numbers: np.ndarray, grad: np.ndarray) -> float:
+def _packed_log_density(theta: np.ndarray, words: np.ndarray, numbers: np.ndarray, grad: np.ndarray) -> float:
     def whole(k: int) -> np.ndarray:
         return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
 
     def real(k: int) -> np.ndarray:
         return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
 
-    return folded_log_density(
-        z, whole(0), whole(1), real(2), real(3), real(4), whole(5), real(6), whole(7), whole(8), whole(9),
-        whole(10), real(11), whole(12), whole(13), whole(14), real(15), grad,
+    return log_density(
+        theta, whole(0), real(1), real(2), real(3), whole(4), real(5), whole(6), whole(7), whole(8),
+        whole(9), real(10), whole(11), whole(12), whole(13), real(14), grad,
     )  # fmt: skip
 
 
@@ -278,12 +236,12 @@ _DOUBLES = types.CPointer(types.float64)
 
 
 @cfunc(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr), cache=True)
-def logp_callback(n, z_at, grad_at, value_at, data):
+def logp_callback(n, theta_at, grad_at, value_at, data):
     head = carray(data, (1,), np.int64)
     words = carray(data, (head[0],), np.int64)
     numbers = carray(data, (head[0],), np.float64)
     grad = carray(grad_at, (n,))
-    value = _packed_log_density(carray(z_at, (n,)), words, numbers, grad)
+    value = _packed_log_density(carray(theta_at, (n,)), words, numbers, grad)
     carray(value_at, (1,))[0] = value
     if not math.isfinite(value):
         return 4  # a divergence, as the sampler calls it
@@ -294,9 +252,8 @@ def logp_callback(n, z_at, grad_at, value_at, data):
 
 
 @cfunc(types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr), cache=True)
-def expand_callback(n, expanded, z_at, out_at, data):
-    folded = carray(data, (_HEAD + n,), np.int64)[_HEAD:]
-    z, out = carray(z_at, (n,)), carray(out_at, (n,))
+def expand_callback(n, expanded, theta_at, out_at, data):
+    theta, out = carray(theta_at, (n,)), carray(out_at, (n,))
     for t in range(n):
-        out[t] = math.log(abs(z[t])) if folded[t] else z[t]
+        out[t] = theta[t]
     return 0

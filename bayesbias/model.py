@@ -19,7 +19,7 @@ import numpy as np
 from bayesbias.collapsed import Collapsed, NotCollapsible, collapse, exchangeable_blocks
 from bayesbias.distance import PairTable
 from bayesbias.errors import FitError, InputError
-from bayesbias.posterior import BiasFit, with_pointwise
+from bayesbias.posterior import BiasFit, effective_draws, with_pointwise
 from bayesbias.spec import Design, ModelSpec, load_model
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ __all__ = ["build", "fit"]
 SAMPLERS = ("auto", "collapsed", "pairwise")
 # Above this many pointwise values (200 MB) they are left out of the tree; `loo` makes them when asked.
 MOST_POINTWISE = 25_000_000
+# Scales near zero mix slowly. A longer run of the collapsed model costs little, so that draws are thinned until about
+# half of them count as independent; not where so few are asked for that nobody could tell.
+FEWEST_TO_THIN = 200
+MOST_THINNED = 8
 
 
 def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
@@ -364,52 +368,20 @@ def _check_settings(**settings: int) -> None:
             raise InputError(f"`{name}` must be a whole number of at least 1", found=value)
 
 
-def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any], cores: int) -> xr.DataTree:
-    import nutpie
+def _sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> xr.DataTree:
+    """Sample the scales, draw the effects; where draws of the scales are too alike, run longer and keep fewer."""
     import xarray as xr
-    from nutpie.compile_pymc import CompiledPyMCModel
 
-    from bayesbias._kernel import expand_callback, logp_callback, packed
-
-    n, folded = reduced.n_theta, _folded(reduced)
-    spread = np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2)
-
-    def initial(seed: int) -> np.ndarray:
-        start = spread + np.random.default_rng(seed).normal(0, 0.5, n)
-        return np.where(folded, np.exp(start), start)
-
-    # What nutpie makes of a PyMC model, made by hand: two compiled functions and the data behind a pointer.
-    compiled = CompiledPyMCModel(
-        dims={},
-        _n_dim=n,
-        _coords={},
-        _shapes={"theta": (n,)},
-        compiled_logp_func=logp_callback,
-        compiled_expand_func=expand_callback,
-        initial_point_func=initial,
-        shared_data={},
-        shared_var_keys={},
-        user_data=packed(folded, reduced.arrays),
-        n_expanded=n,
-        shape_info=(["theta"], [slice(0, n)], [(n,)]),
-        logp_func=None,
-        expand_func=None,
-    )
-    with warnings.catch_warnings():
-        # Fewer draws than chains look like swapped dimensions to the conversion; they are not.
-        warnings.filterwarnings("ignore", message="Found chain dimension to be longer", category=UserWarning)
-        sampled = nutpie.sample(
-            compiled,
-            draws=settings["draws"],
-            tune=settings["tune"],
-            chains=settings["chains"],
-            cores=cores,
-            seed=settings["seed"],
-            save_warmup=False,
-            progress_bar=False,
-            target_accept=settings["target_accept"],
-        )
-    theta = sampled["posterior"]["theta"].to_numpy()
+    sampled = _scales(reduced, settings, cores, thin=1)
+    total = settings["chains"] * settings["draws"]
+    if settings["draws"] >= FEWEST_TO_THIN:
+        alike = total / (2 * max(effective_draws(sampled["posterior"]["theta"].to_numpy()), 1.0))
+        settings["thin"] = int(np.clip(np.ceil(alike), 1, MOST_THINNED))
+        if settings["thin"] > 1:
+            sampled = _scales(reduced, settings, cores, settings["thin"])
+    every = slice(settings.get("thin", 1) - 1, None, settings.get("thin", 1))
+    theta = sampled["posterior"]["theta"].to_numpy()[:, every]
+    n = reduced.n_theta
     rng = np.random.default_rng(np.random.SeedSequence([settings["seed"], 1]))
     flat = theta.reshape(-1, n)
     try:
@@ -437,17 +409,58 @@ def _sample_collapsed(reduced: Collapsed, settings: Mapping[str, Any], cores: in
     keep = [
         name for name in ("diverging", "depth", "n_steps", "energy", "logp", "step_size") if name in stats
     ]
-    return xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords), "sample_stats": stats[keep]})
+    kept = stats[keep].isel(draw=every)
+    # A divergence counts wherever it happened, also between draws that are kept.
+    thin = settings.get("thin", 1)
+    wild = stats["diverging"].to_numpy().reshape(kept.sizes["chain"], kept.sizes["draw"], thin).sum(axis=2)
+    kept = kept.assign(diverging=(("chain", "draw"), wild)).assign_coords(draw=range(kept.sizes["draw"]))
+    return xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords), "sample_stats": kept})
 
 
-def _folded(reduced: Collapsed) -> np.ndarray:
-    """Return which scales are sampled with a sign: spreads of effects that may be zero, to their prior."""
-    spec, noise = reduced.design.spec, set(reduced.design.spec.noise.values())
-    free = [
-        name not in noise and spec.parameters[name].distribution in ("Exponential", "HalfNormal")
-        for name in reduced.scales
-    ]
-    return np.repeat(free, [reduced.design.size(name) for name in reduced.scales])
+def _scales(reduced: Collapsed, settings: Mapping[str, Any], cores: int, thin: int) -> Any:
+    """Sample the logarithms of the scales, `thin` draws for each that is wanted."""
+    import nutpie
+    from nutpie.compile_pymc import CompiledPyMCModel
+
+    from bayesbias._kernel import expand_callback, logp_callback, packed
+
+    n = reduced.n_theta
+    spread = np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2)
+
+    def initial(seed: int) -> np.ndarray:
+        return spread + np.random.default_rng(seed).normal(0, 0.5, n)
+
+    # What nutpie makes of a PyMC model, made by hand: two compiled functions and the data behind a pointer.
+    compiled = CompiledPyMCModel(
+        dims={},
+        _n_dim=n,
+        _coords={},
+        _shapes={"theta": (n,)},
+        compiled_logp_func=logp_callback,
+        compiled_expand_func=expand_callback,
+        initial_point_func=initial,
+        shared_data={},
+        shared_var_keys={},
+        user_data=packed(reduced.arrays),
+        n_expanded=n,
+        shape_info=(["theta"], [slice(0, n)], [(n,)]),
+        logp_func=None,
+        expand_func=None,
+    )
+    with warnings.catch_warnings():
+        # Fewer draws than chains look like swapped dimensions to the conversion; they are not.
+        warnings.filterwarnings("ignore", message="Found chain dimension to be longer", category=UserWarning)
+        return nutpie.sample(
+            compiled,
+            draws=settings["draws"] * thin,
+            tune=settings["tune"],
+            chains=settings["chains"],
+            cores=cores,
+            seed=settings["seed"],
+            save_warmup=False,
+            progress_bar=False,
+            target_accept=settings["target_accept"],
+        )
 
 
 def _sample_pairwise(

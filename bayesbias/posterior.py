@@ -512,6 +512,16 @@ def described(draws: np.ndarray, prob: float) -> pd.DataFrame:
     )
 
 
+def effective_draws(draws: np.ndarray) -> float:
+    """Return the smallest bulk ESS of quantities given as draws, shape (chain, draw, n)."""
+    import arviz as az
+    import xarray as xr
+
+    with _quiet():
+        ess = az.ess(xr.Dataset({"x": (("chain", "draw", "row"), draws)}), method="bulk")["x"].to_numpy()
+    return float(np.nanmin(ess, initial=np.inf))
+
+
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Let few or equal draws have no R-hat without a warning; the result says it."""
