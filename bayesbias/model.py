@@ -341,11 +341,11 @@ def fit(
         "target_accept": target_accept or (0.9 if reduced else 0.98),
     }
     prepared = time.perf_counter()
-    tree = (
-        _sample_collapsed(reduced, settings, cores)
-        if reduced
-        else _sample_pairwise(design, settings, cores, progress)
-    )
+    effects_s = 0.0
+    if reduced:
+        tree, effects_s = _sample_collapsed(reduced, settings, cores)
+    else:
+        tree = _sample_pairwise(design, settings, cores, progress)
     _observed(tree, design)
     provenance = _provenance(table, spec, settings)
     provenance["sampler"] |= {
@@ -355,6 +355,7 @@ def fit(
     provenance["timing"] = {
         "prepare_s": round(prepared - started, 4),
         "sample_s": round(time.perf_counter() - prepared, 4),
+        "effects_s": round(effects_s, 4),  # of it, to draw the effects
     }
     result = BiasFit(tree=tree, table=frame, spec=spec, provenance=provenance)
     if pointwise and chains * draws * len(frame) <= MOST_POINTWISE:
@@ -368,7 +369,7 @@ def _check_settings(**settings: int) -> None:
             raise InputError(f"`{name}` must be a whole number of at least 1", found=value)
 
 
-def _sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> xr.DataTree:
+def _sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> tuple[xr.DataTree, float]:
     """Sample the scales, draw the effects; where draws of the scales are too alike, run longer and keep fewer."""
     import xarray as xr
 
@@ -384,6 +385,7 @@ def _sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) 
     n = reduced.n_theta
     rng = np.random.default_rng(np.random.SeedSequence([settings["seed"], 1]))
     flat = theta.reshape(-1, n)
+    began = time.perf_counter()
     try:
         drawn = reduced.split(flat) | reduced.draw_effects(flat, rng)
     except np.linalg.LinAlgError:
@@ -391,6 +393,7 @@ def _sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) 
             "the effects of the model reproduce some rows exactly, so that their noise has no posterior: noise of zero "
             "is no noise; are the outcomes rounded, or computed from a few numbers?"
         ) from None
+    effects_s = time.perf_counter() - began
     design = reduced.design
     variables = {
         name: (
@@ -414,7 +417,8 @@ def _sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) 
     thin = settings.get("thin", 1)
     wild = stats["diverging"].to_numpy().reshape(kept.sizes["chain"], kept.sizes["draw"], thin).sum(axis=2)
     kept = kept.assign(diverging=(("chain", "draw"), wild)).assign_coords(draw=range(kept.sizes["draw"]))
-    return xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords), "sample_stats": kept})
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords), "sample_stats": kept})
+    return tree, effects_s
 
 
 def _scales(reduced: Collapsed, settings: Mapping[str, Any], cores: int, thin: int) -> Any:
