@@ -316,6 +316,8 @@ def seat_sentences(result: SeatResult) -> list[str]:
         On related tests that disagree, on p-values that hang on counting sentences as independent, and on
         examples that were left out.
     """
+    import pandas as pd
+
     out = []
     frame = result.frame
     for (model, options), rows in frame.groupby(["model", "options"], sort=False):
@@ -345,7 +347,7 @@ def seat_sentences(result: SeatResult) -> list[str]:
             faults.append("effects of opposite sign")
         if not row.same_verdict:
             faults.append(f"p below {_CLEAR:g} in some and not in others")
-        if row.p_rises is False:
+        if not (row.p_rises is pd.NA or row.p_rises):  # missing where it need not rise
             faults.append("p falls where fewer words should make it rise")
         if faults:
             sizes = ", ".join(f"{size:.2f}" for size in row.effect_sizes)

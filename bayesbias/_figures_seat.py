@@ -121,8 +121,8 @@ def plot_seat(result: SeatResult, ax: Axes | None = None, *, alpha: float = 0.01
                 _cell(ax, x, y, "#EFEFEF", hatch="////")
     _row_names(ax, rows, points, len(models) / columns)
     label = 7.5 if columns == _FEWEST else 6.5
-    # As many letters as fit into a column, which is some 345 / columns points wide.
-    longest = max(8, int(345 / columns / (0.55 * label)))
+    # As many letters as fit into a column, which is some 325 / columns points wide.
+    longest = max(8, int(325 / columns / (0.55 * label)))
     ax.set_xticks(
         [x + 0.5 for x in range(len(models))], labels=[_encoder_label(*model, longest) for model in models]
     )

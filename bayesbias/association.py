@@ -16,7 +16,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -350,22 +350,25 @@ def _maker(
 ) -> Callable[[list[str]], np.ndarray]:
     """Return a function that encodes, and keeps up to `most` vectors: tests share many of their sentences."""
     known: dict[str, np.ndarray] = {}
+    dims: set[int] = set()
 
     def made(sentences: list[str]) -> np.ndarray:
         new = [text for text in dict.fromkeys(sentences) if text not in known]
         found: dict[str, np.ndarray] = {}
         if new:
             vectors = encode(encoder, new, cache=cache, batch_size=batch_size, progress=progress)
+            if dims and vectors.shape[1] not in dims:
+                raise InputError(
+                    "the encoder changed its dimension from one test to another",
+                    where=f"encoder {encoder.name!r}",
+                    found=vectors.shape[1],
+                    valid=f"{min(dims)}, as before",
+                )
+            dims.add(vectors.shape[1])
             found = dict(zip(new, vectors, strict=True))
-        rows = [found[text] if text in found else known[text] for text in sentences]
-        lengths = sorted({len(row) for row in rows})
-        if len(lengths) > 1:
-            raise InputError(
-                "the encoder changed its dimension", where=f"encoder {encoder.name!r}", found=lengths
-            )
         if len(known) < most:
             known.update(found)
-        return np.array(rows)
+        return np.array([found[text] if text in found else known[text] for text in sentences])
 
     return made
 
@@ -469,12 +472,12 @@ def _pairs(encoded: _Encoded, encoder: Any) -> PairTable:
 
 
 def _set_names(test: SentenceTest) -> dict[str, str]:
-    """Return a name of each set; two sets of one category are told apart."""
-    said = test.categories
-    return {
-        name: f"{said[name]} ({name})" if list(said.values()).count(said[name]) > 1 else said[name]
-        for name in SETS
-    }
+    """Return a name of each set; two target sets of one category are told apart, and so are two of attributes."""
+    out = dict(test.categories)
+    for pair in (SETS[:2], SETS[2:]):
+        if out[pair[0]] == out[pair[1]]:
+            out |= {name: f"{out[name]} ({name})" for name in pair}
+    return out
 
 
 def _coverage(encoded: _Encoded, names: Mapping[str, str], repeats: int) -> Coverage:
@@ -653,24 +656,24 @@ def seat(
         failures.append(names | {"reason": lead + told})
 
     threads = min(_MOST_THREADS, os.cpu_count() or 1)
-    # Counting partitions is numpy at work, which lets other threads run: the next test is encoded meanwhile.
+    # Two steps a test. An encoder has the machine to itself; then counting partitions is numpy at work, which
+    # lets other threads run.
     with (
-        ticking("tests", len(chosen) * len(models), progress) as tick,
+        ticking("sentence tests", 2 * len(chosen) * len(models), progress) as tick,
         ThreadPoolExecutor(max_workers=threads) as pool,
     ):
         for encoder in models:
             told = describe_encoder(encoder)
             made = _maker(encoder, cache, batch_size, False, most=_MOST_KEPT)
-            jobs: list[tuple[dict[str, str], _Encoded | None, SentenceTest, Future[dict[str, Any]]]] = []
+            ready: list[tuple[dict[str, Any], SentenceTest, Any, _Encoded | None]] = []
             for test in chosen:
                 names = {"model": told["name"], "options": told["options"], "test": test.name}
                 try:
                     encoded = _encoded(test, encoder, made)
                 except BayesbiasError as error:
                     fail(names, error)
-                    tick(1)
+                    tick(2)
                     continue
-                scores, words = encoded.scores(), encoded.words()
                 about = {
                     **{f"num_{name}": count for name, count in encoded.sizes.items()},
                     "level": _level(test),
@@ -678,9 +681,14 @@ def seat(
                 }
                 if len(encoded.dropped):
                     dropped.append(encoded.dropped.assign(**names))
-                job = pool.submit(_scored, scores, words, samples, _seed(seed, test))
-                jobs.append((names | about, encoded if bayes else None, test, job))
-            for row, held, test, job in jobs:
+                scores = encoded.scores(), encoded.words()
+                ready.append((names | about, test, scores, encoded if bayes else None))
+                tick(1)
+            jobs = [
+                pool.submit(_scored, scores, words, samples, _seed(seed, test))
+                for _, test, (scores, words), _ in ready
+            ]
+            for (row, test, _, held), job in zip(ready, jobs, strict=True):
                 names = {key: row[key] for key in ("model", "options", "test")}
                 try:
                     row |= job.result()

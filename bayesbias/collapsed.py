@@ -144,6 +144,8 @@ class Collapsed:
         -------
         dict of str to ndarray, shape (n, *shape of the parameter)
         """
+        from threadpoolctl import threadpool_limits
+
         n, design = len(theta), self.design
         fixed = np.broadcast_to(self.constants, (n, len(self.constants)))
         var = np.concatenate([np.exp(2 * theta), fixed], axis=1)
@@ -155,9 +157,11 @@ class Collapsed:
             # What no row touches keeps its prior.
             sd = np.sqrt(var[:, self.variance_of[name][untouched]])
             flat[name][:, untouched] = sd * rng.standard_normal(sd.shape)
-        for component in self.components:
-            if component.effects:
-                _draw_component(component, var, flat, rng)
+        # Thousands of small matrices: several threads for each would wait for one another.
+        with threadpool_limits(1, user_api="blas"):
+            for component in self.components:
+                if component.effects:
+                    _draw_component(component, var, flat, rng)
         out: dict[str, np.ndarray] = {}
         for name in design.spec.location_parameters():
             mu = design.spec.parameters[name].args["mu"]
@@ -178,18 +182,33 @@ def _draw_component(
         x[effect.blocks, column] = effect.coef
     data = comp.data.reshape(m, size)
     along = tuple(2 + axis for axis, length in enumerate(shape) if length > 1)
+    few = n_eff <= m
     # In slices of the draws, so that a large table does not need all of them at once.
-    step = max(1, int(4e6 // (n_eff * size)))
+    step = max(1, int(4e6 // (max(n_eff, m) * size)))
     for start in range(0, n, step):
         part = slice(start, min(n, start + step))
-        weighted = x.T / var[part][:, None, comp.noise]  # X^T S^-1, (k, n_eff, m)
-        precision = np.matmul(weighted, x)
-        diagonal = np.arange(n_eff)
-        precision[:, diagonal, diagonal] += 1 / var[part][:, [effect.variance for effect in comp.effects]]
-        lower = np.linalg.cholesky(precision)
-        inverse = np.linalg.inv(lower).transpose(0, 2, 1)  # L^-T, small
-        mean = np.matmul(inverse @ (inverse.transpose(0, 2, 1) @ weighted), data)
-        u = mean + np.matmul(inverse, _normals(rng, (len(weighted), n_eff, *shape), along))
+        noise = var[part][:, comp.noise]
+        prior = var[part][:, [effect.variance for effect in comp.effects]]
+        if few:
+            weighted = x.T / noise[:, None]  # X^T S^-1, (k, n_eff, m)
+            precision = np.matmul(weighted, x)
+            diagonal = np.arange(n_eff)
+            precision[:, diagonal, diagonal] += 1 / prior
+            lower = np.linalg.cholesky(precision)
+            inverse = np.linalg.inv(lower).transpose(0, 2, 1)  # L^-T, small
+            mean = np.matmul(inverse @ (inverse.transpose(0, 2, 1) @ weighted), data)
+            u = mean + np.matmul(inverse, _normals(rng, (len(weighted), n_eff, *shape), along))
+        else:
+            # Fewer rows than effects: draw both from their prior, and move the effects by what is left of the data
+            # (Matheron's rule), which needs a matrix of the rows alone.
+            k = len(noise)
+            u = np.sqrt(prior)[:, :, None] * _normals(rng, (k, n_eff, *shape), along)
+            left = data - x @ u - np.sqrt(noise)[:, :, None] * _normals(rng, (k, m, *shape), along)
+            total = (x * prior[:, None]) @ x.T
+            total[:, np.arange(m), np.arange(m)] += noise
+            inverse = np.linalg.inv(np.linalg.cholesky(total))
+            left = np.matmul(inverse.transpose(0, 2, 1), np.matmul(inverse, left))
+            u += prior[:, :, None] * (x.T @ left)
         for column, effect in enumerate(comp.effects):
             own = (u[:, column] * effect.scale).reshape(len(u), *shape)
             spread = np.broadcast_to(own, (len(u), *effect.entries.shape))

@@ -33,9 +33,10 @@ SAMPLERS = ("auto", "collapsed", "pairwise")
 # Above this many pointwise values (200 MB) they are left out of the tree; `loo` makes them when asked.
 MOST_POINTWISE = 25_000_000
 # Scales near zero mix slowly. A longer run of the collapsed model costs little, so that draws are thinned until about
-# half of them count as independent; not where so few are asked for that nobody could tell.
+# half of them count as independent; not where so few are asked for that nobody could tell, nor where it costs much.
 FEWEST_TO_THIN = 200
 MOST_THINNED = 8
+MOST_CUBES_TO_THIN = 2e4  # cost of an evaluation, as in `collapsed`: some hundredths of a millisecond
 
 
 def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
@@ -375,7 +376,8 @@ def _sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) 
 
     sampled = _scales(reduced, settings, cores, thin=1)
     total = settings["chains"] * settings["draws"]
-    if settings["draws"] >= FEWEST_TO_THIN:
+    cost = sum(float(size) ** 3 for size in reduced.component_sizes)
+    if settings["draws"] >= FEWEST_TO_THIN and cost <= MOST_CUBES_TO_THIN:
         alike = total / (2 * max(effective_draws(sampled["posterior"]["theta"].to_numpy()), 1.0))
         settings["thin"] = int(np.clip(np.ceil(alike), 1, MOST_THINNED))
         if settings["thin"] > 1:

