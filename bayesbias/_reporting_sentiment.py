@@ -26,6 +26,7 @@ ESTIMANDS = {
 """The estimands of the models of sentiment, and what they hold for."""
 
 _SAME = 1e-9  # differences smaller than this are none
+_CALLED = 0.05
 _HEAVY = 3.0  # excess kurtosis of the residuals; that of Student's t with 6 degrees of freedom
 _NAMED = 4  # noun pairs that a sentence names
 
@@ -269,7 +270,8 @@ def _first_sentences(analysis: SentimentAnalysis, name: str) -> list[str]:
         f"({high['noun_pair']})."
     )
     carrying = carrying_pairs(analysis.table, name)
-    if carrying:
+    # In any sample a mean goes where its largest part is left out; worth a sentence where a test calls the mean clear.
+    if carrying and said["p_value"] is not None and said["p_value"] < _CALLED:
         named = ", ".join(carrying[:_NAMED]) + (
             f" and {len(carrying) - _NAMED} more" if len(carrying) > _NAMED else ""
         )

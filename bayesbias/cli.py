@@ -47,6 +47,19 @@ def cli() -> None:
     """Measure social association in word vectors, pair by pair, with honest uncertainty."""
 
 
+def _check_contrasts(table: PairTable) -> None:
+    """Refuse before sampling what could not be reported after it."""
+    from bayesbias.posterior import CONTRASTS
+
+    present = set(table.frame["connection"].astype(str))
+    if not any({a, b} <= present for a, b in CONTRASTS):
+        raise InputError(
+            "no two connections that are contrasted with each other",
+            found=", ".join(sorted(present)),
+            valid="at least one of " + ", ".join(f"{a} and {b}" for a, b in CONTRASTS),
+        )
+
+
 def _sampling(command: Callable[..., Any]) -> Callable[..., Any]:
     options = [
         click.option(
@@ -130,6 +143,7 @@ def fit(
     spec = load_model(model)  # before minutes are spent on the vectors
     table = _table(embedding, wordlist, distances, controls, repeats, allow_pickle, invalid_utf8)
     loaded = time.perf_counter()
+    _check_contrasts(table)
     result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
     fitted = time.perf_counter()
     settings = {"prob": prob, "rope": bayesbias.ROPE if rope is None else rope}

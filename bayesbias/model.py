@@ -318,11 +318,16 @@ def fit(
         raise InputError("target_accept must lie between 0 and 1", found=target_accept)
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
-    elif not 0 <= int(seed) < 2**32:
+    elif isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
         raise InputError("the seed must be a whole number from 0 to 4294967295", found=seed)
     spec, frame = load_model(model), _frame(table).reset_index(drop=True)
     started = time.perf_counter()
     design = Design.of(spec, frame)
+    if len(design.y) > 1 and np.ptp(design.y) == 0:
+        raise FitError(
+            f"every row has the same {spec.outcome} ({design.y[0]:g}): there is nothing to model, and noise of zero is no "
+            "noise"
+        )
     reduced: Collapsed | None = None
     why = "asked for" if sampler == "pairwise" else ""
     if sampler != "pairwise":
@@ -330,6 +335,7 @@ def fit(
             reduced = collapse(design)
             if reduced.n_theta == 0:
                 raise NotCollapsible("the model has no scale to sample")
+            _refuse_no_noise(reduced)
         except NotCollapsible as reason:
             if sampler == "collapsed":
                 raise FitError(f"model {spec.name}: no exact reduction, since {reason}") from None
@@ -364,6 +370,16 @@ def fit(
     return result
 
 
+def _refuse_no_noise(reduced: Collapsed) -> None:
+    """Refuse rows that the effects reproduce to the last digit: their noise would shrink without end."""
+    least = 1e-22 * float(np.sum(reduced.design.y**2))
+    if any(not part.effects and part.gram[0, 0] <= least for part in reduced.components):
+        raise FitError(
+            "the effects of the model reproduce some rows exactly, so that their noise has no posterior: noise of zero "
+            "is no noise; are the outcomes rounded, or computed from a few numbers?"
+        )
+
+
 def _check_settings(**settings: int) -> None:
     for name, value in settings.items():
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
@@ -388,13 +404,7 @@ def _sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) 
     rng = np.random.default_rng(np.random.SeedSequence([settings["seed"], 1]))
     flat = theta.reshape(-1, n)
     began = time.perf_counter()
-    try:
-        drawn = reduced.split(flat) | reduced.draw_effects(flat, rng)
-    except np.linalg.LinAlgError:
-        raise FitError(
-            "the effects of the model reproduce some rows exactly, so that their noise has no posterior: noise of zero "
-            "is no noise; are the outcomes rounded, or computed from a few numbers?"
-        ) from None
+    drawn = reduced.split(flat) | reduced.draw_effects(flat, rng)
     effects_s = time.perf_counter() - began
     design = reduced.design
     variables = {

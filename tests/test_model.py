@@ -219,4 +219,6 @@ def test_outcomes_without_noise_are_refused_in_words():
         {w: i / 50 for i, w in enumerate(table["protected_word"].unique())}
     )
     with pytest.raises(FitError, match="noise of zero is no noise"):
-        fit(table, "crossed", seed=1, **QUICK | {"draws": 20, "tune": 100, "chains": 1})
+        fit(table, "crossed", seed=1, **QUICK)
+    with pytest.raises(FitError, match=r"every row has the same distance \(0.9\)"):
+        fit(table.assign(distance=0.9), "crossed", seed=1, **QUICK)

