@@ -17,9 +17,9 @@ test: $(READY)
 test-fast: $(READY)
 	$(BIN)/python -m pytest tests -m "not slow" -n 2
 
-# Real models need torch, about 6 GB: an environment of its own.
+# Real models need torch, about 6 GB: an environment of its own. The notebook on them takes minutes: `-m slow`.
 test-encoders: $(ENCODERS)/.ready
-	$(ENCODERS)/bin/python -m pytest tests/encoders
+	$(ENCODERS)/bin/python -m pytest tests/encoders -m "not slow"
 
 check: $(READY)
 	$(BIN)/ruff check .

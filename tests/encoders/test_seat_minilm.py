@@ -116,6 +116,7 @@ def test_the_hierarchical_reading_of_a_real_model(model, cache):
     assert (moved["effect_size"] - moved["change"]).round(9).nunique() == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     [path for path in NOTEBOOKS if any(map(needs_encoders, code_cells(read(path))))],
