@@ -34,7 +34,7 @@ def test_every_line_runs(tmp_path):
             [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
-        assert "HPDI" in done.stdout
+        assert "hpdi" in done.stdout.lower()  # no result without its uncertainty
         assert (tmp_path / "gender.png").stat().st_size > 10_000
     commands = [
         line for block in blocks("sh") for line in block.splitlines() if line.startswith("bayesbias ")
