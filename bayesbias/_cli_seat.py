@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesbias._resources import check_folder
 from bayesbias.errors import BayesbiasError, InputError
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def seat(
     """  # noqa: D301 - click's mark for a paragraph to leave as it is
     if context.invoked_subcommand is not None:
         return
-    _check_out(out)
+    check_folder(out)
     from bayesbias.association import seat as run
 
     result = run(
@@ -142,19 +143,6 @@ def sentences(
     else:
         write_test(made, out, parts=parts)
         click.echo(f"{made!r}\nwritten: {out}", err=True)
-
-
-def _check_out(out: Path | None) -> None:
-    """Refuse a folder that cannot be written before the work and not after it."""
-    if out is None:
-        return
-    existing = out
-    while not existing.exists() and existing != existing.parent:
-        existing = existing.parent
-    if not existing.is_dir():
-        raise InputError("the output must be a folder", where=out, found=f"{existing} is a file")
-    if not os.access(existing, os.W_OK):
-        raise InputError("the output cannot be written", where=out, found=f"no permission in {existing}")
 
 
 def seat_json(result: SeatResult) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesbias._resources import check_folder
 from bayesbias.errors import BayesbiasError, InputError
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def sentiment(
             )  # fmt: skip
         return
     started = time.perf_counter()
-    _check_folder(out)
+    check_folder(out)
     if logit and model is not None:
         raise InputError("--logit and --model name two models", valid="one of them")
     spec = None
@@ -228,7 +229,7 @@ def train(
     """
     from bayesbias.sentiment import load_occupations, train_bilstm, train_bow
 
-    _check_folder(out)
+    check_folder(out)
     if model == "bow":
         for option, value in (("--vectors", vectors), ("--words", words)):
             if value is not None:
@@ -306,19 +307,6 @@ def _shipped(file: str) -> str:
 def _column(positive: str | None) -> int | None:
     """Return which of two columns of a file is positive; labels are for classifiers."""
     return int(positive) if positive in ("0", "1") else None
-
-
-def _check_folder(out: Path | None) -> None:
-    """Refuse a folder that cannot be written, before the work and not after it."""
-    if out is None:
-        return
-    existing = out
-    while not existing.exists() and existing != existing.parent:
-        existing = existing.parent
-    if not existing.is_dir():
-        raise InputError("the output must be a folder", where=out, found=f"{existing} is a file")
-    if not os.access(existing, os.W_OK):
-        raise InputError("the output cannot be written", where=out, found=f"no permission in {existing}")
 
 
 # -- output ------------------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ from bayesbias.association import SeatResult
 from bayesbias.errors import InputError, nearest
 from bayesbias.figures import (
     _FAINT,
-    _FORMATS,
     _INK,
     _axes,
     _headings,
@@ -30,6 +29,7 @@ from bayesbias.figures import (
     _rendered,
     _size_rows,
     _styled,
+    wanted_formats,
 )
 
 if TYPE_CHECKING:
@@ -255,11 +255,7 @@ def save_seat_figures(
     """
     from matplotlib.figure import Figure
 
-    wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
-    for kind in wanted:
-        if kind not in _FORMATS:
-            hint = nearest(str(kind).strip("."), _FORMATS)
-            raise InputError("unknown figure format", found=kind, valid=_FORMATS, hint=hint)
+    wanted = wanted_formats(formats)
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file, not a folder", where=folder)

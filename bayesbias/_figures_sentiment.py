@@ -18,7 +18,6 @@ import numpy.typing as npt
 from bayesbias._resources import whole_file
 from bayesbias.errors import FitError, InputError, nearest
 from bayesbias.figures import (
-    _FORMATS,
     _HEAD,
     _INK,
     _MARKER,
@@ -41,6 +40,7 @@ from bayesbias.figures import (
     _size_ridges,
     _size_rows,
     _styled,
+    wanted_formats,
 )
 from bayesbias.posterior import PROB, BiasFit
 from bayesbias.sentiment import (
@@ -531,12 +531,7 @@ def save_sentiment_figures(
     """
     from matplotlib.figure import Figure
 
-    wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
-    for kind in wanted:
-        if kind not in _FORMATS:
-            raise InputError(
-                "unknown figure format", found=kind, valid=_FORMATS, hint=nearest(str(kind).strip("."), _FORMATS)
-            )  # fmt: skip
+    wanted = wanted_formats(formats)
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file, not a folder", where=folder)

@@ -82,6 +82,19 @@ def sha256_file(path: str | os.PathLike[str]) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def check_folder(out: Path | None) -> None:
+    """Refuse a folder that cannot be written, before the work and not after it."""
+    if out is None:
+        return
+    existing = out
+    while not existing.exists() and existing != existing.parent:
+        existing = existing.parent
+    if not existing.is_dir():
+        raise InputError("the output must be a folder", where=out, found=f"{existing} is a file")
+    if not os.access(existing, os.W_OK):
+        raise InputError("the output cannot be written", where=out, found=f"no permission in {existing}")
+
+
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Write a file whole or not at all.

@@ -20,6 +20,7 @@ from bayesbias._cli_report import register as register_report
 from bayesbias._cli_seat import register as register_seat
 from bayesbias._cli_sentiment import register as register_sentiment
 from bayesbias._cli_sweep import register as register_sweep
+from bayesbias._resources import check_folder
 from bayesbias.errors import BayesbiasError, InputError, nearest
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def fit(
 ) -> None:
     """Fit a model to every pair of protected word and attribute."""
     started = time.perf_counter()
-    _check_out(out)
+    check_folder(out)
     from bayesbias.spec import load_model
 
     spec = load_model(model)  # before minutes are spent on the vectors
@@ -169,7 +170,7 @@ def demo(out: Path, seed: int) -> None:
     """Run the main job on the embedded vectors and the religion list; needs no network."""
     from bayesbias.reporting import finding
 
-    _check_out(out)
+    check_folder(out)
     table = bayesbias.distance_table(DEMO[0], DEMO[1])
     click.echo(repr(table))
     result = bayesbias.fit(table, "crossed", seed=seed, pointwise=False)
@@ -294,19 +295,6 @@ def check_wordlist(file: str) -> None:
 
 
 # -- shared by the commands ------------------------------------------------------------------------
-
-
-def _check_out(out: Path | None) -> None:
-    """Refuse a folder that cannot be written, before the work and not after it."""
-    if out is None:
-        return
-    existing = out
-    while not existing.exists() and existing != existing.parent:
-        existing = existing.parent
-    if not existing.is_dir():
-        raise InputError("the output must be a folder", where=out, found=f"{existing} is a file")
-    if not os.access(existing, os.W_OK):
-        raise InputError("the output cannot be written", where=out, found=f"no permission in {existing}")
 
 
 def _table(

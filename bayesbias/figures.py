@@ -631,6 +631,20 @@ def plot_predictive(fit: BiasFit, ax: Axes | None = None, *, replicates: int = 5
     return ax
 
 
+def wanted_formats(formats: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the formats of files that are asked for, each once; refuse what is none."""
+    wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
+    for name in wanted:
+        if name not in _FORMATS:
+            raise InputError(
+                "unknown figure format",
+                found=name,
+                valid=_FORMATS,
+                hint=nearest(str(name).strip("."), _FORMATS),
+            )
+    return wanted
+
+
 @_styled
 def save_figures(
     fit: BiasFit, folder: str | os.PathLike[str], formats: Iterable[str] = ("png", "svg")
@@ -662,15 +676,7 @@ def save_figures(
     """
     from matplotlib.figure import Figure
 
-    wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
-    for name in wanted:
-        if name not in _FORMATS:
-            raise InputError(
-                "unknown figure format",
-                found=name,
-                valid=_FORMATS,
-                hint=nearest(str(name).strip("."), _FORMATS),
-            )
+    wanted = wanted_formats(formats)
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file, not a folder", where=folder)
