@@ -97,6 +97,7 @@ def test_pair_tests_call_what_is_not_there_and_crossed_does_not():
     assert report.loc[("crossed", "human - neutral"), "coverage"] > 0.78
 
 
+@pytest.mark.slow
 def test_scenario_is_taken_from_a_fit():
     import bayesbias as bb
 
@@ -133,6 +134,7 @@ def test_meaning_is_taken_out():
     assert report["kind"].tolist() == ["real", *calibration.CONTROLS]
 
 
+@pytest.mark.slow
 def test_more_words_make_narrower_intervals():
     plan = plan_words(0.1, words=(5, 12), attributes=(3, 12), check=2, progress=False).set_index(
         ["words", "attributes"]

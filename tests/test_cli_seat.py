@@ -203,6 +203,7 @@ def test_an_output_that_is_a_file_is_refused_before_the_work(tmp_path, monkeypat
     assert path.read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_a_test_is_written_in_the_published_format(tmp_path, monkeypatch, capsys):
     path = tmp_path / "sent-weat9.jsonl"
     code, out, err = run(monkeypatch, capsys, "sentences", "sent-weat9", "--out", path)

@@ -251,6 +251,7 @@ def test_effects_are_drawn_from_their_conditional(model, table):
         assert drawn[name].shape == (n, *design.shape(name))
 
 
+@pytest.mark.slow
 def test_entries_without_data_keep_their_prior():
     table = grid()
     table = table[~((table.protected_word == "w00") & (table.connection == "associated"))].reset_index(
@@ -321,7 +322,14 @@ def test_blocks_group_what_is_exchangeable():
     assert len(np.unique(blocks["c"])) == 3 * len(CONNECTIONS)
 
 
-@pytest.mark.parametrize("model", NORMAL_MODELS)
+# The plain model of each is compiled, which takes seconds on a new machine.
+@pytest.mark.parametrize(
+    "model",
+    [
+        pytest.param(m, marks=[pytest.mark.slow] if m in ("additive", "hierarchical") else [])
+        for m in NORMAL_MODELS
+    ],
+)
 def test_log_density_differences_equal_the_plain_pymc_model(model):
     """log p(y, effects, scales) of PyMC less log p(effects | y, scales) is the collapsed density."""
     from bayesbias.model import build

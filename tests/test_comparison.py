@@ -172,6 +172,7 @@ def test_only_pairs_that_all_tables_have_are_compared():
 # -- what is found ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_known_shift_is_recovered_and_the_rest_stays(found):
     frame = found.changes(estimand="population", method="strong")
     overall = frame[frame["level"] == "overall"].set_index("connection")
@@ -245,6 +246,7 @@ def test_methods_are_ranked_with_what_tells_neighbours_apart(found):
     assert frame["control_rms"].iloc[2] == 0
 
 
+@pytest.mark.slow
 def test_one_method_twice_is_no_better_than_itself():
     before = table()
     after = changed(before, {**NONE, "associated": 0.05}, 1)

@@ -27,7 +27,9 @@ def unit(embedding: Embedding) -> np.ndarray:
     return v / np.linalg.norm(v, axis=1, keepdims=True)
 
 
-@pytest.mark.parametrize("name", ["religion", "gender", "race"])
+@pytest.mark.parametrize(
+    "name", ["religion", *(pytest.param(n, marks=pytest.mark.slow) for n in ("gender", "race"))]
+)
 def test_hard_debiasing_of_the_embedded_default_keeps_its_promises(name):
     result = hard_debias("minilm-static", name)
     out = result.embedding

@@ -367,6 +367,7 @@ def test_the_report_says_what_the_draws_say(fit, analysis, tmp_path):
     assert len(parsed.of("figure")) == 9  # of each classifier four; and the predictive check
 
 
+@pytest.mark.slow
 def test_every_word_of_a_user_is_text(tmp_path, monkeypatch):
     words = {
         "name": EVIL,

@@ -212,6 +212,7 @@ def test_the_same_fit_gives_the_same_bytes(fit, page, tmp_path):
     assert bb.write_report(fit, tmp_path / "again.html").read_bytes() == page.read_bytes()
 
 
+@pytest.mark.slow
 def test_a_saved_fit_is_reported_with_the_settings_of_its_folder(fit, tmp_path, monkeypatch):
     monkeypatch.setattr(htmlreport, "_figure", lambda id_, *_: htmlreport._Figure(f"figure-{id_}", "", ""))
     fit.save(tmp_path / "fit.nc")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -111,6 +112,7 @@ def public() -> dict[str, str]:
     return dict(bayesbias._MODULE_OF)
 
 
+@functools.cache
 def imported(module: str) -> set[tuple[str, str]]:
     """All (package, module of the package or "") that a module imports, at the top or inside functions."""
     out = set()

@@ -64,6 +64,7 @@ def test_settings_are_checked(setting, value):
         fit(grid(), "crossed", **{setting: value})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["crossed", "robust", "hierarchical"])
 def test_rotated_coordinates_are_the_same_distribution(model):
     """Change of variables: density in the one coordinates = density in the others x Jacobian, up to a constant."""

@@ -299,6 +299,7 @@ def test_what_auto_takes() -> None:
     assert bounds.p_lower <= far.p_value <= bounds.p_upper
 
 
+@pytest.mark.slow
 def test_sets_too_large_for_a_method() -> None:
     random = np.random.default_rng(14)
     x, y = random.normal(0.1, 1, 501), random.normal(0, 1, 500)

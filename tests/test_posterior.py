@@ -619,6 +619,7 @@ except bb.InputError as error:
 """
 
 
+@pytest.mark.slow
 def test_the_interpreter_survives_a_file_that_cannot_grow(saved, tmp_path):
     """A file system that stops the writing for real: HDF5 on a path crashes at exit here."""
     pytest.importorskip("resource", reason="limits on the size of files are a matter of Unix")

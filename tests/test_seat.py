@@ -85,6 +85,7 @@ def test_statistic_effect_size_and_exact_p_equal_a_slow_computation():
     assert (row["level"], row["p_method"], row["dropped"]) == ("word", "exact", 0)
 
 
+@pytest.mark.slow
 def test_sentences_have_certain_bounds_and_a_p_over_words():
     test = own()
     x, y = (np.array(scores) for scores in slow_scores(test, toy))
@@ -125,6 +126,7 @@ def test_glove_of_the_paper_gives_the_effect_sizes_of_the_paper(shared):
     assert table["C6: M/F Names, Career", "word"].rstrip("*") == "1.81"
 
 
+@pytest.mark.slow
 def test_all_shipped_tests_have_numbers_and_the_published_columns(tmp_path):
     result = seat(
         ["weat9", "sent-weat9", "weat6", "heilman_double_bind_likable_one_sentence"], seed=1, cache=False
@@ -152,6 +154,7 @@ def _static(texts):
     return load_encoder("minilm-static").encode(texts)
 
 
+@pytest.mark.slow
 def test_holm_is_over_the_whole_family_of_certain_values():
     result = seat(["weat6", "sent-weat6", "weat7"], ["minilm-static", toy], seed=1, cache=False)
     assert len(result.frame) == 6
@@ -172,6 +175,7 @@ def test_a_test_does_not_depend_on_what_else_is_run():
     assert other["p_upper"] == alone["p_upper"]  # no chance in it
 
 
+@pytest.mark.slow
 def test_sentences_that_tests_share_are_encoded_once():
     asked = []
 
@@ -194,6 +198,7 @@ def result():
     return seat([*names, own()], seed=1, cache=False)
 
 
+@pytest.mark.slow
 def test_the_table_has_the_order_of_table_4_and_its_stars(result):
     table = result.table()
     assert table.index.tolist() == [
@@ -216,6 +221,7 @@ def test_the_table_has_the_order_of_table_4_and_its_stars(result):
         result.table(alpha=0)
 
 
+@pytest.mark.slow
 def test_consistency_of_related_tests(result):
     table = result.consistency().set_index(["group", "level"])
     terms = table.loc["European/African American terms, pleasant", "word"]
@@ -231,6 +237,7 @@ def test_consistency_of_related_tests(result):
     assert len(table) == 3  # what was not run twice is not compared
 
 
+@pytest.mark.slow
 def test_sentences_say_where_words_and_sentences_disagree(result):
     said = seat_sentences(result)
     row = result.frame.set_index("test").loc["sent-weat7"]
@@ -459,6 +466,7 @@ def test_a_repeated_example_is_one_observation(tmp_path):
     assert seat(str(path), toy, seed=1).frame["num_targ1"].tolist() == [3]  # the published score counts it
 
 
+@pytest.mark.slow
 def test_leave_one_out_equals_running_the_rest():
     test = own()
     moved = leave_one_out(test, toy)
@@ -545,6 +553,7 @@ def test_a_word_test_is_fitted_without_templates():
     assert (rows["contrast"] < rows["hpdi_high"]).all()
 
 
+@pytest.mark.slow
 def test_rows_say_what_the_fit_says():
     """With the seed of the test, so that the fit is the same."""
     test = own()
@@ -615,6 +624,7 @@ def test_truth_is_recovered_and_new_words_and_templates_cost_certainty():
 
 
 @pytest.mark.slow
+@pytest.mark.slow
 def test_the_figure_has_a_cell_for_every_test_and_hatches_what_is_missing(result):
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
@@ -640,6 +650,7 @@ def test_the_figure_has_a_cell_for_every_test_and_hatches_what_is_missing(result
         plot_seat(both, alpha=2)
 
 
+@pytest.mark.slow
 @pytest.mark.slow
 def test_contrasts_are_drawn_where_they_were_fitted(result, tmp_path):
     from matplotlib.figure import Figure

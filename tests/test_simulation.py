@@ -195,6 +195,7 @@ def cell(frame, n: int, attribute_sd: float, question: str, method: str):
     return rows.iloc[0]
 
 
+@pytest.mark.slow
 def test_where_attributes_do_not_vary_every_method_keeps_its_promise(grid) -> None:
     for n in (2, 4, 8, 16):
         for question, method in METHODS:
@@ -205,6 +206,7 @@ def test_where_attributes_do_not_vary_every_method_keeps_its_promise(grid) -> No
             assert cell(grid, 2, attribute_sd, "classes", method)["alarms"] == 0
 
 
+@pytest.mark.slow
 def test_where_attributes_vary_alarms_grow_with_words(grid) -> None:
     for key in [("classes", "weat"), ("classes", "pairs"), ("tables", "manzini"), ("tables", "pairs")]:
         low, middle, high = (cell(grid, n, 0.06, *key) for n in (4, 8, 16))
@@ -217,6 +219,7 @@ def test_where_attributes_vary_alarms_grow_with_words(grid) -> None:
             assert row["alarms_low"] < 0.05 < row["alarms_high"] + 0.005
 
 
+@pytest.mark.slow
 def test_how_far_the_truth_lies_is_what_theory_says(grid) -> None:
     sigma, k = 0.1, 8
     for n in (2, 8, 16):

@@ -208,6 +208,7 @@ def test_the_results_have_no_times_and_the_times_have_all_cells(done):
     assert (timing[["load_s", "sample_s", "fit_s", "summarise_s"]] > 0).all(axis=None)
 
 
+@pytest.mark.slow
 def test_neither_workers_nor_the_rest_of_the_plan_change_a_cell(done, tmp_path):
     _, out = done
     write_inputs(tmp_path)
@@ -291,6 +292,7 @@ def test_a_failed_cell_stands_beside_the_others_and_is_tried_again(tmp_path):
     assert all(cell_files(out)[name] == mark for name, mark in before.items())
 
 
+@pytest.mark.slow
 def test_a_class_without_a_word_in_the_vocabulary_fails_with_its_name(tmp_path):
     write_inputs(tmp_path)
     text = (tmp_path / "pets.toml").read_text(encoding="utf-8")
@@ -407,6 +409,7 @@ def _dies_once(mark: str) -> str:
     return "lived"
 
 
+@pytest.mark.slow
 def test_a_task_that_kills_its_worker_is_tried_twice_and_reported(tmp_path):
     """The other tasks are done, whichever worker they were on."""
     answers: dict[str, str] = {}
