@@ -158,6 +158,7 @@ def test_controls_alone_are_refused():
 # -- cells and results -------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_cell_is_there_in_the_order_of_the_plan(done):
     plan, out = done
     frame = pd.read_parquet(out / "results.parquet")
@@ -176,6 +177,7 @@ def test_every_cell_is_there_in_the_order_of_the_plan(done):
     assert not [name for name in os.listdir(out / "cells") if name.startswith(".")]
 
 
+@pytest.mark.slow
 def test_a_cell_holds_what_fit_gives_by_itself(done):
     """The numbers of a sweep are those of `fit` with the recorded seed, for means and contrasts alike."""
     plan, out = done
@@ -200,6 +202,7 @@ def test_a_cell_holds_what_fit_gives_by_itself(done):
     assert chosen["min_ess_bulk"].iloc[0] == pytest.approx(alone.diagnostics()["min_ess_bulk"], rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_results_have_no_times_and_the_times_have_all_cells(done):
     _, out = done
     frame, timing = pd.read_csv(out / "results.csv"), pd.read_csv(out / "timing.csv")
@@ -308,6 +311,7 @@ def test_a_class_without_a_word_in_the_vocabulary_fails_with_its_name(tmp_path):
 # -- resuming ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_resuming_a_finished_sweep_fits_nothing_and_changes_nothing(done):
     plan, out = done
     before, files = results(out), cell_files(out)
@@ -353,6 +357,7 @@ def test_what_changed_is_fitted_again_and_nothing_else(tmp_path):
     assert (narrow.frame["hpdi_high"].to_numpy() < wider["hpdi_high"].to_numpy()).all()
 
 
+@pytest.mark.slow
 def test_a_folder_with_something_in_it_is_refused_without_resume(done, tmp_path):
     plan, out = done
     with pytest.raises(InputError, match=r"not empty; found: 'cells, .*--resume"):
@@ -364,6 +369,7 @@ def test_a_folder_with_something_in_it_is_refused_without_resume(done, tmp_path)
         run_sweep(plan, tmp_path / "letter.txt")
 
 
+@pytest.mark.slow
 def test_two_sweeps_do_not_share_a_folder(done, tmp_path):
     fcntl = pytest.importorskip("fcntl")
     plan, _ = done
@@ -389,6 +395,7 @@ def test_large_files_are_hashed_once_while_they_stay_as_they_are(tmp_path, monke
     assert module._digest(str(tmp_path / "none"), known) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 1.5, True])
 def test_a_number_of_workers_that_is_none_is_refused(done, tmp_path, workers):
     with pytest.raises(InputError, match="whole number of at least 1"):
@@ -697,6 +704,7 @@ def test_an_address_where_no_scheduler_listens_is_refused(done, tmp_path, monkey
         run_sweep(done[0], tmp_path / "out", dask="tcp://127.0.0.1:1")
 
 
+@pytest.mark.slow
 def test_without_distributed_the_message_says_how_to_get_it(done, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(InputError, match=r"pip install 'bayesbias\[dask\]'"):
