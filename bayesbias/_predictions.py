@@ -112,10 +112,11 @@ class Occupations:
             for row in self.professions[["profession", "category", "article"]].itertuples(index=False)
         ]
         checks = [(self.control, "control", _article(self.control), True)]
+        pairs = list(self.noun_pairs.itertuples(index=False))
         for group in (words, checks) if control else (words,):
             for gender in GENDERS:
                 for profession, category, article, is_control in group:
-                    for pair in self.noun_pairs.itertuples(index=False):
+                    for pair in pairs:
                         noun = getattr(pair, gender)
                         text = pair.template.format(noun=noun, a=article, profession=profession)
                         rows.append((text, pair.noun_pair, noun, gender, profession, category, is_control))
