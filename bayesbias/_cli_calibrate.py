@@ -103,7 +103,18 @@ def calibrate(
     if embedding or wordlist:
         if not (embedding and wordlist):
             raise InputError("negative controls need vectors and a list", valid="--embedding E --wordlist W")
-        model = methods.split(",")[0]
+        asked = {"--fit": fit, "--words": words, "--attributes": attributes, "--human": human, "--neutral": neutral,
+                 "--workers": workers, "--out": out, "--resume": resume or None}  # fmt: skip
+        for option, value in asked.items():
+            if value is not None:
+                raise InputError(f"{option} has no meaning for negative controls", found=value)
+        chosen = (
+            click.get_current_context().get_parameter_source("methods")
+            is click.core.ParameterSource.COMMANDLINE
+        )
+        model = methods if chosen else "crossed"
+        if "," in model:
+            raise InputError("negative controls are of one model", where="--methods", found=model)
         frame = calibration.negative_controls(embedding, wordlist, model, tables=tables, seed=seed, prob=prob)
         if as_json:
             click.echo(json.dumps({"negative_controls": _records(frame)}, allow_nan=False))

@@ -100,7 +100,9 @@ def debias(
         click.echo(json.dumps({**result.as_dict(), "written": str(out)}, allow_nan=False))
         return
     click.echo(repr(result))
-    for sentence in result.sentences()[1:]:
+    if 0 < len(result.unchanged) <= 12:
+        click.echo(f"  unchanged: {', '.join(result.unchanged)}")
+    for sentence in result.notes:
         click.echo(f"  {sentence}")
     click.echo(f"written: {out}")
 

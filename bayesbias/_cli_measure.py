@@ -393,7 +393,19 @@ def simulate(
             "n_words": sizes, "pair_sd": pairs, "attribute_sd": spreads, "n_attributes": attributes, "draws": draws,
         }  # fmt: skip
         given_settings = {key: value for key, value in settings.items() if value is not None}
-        _print_frame(simulation.simulate_grid(seed=seed, **given_settings), as_json)
+        frame = simulation.simulate_grid(seed=seed, **given_settings)
+        if as_json:
+            _print_frame(frame, True)
+            return
+        click.echo(_GRID)
+        _print_frame(frame.drop(columns=["effect_low", "effect_high", "draws"]), False, 3)
+
+
+_GRID = """\
+How often each method calls a difference that is not there (alarms, at the 5 % level, with a 95 % interval), and how far
+the truth lies from its score (truth_sd, truth_low, truth_high) beside the standard error it claims (claimed_sd).
+Question "classes": do two classes of words differ? "tables": did the mean of one class move between two tables?
+"""
 
 
 def _numbers(text: str | None, option: str, kind: type) -> list[Any] | None:
@@ -416,9 +428,9 @@ def _records(frame: Any) -> list[dict[str, Any]]:
     return json.loads(frame.to_json(orient="records", double_precision=15))
 
 
-def _print_frame(frame: Any, as_json: bool) -> None:
+def _print_frame(frame: Any, as_json: bool, digits: int = 7) -> None:
     if as_json:
         click.echo(json.dumps(_records(frame), allow_nan=False))
     else:
         frame = frame.astype({c: float for c in frame.columns if str(frame[c].dtype) == "Float64"})
-        click.echo(frame.to_string(index=False, na_rep="-", float_format=lambda value: f"{value:.7g}"))
+        click.echo(frame.to_string(index=False, na_rep="-", float_format=lambda value: f"{value:.{digits}g}"))

@@ -123,7 +123,12 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         os.replace(temporary, path)
         temporary = None
     except OSError as error:
-        if isinstance(error, FileNotFoundError) and error.filename not in (str(temporary), str(path)):
+        # A file that the block itself looks for and does not find is another matter than one that cannot be written.
+        if (
+            temporary
+            and isinstance(error, FileNotFoundError)
+            and error.filename not in (str(temporary), str(path))
+        ):
             raise
         raise InputError(
             f"cannot be written: {error.strerror or error}",

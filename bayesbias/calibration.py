@@ -413,6 +413,10 @@ def _methods(methods: Sequence[str]) -> list[str]:
 
 def _folder(out: str | os.PathLike[str] | None, identity: Mapping[str, Any], resume: bool) -> Path | None:
     if out is None:
+        if resume:
+            raise InputError(
+                "nothing to resume: no folder is named", valid="`out`, the folder of the finished batches"
+            )
         return None
     folder = Path(out)
     text = json.dumps(identity, indent=2, sort_keys=True)

@@ -148,7 +148,10 @@ def fit(
     result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
     fitted = time.perf_counter()
     settings = {"prob": prob, "rope": bayesbias.ROPE if rope is None else rope}
+    earlier = out is not None and (out / "fit.nc").exists()
     files = write_run(result, table, out, **settings) if out else []
+    if earlier:
+        click.echo(f"note: replaced the run that was in {out}", err=True)
     if as_json:
         payload = fit_json(result, **settings)
         payload["timing"] |= {
@@ -357,9 +360,10 @@ def _coverage_sentences(coverage: dict[str, Any]) -> list[str]:
                 out.append(f"missing: {len(group['missing'])} of {group['listed']} {noun} of {name}: {shown}")
     matched = coverage.get("matched", {})
     if matched:
+        noun = "word" if len(matched) == 1 else "words"
         shown = ", ".join(f"{asked} as {found}" for asked, found in list(matched.items())[:8])
         out.append(
-            f"{len(matched)} words found in another spelling: {shown}{' ...' if len(matched) > 8 else ''}"
+            f"{len(matched)} {noun} found in another spelling: {shown}{' ...' if len(matched) > 8 else ''}"
         )
     return out
 
@@ -465,23 +469,31 @@ def _print_fit(
         ],
     )
     frame = result.contrasts(prob, rope)
+
+    def show_contrasts(title: str, by: str, chosen: pd.DataFrame) -> None:
+        rows = [
+            [
+                getattr(r, by),
+                f"{r.mean:+.3f}",
+                f"{r.sd:.3f}",
+                f"{r.hpdi_low:+.3f} to {r.hpdi_high:+.3f}",
+                f"{r.p_below_zero:.3f}",
+                f"{r.p_in_rope:.3f}",
+            ]
+            for r in chosen.itertuples()
+        ]
+        heading = {"contrast": "contrast", "name": "class"}[by]
+        show(title, [heading, "mean", "sd", interval, "P(<0)", "in ROPE"], rows)
+
     for estimand, holds in (("population", "new words like these"), ("these_words", "these words alone")):
         chosen = frame[(frame["level"] == "overall") & (frame["estimand"] == estimand)]
-        show(
-            f"Contrasts, for {holds} ({estimand})",
-            ["contrast", "mean", "sd", interval, "P(<0)", "in ROPE"],
-            [
-                [
-                    r.contrast,
-                    f"{r.mean:+.3f}",
-                    f"{r.sd:.3f}",
-                    f"{r.hpdi_low:+.3f} to {r.hpdi_high:+.3f}",
-                    f"{r.p_below_zero:.3f}",
-                    f"{r.p_in_rope:.3f}",
-                ]
-                for r in chosen.itertuples()
-            ],
-        )
+        show_contrasts(f"Contrasts, for {holds} ({estimand})", "contrast", chosen)
+    lead = frame["contrast"].iloc[0]
+    chosen = frame[
+        (frame["level"] == "class") & (frame["estimand"] == "population") & (frame["contrast"] == lead)
+    ]
+    if len(chosen) > 1:
+        show_contrasts(f"{lead} in each class, for new words like these", "name", chosen)
     diagnostics = result.diagnostics()
     for problem in diagnostics["problems"]:
         console.print(escape(f"NOT TO BE TRUSTED YET: {problem}"))

@@ -232,6 +232,7 @@ def plot_connections(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['associated', 'different', 'human', 'neutral']
     """
+    _need_fit(fit)
     _need(fit.table, ("connection",), fit.spec)
     frame = fit.summary(prob, estimand)
     ax = _axes(ax, _size_connections(fit))
@@ -319,6 +320,7 @@ def plot_words(
     >>> sum(len(points.get_offsets()) for points in ax.collections) == len(table)
     True
     """
+    _need_fit(fit)
     _need(fit.table, ("connection", "protected_word", "protected_class"), fit.spec)
     shown = _shown_words(fit, words)
     if ax is not None:
@@ -499,6 +501,7 @@ def plot_contrasts(
     >>> ax.get_yticklabels()[0].get_text()
     'associated − different'
     """
+    _need_fit(fit)
     _need(fit.table, ("connection", "protected_word", "protected_class"), fit.spec)
     frame = _contrast_rows(fit, prob, rope, level, contrasts)
     ax = _axes(ax, _size_contrasts(fit, level, contrasts))
@@ -589,6 +592,7 @@ def plot_predictive(fit: BiasFit, ax: Axes | None = None, *, replicates: int = 5
     >>> len(ax.lines)  # four observed curves, each over twenty replicated ones
     84
     """
+    _need_fit(fit)
     _need(fit.table, ("connection",), fit.spec)
     if isinstance(replicates, bool) or not isinstance(replicates, int) or not 1 <= replicates <= 200:
         raise InputError("`replicates` must be a whole number from 1 to 200", found=replicates)
@@ -674,6 +678,7 @@ def save_figures(
     InputError
         For an unknown format, or where the folder cannot be written.
     """
+    _need_fit(fit)
     from matplotlib.figure import Figure
 
     wanted = wanted_formats(formats)
@@ -732,6 +737,16 @@ def _nothing_new_left(folder: Path, files: Iterable[Path]) -> Iterator[None]:
 
 
 # -- numbers --------------------------------------------------------------------------------------
+
+
+def _need_fit(fit: object) -> None:
+    if not isinstance(fit, BiasFit):
+        raise InputError(
+            "the figure is drawn from a fit",
+            found=type(fit).__name__,
+            valid="a BiasFit",
+            hint="what fit() or load_fit() returns",
+        )
 
 
 def _need(frame: pd.DataFrame, columns: Iterable[str], spec: ModelSpec) -> None:

@@ -27,17 +27,42 @@ def finding(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> str:
     )
     if not fit.diagnostics()["ok"]:
         return f"{name}: no conclusion, since the sampler cannot be believed yet: {fit.diagnostics()['problems'][0]}."
-    doubts = " ".join(shortcomings(fit))
-    wrong = [text for text in ("too narrow", "wider than they need be") if text in doubts]
-    caveat = (
-        f" By its residuals the model leaves something out, and intervals are {' or '.join(wrong)}."
-        if wrong
-        else ""
-    )
+    caveat = ""
+    if doubts := shortcomings(fit):
+        narrow, wide = (
+            any(text in doubt for doubt in doubts) for text in ("too narrow", "wider than they need be")
+        )
+        how = (
+            "partly too narrow, partly too wide"
+            if narrow and wide
+            else "too narrow"
+            if narrow
+            else "wider than need be"
+        )
+        caveat = (
+            f" Its residuals show something that this model leaves out, and intervals are {how}: "
+            "fit the model shared as well."
+        )
     return (
         f"{name}: for new words like these, {_WHAT[first]} are {_verdict(row, rope)} "
-        f"{_WHAT[second]} ({interval}; P(nearer) {_probability(row.p_below_zero)}).{caveat}"
+        f"{_WHAT[second]} ({interval}; P(nearer) {_probability(row.p_below_zero)})."
+        f"{_disagreement(fit, row.contrast, prob)}{caveat}"
     )
+
+
+def _disagreement(fit: BiasFit, contrast: str, prob: float) -> str:
+    """Say so where the mean over classes hides that they clearly point different ways."""
+    rows = _of_classes(fit, contrast, prob, ROPE)
+    nearer = rows.loc[rows["hpdi_high"] < 0, "name"].tolist()
+    farther = rows.loc[rows["hpdi_low"] > 0, "name"].tolist()
+    if not (nearer and farther):
+        return ""
+    return f" The classes disagree: nearer for {', '.join(nearer)}, farther for {', '.join(farther)}."
+
+
+def _of_classes(fit: BiasFit, contrast: str, prob: float, rope: float) -> Any:
+    frame = fit.contrasts(prob=prob, rope=rope, estimand="population")
+    return frame[(frame["level"] == "class") & (frame["contrast"] == contrast)]
 
 
 def in_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[str]:
@@ -51,6 +76,12 @@ def in_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[str]:
         f"For the listed words alone the same difference is {row.mean:+.3f} "
         f"({prob:.0%} HPDI {row.hpdi_low:+.3f} to {row.hpdi_high:+.3f})."
     )
+    classes: Any = _of_classes(fit, row.contrast, prob, rope)
+    if len(classes) > 1:
+        each = [
+            f"{c.name} {c.mean:+.3f} ({c.hpdi_low:+.3f} to {c.hpdi_high:+.3f})" for c in classes.itertuples()
+        ]
+        out.append(f"By class, for new words: {', '.join(each)}.")
     words = frame[
         (frame["level"] == "word") & (frame["contrast"] == row.contrast) & (frame["estimand"] == "population")
     ]

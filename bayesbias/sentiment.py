@@ -707,6 +707,7 @@ def analysis_of_table(
         said.append(
             f"{int(table['clipped'].sum())} probabilities were clipped to within {clip:g} of 0 or 1 on the logit scale"
         )
+    said += _what_it_does_not_see(table)
     about = {
         "classifiers": {},
         **(provenance or {}),
@@ -720,6 +721,38 @@ def analysis_of_table(
 
 
 # -- small things ----------------------------------------------------------------------------------
+
+
+def _what_it_does_not_see(table: pd.DataFrame) -> list[str]:
+    """Say where a classifier gives labels alone, or the same numbers whatever the word."""
+    out = []
+    for name, part in table.groupby("classifier", sort=False):
+        values = part[["p_male", "p_female"]].to_numpy()
+        if np.isin(values, (0.0, 1.0)).all():
+            out.append(
+                f"{name}: every prediction is 0 or 1, a label and no probability; a size of a difference on the scale "
+                "of log odds would be that of the clipping, so none of it should be believed"
+            )
+            continue
+        grid = part.pivot_table(
+            index="profession", columns="noun_pair", values=["p_male", "p_female"], sort=False
+        )
+        alike: dict[bytes, list[str]] = {}
+        for profession, row in zip(grid.index, grid.round(12).to_numpy(), strict=True):
+            alike.setdefault(row.tobytes(), []).append(str(profession))
+        for group in alike.values():
+            if len(group) > 1:
+                out.append(
+                    f"{name}: the predictions are the same for {', '.join(group)}: the classifier does not tell these "
+                    "professions apart, though every test and model counts them one by one"
+                )
+        none = part.groupby("noun_pair", sort=False)["difference"].agg(lambda d: bool((d == 0).all()))
+        if none.any() and not none.all():
+            out.append(
+                f"{name}: no difference at all, whatever the profession, for {', '.join(none.index[none])}: "
+                "the classifier takes the two nouns for one, or knows neither"
+            )
+    return out
 
 
 def _names(table: pd.DataFrame) -> list[str]:

@@ -7,6 +7,7 @@ import json
 import math
 import shutil
 import tomllib
+import zlib
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -892,3 +893,32 @@ def test_torch_is_not_needed_here():
         pytest.skip("torch is installed")
     with pytest.raises(bb.InputError, match=r"a Hugging Face model needs PyTorch"):
         bb.load_classifier("transformers:anything")
+
+
+def test_words_that_a_classifier_does_not_see_are_named():
+    """M.1 has no token of eight professions and of four noun pairs in its training sentences."""
+    made = bb.shipped_predictions("m1")
+    notes = bb.published_analysis(made).notes
+    by_hand: dict[tuple[float, ...], set[str]] = {}
+    for profession in bb.load_occupations().professions["profession"]:
+        values = made.frame[made.frame["profession"] == profession].sort_values(["noun_pair", "gender"])[
+            "probability"
+        ]
+        by_hand.setdefault(tuple(values), set()).add(profession)
+    (alike,) = (group for group in by_hand.values() if len(group) > 1)
+    (said,) = (note for note in notes if "does not tell these professions apart" in note)
+    assert alike == set(said.split(" for ")[1].split(":")[0].split(", "))
+    assert {"nurse", "lawyer", "mechanic"} <= alike
+    (said,) = (note for note in notes if "no difference at all" in note)
+    assert "This bachelor / This spinster" in said
+    sees = bb.predict(
+        lambda ss: [0.3 + 0.4 * zlib.crc32(s.encode()) / 2**32 for s in ss], name="sees", check=False
+    )
+    assert not any("apart" in note or "at all" in note for note in bb.published_analysis(sees).notes)
+
+
+def test_labels_without_probabilities_are_called_that():
+    made = bb.predict(
+        lambda sentences: [float("a" in s.split()[1]) for s in sentences], name="hard", check=False
+    )
+    assert any("a label and no probability" in note for note in bb.published_analysis(made).notes)
