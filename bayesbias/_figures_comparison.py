@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias._resources import whole_file
 from bayesbias.comparison import Comparison
-from bayesbias.errors import InputError
 from bayesbias.figures import (
     _ESTIMAND,
     _ESTIMAND_WITHIN,
     _FAINT,
-    _FORMATS,
     _HEAD,
     _INK,
     _MARKER,
@@ -32,17 +30,20 @@ from bayesbias.figures import (
     _patch,
     _point,
     _prob,
-    _rendered,
     _ridge_axis,
     _row_axis,
     _size_rows,
     _styled,
+    write_figures,
 )
 from bayesbias.posterior import PROB, ROPE
 from bayesbias.spec import CONNECTIONS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from bayesbias.figures import Plot
 
 __all__ = ["plot_changes", "plot_ranking", "plot_raw_pairs", "save_comparison_figures"]
 
@@ -249,7 +250,7 @@ def plot_ranking(
 
 
 def save_comparison_figures(
-    comparison: Comparison, folder: str | os.PathLike[str], formats: tuple[str, ...] = ("png", "pdf")
+    comparison: Comparison, folder: str | os.PathLike[str], formats: Iterable[str] = ("png", "svg")
 ) -> list[Path]:
     """Write all figures of a comparison into a folder; return the paths.
 
@@ -257,45 +258,32 @@ def save_comparison_figures(
     ----------
     comparison : Comparison
     folder : path
-    formats : tuple of {"pdf", "png", "svg"}
+    formats : iterable of {"pdf", "png", "svg"}
 
     Raises
     ------
     InputError
         For an unknown format, or a folder that cannot be written.
     """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    from bayesbias.figures import _STYLE
-
-    for kind in formats:
-        if kind not in _FORMATS:
-            raise InputError("unknown format of a figure", found=kind, valid=_FORMATS)
-    drawn: dict[str, Figure] = {}
-
-    def new(name: str, size: tuple[float, float]) -> Axes:
-        with mpl.rc_context(_STYLE):
-            drawn[name] = Figure(figsize=size, layout="constrained")
-            return drawn[name].subplots()
-
+    plots: dict[str, Plot] = {}
     for number, (name, item) in enumerate(comparison.methods.items(), 1):
         stem = f"_{number}" if len(comparison.methods) > 1 else ""
         words, classes = item.pairs["protected_word"].nunique(), item.pairs["protected_class"].nunique()
-        plot_changes(
-            comparison, name, ax=new(f"changes{stem}", _size_rows(words + _HEAD * classes, 0.42, 0.17))
-        )
-        plot_raw_pairs(comparison, name, ax=new(f"pairs{stem}", (6.0, 7.3)))
+
+        def changes(figure: Figure, name: str = name) -> None:
+            plot_changes(comparison, name, ax=figure.subplots())
+
+        def pairs(figure: Figure, name: str = name) -> None:
+            plot_raw_pairs(comparison, name, ax=figure.subplots())
+
+        plots[f"changes{stem}"] = (changes, _size_rows(words + _HEAD * classes, 0.42, 0.17))
+        plots[f"pairs{stem}"] = (pairs, (6.0, 7.3))
     if {"associated", "different"} <= set(comparison.original.table["connection"]):
-        plot_ranking(comparison, ax=new("ranking", (7.0, 1.6 + 0.46 * (1 + len(comparison.methods)))))
-    files = []
-    for name, figure in drawn.items():
-        for kind in formats:
-            files.append(Path(folder) / f"{name}.{kind}")
-            content = _rendered(figure, kind)
-            with whole_file(files[-1]) as temporary:
-                temporary.write_bytes(content)
-    return files
+        plots["ranking"] = (
+            lambda figure: plot_ranking(comparison, ax=figure.subplots()),
+            (7.0, 1.6 + 0.46 * (1 + len(comparison.methods))),
+        )
+    return write_figures(plots, folder, formats)
 
 
 def _method(comparison: Comparison, method: str | None) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias._resources import whole_file
 from bayesbias.association import SeatResult
 from bayesbias.errors import InputError, nearest
 from bayesbias.figures import (
@@ -22,19 +21,20 @@ from bayesbias.figures import (
     _line,
     _name_rows,
     _name_x,
-    _nothing_new_left,
     _patch,
     _plain,
     _prob,
-    _rendered,
     _size_rows,
     _styled,
-    wanted_formats,
+    write_figures,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from bayesbias.figures import Plot
 
 __all__ = ["plot_seat", "plot_seat_contrasts", "save_seat_figures"]
 
@@ -228,7 +228,6 @@ def plot_seat_contrasts(result: SeatResult, encoder: str | None = None, ax: Axes
     return ax
 
 
-@_styled
 def save_seat_figures(
     result: SeatResult, folder: str | os.PathLike[str], formats: Iterable[str] = ("png", "svg")
 ) -> list[Path]:
@@ -253,31 +252,18 @@ def save_seat_figures(
     InputError
         For an unknown format, or a folder that cannot be written.
     """
-    from matplotlib.figure import Figure
-
-    wanted = wanted_formats(formats)
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise InputError("is a file, not a folder", where=folder)
-    made: dict[Path, bytes] = {}
-
-    def keep(stem: str, figure: Figure) -> None:
-        for kind in wanted:
-            made[folder / f"{stem}.{kind}"] = _rendered(figure, kind)
-
-    figure = Figure(figsize=_size_seat(result), layout="constrained")
-    plot_seat(result, ax=figure.subplots())
-    keep("seat", figure)
+    plots: dict[str, Plot] = {
+        "seat": (lambda figure: plot_seat(result, ax=figure.subplots()), _size_seat(result))
+    }
     fitted = _fitted(result)
     for number, name in enumerate(fitted, 1):
-        figure = Figure(figsize=_size_contrasts(result), layout="constrained")
-        plot_seat_contrasts(result, name, ax=figure.subplots())
-        keep(f"seat_contrasts_{number}" if len(fitted) > 1 else "seat_contrasts", figure)
-    with _nothing_new_left(folder, made):
-        for path, content in made.items():
-            with whole_file(path) as temporary:
-                temporary.write_bytes(content)
-    return list(made)
+
+        def contrasts(figure: Figure, name: str = name) -> None:
+            plot_seat_contrasts(result, name, ax=figure.subplots())
+
+        stem = f"seat_contrasts_{number}" if len(fitted) > 1 else "seat_contrasts"
+        plots[stem] = (contrasts, _size_contrasts(result))
+    return write_figures(plots, folder, formats)
 
 
 # -- rows and sizes --------------------------------------------------------------------------------

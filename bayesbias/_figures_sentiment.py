@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias._resources import whole_file
 from bayesbias.errors import FitError, InputError, nearest
 from bayesbias.figures import (
     _HEAD,
@@ -29,18 +28,16 @@ from bayesbias.figures import (
     _headings,
     _line,
     _name_x,
-    _nothing_new_left,
     _plain,
     _predictive,
     _prob,
     _range,
-    _rendered,
     _ridge_axis,
     _row_axis,
     _size_ridges,
     _size_rows,
     _styled,
-    wanted_formats,
+    write_figures,
 )
 from bayesbias.posterior import PROB, BiasFit
 from bayesbias.sentiment import (
@@ -54,6 +51,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from bayesbias.figures import Plot
 
 __all__ = [
     "plot_earnings",
@@ -499,7 +498,6 @@ def plot_sentiment_predictive(fit: BiasFit, ax: Axes | None = None, *, replicate
 # -- all of them -------------------------------------------------------------------------------------------
 
 
-@_styled
 def save_sentiment_figures(
     result: BiasFit | SentimentAnalysis,
     folder: str | os.PathLike[str],
@@ -529,40 +527,31 @@ def save_sentiment_figures(
     InputError
         For an unknown format, or where the folder cannot be written.
     """
-    from matplotlib.figure import Figure
-
-    wanted = wanted_formats(formats)
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise InputError("is a file, not a folder", where=folder)
     frame = _table_of(result)
     names = list(dict.fromkeys(frame["classifier"].astype(str)))
     pay = _earnings_of(result) if earnings is None else dict(earnings)
-    drawn: dict[str, Figure] = {}
-
-    def new(name: str, size: tuple[float, float]) -> Figure:
-        drawn[name] = Figure(figsize=size, layout="constrained")
-        return drawn[name]
-
+    plots: dict[str, Plot] = {}
     if isinstance(result, BiasFit):
         for level, name in (("profession", "professions"), ("noun_pair", "noun_pairs")):
-            figure = new(name, _size_forest(result, level, len(names)))
-            _draw_forest(result, level, prob, names, _panels(figure, len(names), sharey=False))
-        plot_sentiment_predictive(result, ax=new("predictive", _size_ridges(len(names))).subplots())
-    _draw_genders(frame, names, _panels(new("genders", _size_scatter(len(names), 6.2)), len(names)))
+
+            def forest(figure: Figure, level: str = level) -> None:
+                _draw_forest(result, level, prob, names, _panels(figure, len(names), sharey=False))
+
+            plots[name] = (forest, _size_forest(result, level, len(names)))
+        plots["predictive"] = (
+            lambda figure: plot_sentiment_predictive(result, ax=figure.subplots()),
+            _size_ridges(len(names)),
+        )
+    plots["genders"] = (
+        lambda figure: _draw_genders(frame, names, _panels(figure, len(names))),
+        _size_scatter(len(names), 6.2),
+    )
     if frame["profession"].isin(list(pay)).groupby(frame["profession"]).any().sum() >= 4:
-        figure = new("earnings", _size_scatter(len(names), 4.8))
-        _draw_earnings(frame, pay, 0.95, names, _panels(figure, len(names)))
-    made = {
-        folder / f"{name}.{kind}": _rendered(figure, kind)
-        for name, figure in drawn.items()
-        for kind in wanted
-    }
-    with _nothing_new_left(folder, made):
-        for path, content in made.items():
-            with whole_file(path) as temporary:
-                temporary.write_bytes(content)
-    return list(made)
+        plots["earnings"] = (
+            lambda figure: _draw_earnings(frame, pay, 0.95, names, _panels(figure, len(names))),
+            _size_scatter(len(names), 4.8),
+        )
+    return write_figures(plots, folder, formats)
 
 
 # -- small things ---------------------------------------------------------------------------------------

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    Plot = tuple[Callable[[Figure], object], tuple[float, float]]  # what draws, and inches
+
 __all__ = [
     "plot_connections",
     "plot_contrasts",
@@ -635,21 +637,6 @@ def plot_predictive(fit: BiasFit, ax: Axes | None = None, *, replicates: int = 5
     return ax
 
 
-def wanted_formats(formats: str | Iterable[str]) -> tuple[str, ...]:
-    """Return the formats of files that are asked for, each once; refuse what is none."""
-    wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
-    for name in wanted:
-        if name not in _FORMATS:
-            raise InputError(
-                "unknown figure format",
-                found=name,
-                valid=_FORMATS,
-                hint=nearest(str(name).strip("."), _FORMATS),
-            )
-    return wanted
-
-
-@_styled
 def save_figures(
     fit: BiasFit, folder: str | os.PathLike[str], formats: Iterable[str] = ("png", "svg")
 ) -> list[Path]:
@@ -679,12 +666,6 @@ def save_figures(
         For an unknown format, or where the folder cannot be written.
     """
     _need_fit(fit)
-    from matplotlib.figure import Figure
-
-    wanted = wanted_formats(formats)
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise InputError("is a file, not a folder", where=folder)
     present = set(fit.table["connection"].astype(str))
     to_contrast = any(a in present and b in present for a, b in CONTRASTS)
     shown = _shown_words(fit, None)
@@ -696,7 +677,7 @@ def save_figures(
     def on_axes(draw: Callable[..., Axes], **settings: Any) -> Callable[[Figure], object]:
         return lambda figure: draw(fit, ax=figure.subplots(), **settings)
 
-    plots: dict[str, tuple[Callable[[Figure], object], tuple[float, float]]] = {
+    plots: dict[str, Plot] = {
         "priors": (on_axes(plot_priors), _size_ridges(len(present))),
         "connections": (on_axes(plot_connections), _size_connections(fit)),
         "words": (words, _size_words(fit, columns)),
@@ -706,6 +687,38 @@ def save_figures(
         plots[name] = (on_axes(plot_contrasts, level=level), _size_contrasts(fit, level, None))
     plots["predictive"] = (on_axes(plot_predictive), _size_ridges(len(present)))
 
+    return write_figures(plots, folder, formats)
+
+
+@_styled
+def write_figures(
+    plots: Mapping[str, Plot], folder: str | os.PathLike[str], formats: str | Iterable[str]
+) -> list[Path]:
+    """Draw figures and write them into a folder, all or none; return the paths, figure by figure.
+
+    Parameters
+    ----------
+    plots : mapping of str to (function, size)
+        Name of the file -> what draws on the figure it is given, and its size in inches.
+    folder : path
+    formats : str or iterable of str
+        Of ``pdf``, ``png`` and ``svg``.
+
+    Raises
+    ------
+    InputError
+        For an unknown format, or where the folder cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
+    for kind in wanted:
+        if kind not in _FORMATS:
+            hint = nearest(str(kind).strip("."), _FORMATS)
+            raise InputError("unknown figure format", found=kind, valid=_FORMATS, hint=hint)
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file, not a folder", where=folder)
     made: dict[Path, bytes] = {}
     for name, (draw, size) in plots.items():
         figure = Figure(figsize=size, layout="constrained")
