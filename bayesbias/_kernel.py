@@ -69,10 +69,10 @@ def log_density(
     comp_m: np.ndarray,
     comp_nu: np.ndarray,
     comp_obs: np.ndarray,
-    comp_gram: np.ndarray,
+    comp_half: np.ndarray,
     comp_eff: np.ndarray,
     obs_var: np.ndarray,
-    gram: np.ndarray,
+    halves: np.ndarray,
     eff_var: np.ndarray,
     eff_ptr: np.ndarray,
     inc_obs: np.ndarray,
@@ -82,9 +82,10 @@ def log_density(
     """Return the marginal log-posterior of the logarithms of the scales; write its gradient.
 
     `theta` are logarithms; `constants` are fixed variances, numbered after those of the scales. For
-    component j: `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``, the Gram matrix
-    ``gram[comp_gram[j]:]`` summed over ``comp_nu[j]`` independent copies, and the effects
-    ``comp_eff[j]:comp_eff[j + 1]``, each with a variance and a sparse incidence on the rows.
+    component j: `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``; F with one line a row at
+    ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the Gram matrix G of the data summed over ``comp_nu[j]``
+    independent copies; and the effects ``comp_eff[j]:comp_eff[j + 1]``, each with a variance and a sparse
+    incidence on the rows. G enters by F since its rank is that of the copies, which is 1 for the largest component.
 
     Where a trial step of the sampler leaves the range of floating point the density is zero (-inf), which the
     sampler takes for a divergence; nothing is raised.
@@ -109,69 +110,84 @@ def log_density(
         m = comp_m[j]
         nu = comp_nu[j]
         o = comp_obs[j]
-        g = comp_gram[j]
+        g = comp_half[j]
         if m == 1 and comp_eff[j] == comp_eff[j + 1]:
             v = var[obs_var[o]]
             if not v > 0.0:
                 return -math.inf
-            total -= 0.5 * (nu * (_LOG_2PI + math.log(v)) + gram[g] / v)
-            gvar[obs_var[o]] -= 0.5 * (nu / v - gram[g] / (v * v))
+            square = halves[g] * halves[g]
+            total -= 0.5 * (nu * (_LOG_2PI + math.log(v)) + square / v)
+            gvar[obs_var[o]] -= 0.5 * (nu / v - square / (v * v))
             continue
-        low = np.zeros((m, m))
+        # Every inner loop runs along rows cut out beforehand: only so does the compiler make vector instructions of it.
+        up = np.zeros((m, m))
         for i in range(m):
-            low[i, i] = var[obs_var[o + i]]
+            up[i, i] = var[obs_var[o + i]]
         for e in range(comp_eff[j], comp_eff[j + 1]):
             v = var[eff_var[e]]
             for x in range(eff_ptr[e], eff_ptr[e + 1]):
                 for y in range(eff_ptr[e], x + 1):
-                    low[inc_obs[x], inc_obs[y]] += v * inc_coef[x] * inc_coef[y]
+                    up[inc_obs[y], inc_obs[x]] += v * inc_coef[x] * inc_coef[y]
+        # V = U'U, with U in the upper triangle.
         logdet = 0.0
-        for i in range(m):
-            for k in range(i + 1):
-                acc = low[i, k]
-                for r in range(k):
-                    acc -= low[i, r] * low[k, r]
-                if i == k:
-                    if not acc > 0.0:
-                        return -math.inf
-                    low[i, i] = math.sqrt(acc)
-                    logdet += 2.0 * math.log(low[i, i])
-                else:
-                    low[i, k] = acc / low[k, k]
-        # The inverse of the triangle, then of the matrix.
+        for r in range(m):
+            if not up[r, r] > 0.0:
+                return -math.inf
+            logdet += math.log(up[r, r])
+            scale = 1.0 / math.sqrt(up[r, r])
+            for k in range(r, m):
+                up[r, k] *= scale
+            for i in range(r + 1, m):
+                a = up[r, i]
+                row, out = up[r, i:], up[i, i:]
+                for k in range(m - i):
+                    out[k] -= a * row[k]
+        # The inverse of U', then of V.
         tri = np.zeros((m, m))
         for i in range(m):
-            tri[i, i] = 1.0 / low[i, i]
+            for r in range(i):
+                a = up[r, i]
+                row, out = tri[r], tri[i]
+                for k in range(r + 1):
+                    out[k] -= a * row[k]
+            scale = 1.0 / up[i, i]
             for k in range(i):
-                acc = 0.0
-                for r in range(k, i):
-                    acc -= low[i, r] * tri[r, k]
-                tri[i, k] = acc / low[i, i]
+                tri[i, k] *= scale
+            tri[i, i] = scale
         inv = np.zeros((m, m))
+        for r in range(m):
+            for i in range(r + 1):
+                a = tri[r, i]
+                row, out = tri[r], inv[i]
+                for k in range(i + 1):
+                    out[k] += a * row[k]
         for i in range(m):
-            for k in range(i + 1):
-                acc = 0.0
-                for r in range(i, m):
-                    acc += tri[r, i] * tri[r, k]
-                inv[i, k] = acc
-                inv[k, i] = acc
-        half = np.zeros((m, m))
+            for k in range(i):
+                inv[k, i] = inv[i, k]
+        # The transpose of V^-1 F, and the trace of V^-1 G.
+        width = (comp_half[j + 1] - g) // m
+        half = np.zeros((width, m))
         trace = 0.0
-        for i in range(m):
-            for k in range(m):
-                acc = 0.0
-                for r in range(m):
-                    acc += inv[i, r] * gram[g + r * m + k]
-                half[i, k] = acc
-            trace += half[i, i]
+        for c in range(width):
+            out = half[c]
+            for r in range(m):
+                a = halves[g + r * width + c]
+                row = inv[r]
+                for k in range(m):
+                    out[k] += a * row[k]
+            for r in range(m):
+                trace += halves[g + r * width + c] * out[r]
         total -= 0.5 * (nu * (m * _LOG_2PI + logdet) + trace)
         # d logp / dV = -(nu V^-1 - V^-1 G V^-1) / 2
         for i in range(m):
+            row, out = inv[i], tri[i]
             for k in range(i + 1):
-                acc = 0.0
-                for r in range(m):
-                    acc += half[i, r] * inv[r, k]
-                tri[i, k] = -0.5 * (nu * inv[i, k] - acc)
+                out[k] = -0.5 * nu * row[k]
+            for c in range(width):
+                a = 0.5 * half[c, i]
+                row = half[c]
+                for k in range(i + 1):
+                    out[k] += a * row[k]
         for i in range(m):
             gvar[obs_var[o + i]] += tri[i, i]
         for e in range(comp_eff[j], comp_eff[j + 1]):

@@ -69,7 +69,7 @@ class _Component:
     """`copies` independent copies of one normal vector, one row per block."""
 
     copies: int
-    gram: np.ndarray  # (m, m), summed over the copies
+    half: np.ndarray  # (m, rank); times its transpose: the Gram matrix of the data, summed over the copies
     data: np.ndarray | None  # (m, *levels along A, 1 elsewhere); kept only where effects take part
     noise: np.ndarray  # (m,) variance number
     effects: tuple[_Effect, ...]
@@ -421,9 +421,9 @@ def _components(
                 else:  # nothing but noise: one number per variance
                     for k, v in enumerate(component.noise):
                         count, squares = pure.get(int(v), (0, 0.0))
-                        pure[int(v)] = (count + copies, squares + component.gram[k, k])
+                        pure[int(v)] = (count + copies, squares + float((component.half[k] ** 2).sum()))
     for v, (count, squares) in pure.items():
-        out.append(_Component(count, np.array([[squares]]), None, np.array([v]), ()))
+        out.append(_Component(count, np.array([[np.sqrt(squares)]]), None, np.array([v]), ()))
     return tuple(out)
 
 
@@ -470,11 +470,20 @@ def _component(
         )
     return _Component(
         copies=copies,
-        gram=matrix @ matrix.T,
+        half=_half(matrix, copies),
         data=stacked if effects else None,
         noise=np.array([noise[rows.flat[0]] for rows in members]),
         effects=tuple(effects),
     )
+
+
+def _half(matrix: np.ndarray, copies: int) -> np.ndarray:
+    """Return F with FF' = matrix matrix', and no more columns than rank; the data themselves where they are few."""
+    rank = min(copies, len(matrix))
+    if matrix.shape[1] <= rank:
+        return matrix
+    values, vectors = np.linalg.eigh(matrix @ matrix.T)
+    return vectors[:, -rank:] * np.sqrt(np.maximum(values[-rank:], 0.0))
 
 
 def _kernel_arrays(
@@ -503,10 +512,10 @@ def _kernel_arrays(
         np.array([len(comp.noise) for comp in components], dtype=np.int64),
         np.array([comp.copies for comp in components], dtype=float),
         starts([len(comp.noise) for comp in components]),
-        starts([comp.gram.size for comp in components]),
+        starts([comp.half.size for comp in components]),
         starts([len(comp.effects) for comp in components]),
         joined([comp.noise for comp in components], np.int64),
-        joined([comp.gram.ravel() for comp in components], float),
+        joined([comp.half.ravel() for comp in components], float),
         np.array([effect.variance for effect in effects], dtype=np.int64),
         starts([len(effect.blocks) for effect in effects]),
         joined([effect.blocks for effect in effects], np.int64),

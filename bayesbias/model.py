@@ -373,7 +373,7 @@ def fit(
 def _refuse_no_noise(reduced: Collapsed) -> None:
     """Refuse rows that the effects reproduce to the last digit: their noise would shrink without end."""
     least = 1e-22 * float(np.sum(reduced.design.y**2))
-    if any(not part.effects and part.gram[0, 0] <= least for part in reduced.components):
+    if any(not part.effects and part.half[0, 0] ** 2 <= least for part in reduced.components):
         raise FitError(
             "the effects of the model reproduce some rows exactly, so that their noise has no posterior: noise of zero "
             "is no noise; are the outcomes rounded, or computed from a few numbers?"
