@@ -32,9 +32,11 @@ __all__ = ["build", "fit"]
 SAMPLERS = ("auto", "collapsed", "pairwise")
 # Above this many pointwise values (200 MB) they are left out of the tree; `loo` makes them when asked.
 MOST_POINTWISE = 25_000_000
-# Scales near zero mix slowly. A longer run of the collapsed model costs little, so that draws are thinned until about
-# half of them count as independent; not where so few are asked for that nobody could tell, nor where it costs much.
+# Scales near zero mix slowly. A longer run of the collapsed model costs little, so that draws are thinned until each
+# chain has twice the effective draws that diagnostics ask for; not where so few are asked for that nobody could tell,
+# nor where it costs much.
 FEWEST_TO_THIN = 200
+ENOUGH_PER_CHAIN = 200
 MOST_THINNED = 8
 MOST_CUBES_TO_THIN = 2e4  # cost of an evaluation, as in `collapsed`: some hundredths of a millisecond
 
@@ -391,11 +393,11 @@ def _sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) 
     import xarray as xr
 
     sampled = _scales(reduced, settings, cores, thin=1)
-    total = settings["chains"] * settings["draws"]
     cost = sum(float(size) ** 3 for size in reduced.component_sizes)
     if settings["draws"] >= FEWEST_TO_THIN and cost <= MOST_CUBES_TO_THIN:
-        alike = total / (2 * max(effective_draws(sampled["posterior"]["theta"].to_numpy()), 1.0))
-        settings["thin"] = int(np.clip(np.ceil(alike), 1, MOST_THINNED))
+        effective = max(effective_draws(sampled["posterior"]["theta"].to_numpy()), 1.0)
+        enough = min(ENOUGH_PER_CHAIN, settings["draws"] // 2) * settings["chains"]
+        settings["thin"] = int(np.clip(np.ceil(enough / effective), 1, MOST_THINNED))
         if settings["thin"] > 1:
             sampled = _scales(reduced, settings, cores, settings["thin"])
     every = slice(settings.get("thin", 1) - 1, None, settings.get("thin", 1))
