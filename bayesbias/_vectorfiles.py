@@ -12,7 +12,6 @@ import gzip
 import io
 import itertools
 import json
-import mmap
 import os
 import re
 import struct
@@ -38,8 +37,7 @@ Tick = Callable[[int], None]
 
 _HEAD = 1 << 20
 _TEXT_CHUNK = 1 << 22
-_WINDOW = 1 << 24  # of a mapped file; what is mapped counts as memory of the process
-_BLOCK = 1 << 19  # of a window, scanned at once: fits the cache
+_BLOCK = 1 << 19  # of a binary file, read and walked at once: fits the cache
 _FASTTEXT_MAGIC = 793712314
 _MOST_DIMENSIONS = 100_000
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
@@ -378,39 +376,26 @@ def _discard(stream: BinaryIO, count: int) -> None:
 # --- word2vec binary --------------------------------------------------------------------------------
 
 
-class _Windows:
-    """A plain file, mapped window by window, or a stream, buffered: `at` gives what follows a position."""
+class _Blocks:
+    """A plain file, read block by block into the same memory, or a stream, buffered: `at` gives what follows a position."""
 
-    def __init__(self, stream: BinaryIO, start: int, mapped: bool) -> None:
+    def __init__(self, stream: BinaryIO, start: int, seekable: bool, least: int) -> None:
         self._stream = stream
-        self._map: mmap.mmap | None = None
+        # One small room, filled again and again, stays in the processor's cache: the walk over a block then costs a
+        # fraction of what it would on memory fresh from the file.
+        self._room = bytearray(max(_BLOCK, least)) if seekable else None
         self._held, self._from = b"", start
-        self._size = os.fstat(stream.fileno()).st_size if mapped else None
-        if not mapped:
+        if not seekable:
             _discard(stream, start)
 
-    def at(self, pos: int) -> tuple[Any, int, int]:
-        """Return a buffer, where `pos` lies in it, and its end; the two are equal at the end of the file."""
-        if self._size is None:
+    def at(self, pos: int) -> tuple[Any, int]:
+        """Return a buffer that begins at `pos`, and its end, which is 0 at the end of the file."""
+        if self._room is None:
             self._held = self._held[pos - self._from :] + self._stream.read(_TEXT_CHUNK)
             self._from = pos
-            return self._held, 0, len(self._held)
-        if pos >= self._size:
-            return b"", 0, 0
-        self.close()
-        base = pos - pos % mmap.ALLOCATIONGRANULARITY
-        length = min(_WINDOW, self._size - base)
-        # populated at once where the system can: page faults would cost more than the scan
-        how: dict[str, Any] = {"access": mmap.ACCESS_READ}
-        if hasattr(mmap, "MAP_POPULATE"):
-            how = {"flags": mmap.MAP_SHARED | mmap.MAP_POPULATE, "prot": mmap.PROT_READ}
-        self._map = mmap.mmap(self._stream.fileno(), length, offset=base, **how)
-        return self._map, pos - base, length
-
-    def close(self) -> None:
-        if self._map is not None:
-            self._map.close()
-            self._map = None
+            return self._held, len(self._held)
+        self._stream.seek(pos)
+        return self._room, self._stream.readinto(self._room)  # type: ignore[attr-defined]
 
 
 def read_binary(
@@ -436,46 +421,43 @@ def read_binary(
     find = re.compile(rb"([^ ]*+) .{%d}+" % payload, re.DOTALL).findall
     pos, done = kind.start, 0
     with opened(path, kind.compressed) as (stream, position):
-        windows = _Windows(stream, pos, mapped=not kind.compressed)
-        with contextlib.closing(windows):
-            while done < kind.count:
-                buffer, offset, end = windows.at(pos)
-                walked = offset
-                while done < kind.count:
-                    words = find(buffer, walked, min(walked + _BLOCK, end)) or find(buffer, walked, end)
-                    if not words:
-                        break
-                    del words[kind.count - done :]
-                    blob = b" ".join(words)
-                    if not blob.isascii() and (bad := _invalid(words)):
-                        if not skip_invalid:
-                            raise InputError(
-                                "the word is not valid UTF-8",
-                                where=f"{path}, record {done + bad[0] + 1}",
-                                found=words[bad[0]][:40],
-                                hint=f"a wrong dimension in the header shows so too; else {HOW_TO_SKIP}",
-                            )
-                        gathered.skipped += [f"record {done + i + 1}" for i in bad]
-                    if keys is not None and not newlines and b"\n" in blob:
-                        # word2vec.c ends a record with a newline; here it stands before the next word
-                        newlines, keys = True, keys | {b"\n" + key for key in keys}
-                    if listed is not None:
-                        listed.append((blob, pos + walked - offset))
-                    for i, at in _hits(words, keys, payload + 1):
-                        with contextlib.suppress(UnicodeDecodeError):  # counted above
-                            word = words[i].lstrip(b"\n").decode()
-                            values = np.frombuffer(buffer, "<f4", kind.dim, walked + at)
-                            gathered.add(word, values, done + i + 1)
-                            del values  # a view would keep the window mapped
-                    done += len(words)
-                    walked += len(blob) + 1 + len(words) * payload
-                if walked == offset:
+        blocks = _Blocks(stream, pos, not kind.compressed, 4 * payload)
+        while done < kind.count:
+            buffer, end = blocks.at(pos)
+            walked = 0
+            while done < kind.count and end - walked > payload:  # room for a record
+                words = find(buffer, walked, min(walked + _BLOCK, end)) or find(buffer, walked, end)
+                if not words:
                     break
-                pos += walked - offset
-                tick(position() if kind.compressed else pos)
-            buffer, offset, end = windows.at(pos)
-            rest = end - offset
-            surplus = bytes(buffer[offset : offset + 64]).strip(b"\n")
+                del words[kind.count - done :]
+                blob = b" ".join(words)
+                if not blob.isascii() and (bad := _invalid(words)):
+                    if not skip_invalid:
+                        raise InputError(
+                            "the word is not valid UTF-8",
+                            where=f"{path}, record {done + bad[0] + 1}",
+                            found=words[bad[0]][:40],
+                            hint=f"a wrong dimension in the header shows so too; else {HOW_TO_SKIP}",
+                        )
+                    gathered.skipped += [f"record {done + i + 1}" for i in bad]
+                if keys is not None and not newlines and b"\n" in blob:
+                    # word2vec.c ends a record with a newline; here it stands before the next word
+                    newlines, keys = True, keys | {b"\n" + key for key in keys}
+                if listed is not None:
+                    listed.append((blob, pos + walked))
+                for i, at in _hits(words, keys, payload + 1):
+                    with contextlib.suppress(UnicodeDecodeError):  # counted above
+                        word = words[i].lstrip(b"\n").decode()
+                        gathered.add(word, np.frombuffer(buffer, "<f4", kind.dim, walked + at), done + i + 1)
+                done += len(words)
+                walked += len(blob) + 1 + len(words) * payload
+            if walked == 0:
+                break
+            pos += walked
+            tick(position() if kind.compressed else pos)
+        buffer, end = blocks.at(pos)
+        surplus = bytes(buffer[: min(end, 64)]).strip(b"\n")
+        rest = end if kind.compressed else path.stat().st_size - pos
     if done < kind.count:
         raise InputError(
             "the file is truncated" if rest else "the header does not fit the file",

@@ -102,10 +102,9 @@ def test_binary_with_newlines_as_word2vec_c_writes_them(tmp_path, vectors):
     assert np.array_equal(load_embedding(path).vectors, vectors)
 
 
-def test_binary_over_many_windows_and_blocks(tmp_path, monkeypatch):
+def test_binary_over_many_blocks(tmp_path, monkeypatch):
     from bayesbias import _vectorfiles
 
-    monkeypatch.setattr(_vectorfiles, "_WINDOW", 8192)
     monkeypatch.setattr(_vectorfiles, "_BLOCK", 1024)
     monkeypatch.setattr(_vectorfiles, "_TEXT_CHUNK", 3000)
     rng = np.random.default_rng(2)
