@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesbias import _cli_options as options
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
@@ -83,15 +84,12 @@ def _sizes(command: Any) -> Any:
 @click.option(
     "--tables", type=click.IntRange(1), default=1000, show_default=True, help="Simulated tables of each kind."
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
-@click.option(
-    "--prob", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.89, show_default=True,
-    help="Probability of the intervals.",
-)  # fmt: skip
+@click.option("--seed", type=options.SEED, default=0, show_default=True)
+@options.prob()
 @click.option("--workers", type=click.IntRange(1), help="Processes; default: one per core.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Keep finished batches here.")
+@options.folder("Keep finished batches here.")
 @click.option("--resume", is_flag=True, help="Go on with the batches in DIR.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@options.as_json()
 def calibrate(
     fit: str | None, words: tuple[int, ...] | None, attributes: tuple[int, ...] | None, human: int | None,
     neutral: int | None, embedding: str | None, wordlist: str | None, methods: str, tables: int, seed: int,
@@ -138,18 +136,15 @@ def calibrate(
 @click.command()
 @click.option("--width", type=float, required=True, help="Wanted width of the interval, in cosine distance.")
 @click.option("--contrast", default="associated - different", show_default=True)
-@click.option(
-    "--prob", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.89, show_default=True,
-    help="Probability of the interval.",
-)  # fmt: skip
+@options.prob("Probability of the interval.")
 @click.option(
     "--fit", metavar="FILE", help="Take classes and spreads from a fit (fit.nc); default: religion on Reddit."
 )
 @click.option(
     "--check", type=click.IntRange(0), default=20, show_default=True, help="Simulated tables for the check."
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@click.option("--seed", type=options.SEED, default=0, show_default=True)
+@options.as_json()
 def plan(
     width: float, contrast: str, prob: float, fit: str | None, check: int, seed: int, as_json: bool
 ) -> None:

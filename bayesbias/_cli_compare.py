@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesbias import _cli_options as options
 from bayesbias.errors import InputError
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ def register(group: click.Group) -> None:
 @click.option(
     "--lam", type=click.FloatRange(0), default=0.2, show_default=True, help="Weight of the soft method."
 )
-@click.option("--allow-pickle", is_flag=True, help="Read pickled vectors; this runs code in the file.")
-@click.option("--json", "as_json", is_flag=True, help="Print the account as one JSON object.")
+@options.allow_pickle()
+@options.as_json("Print the account as one JSON object.")
 def debias(
     embedding: str,
     wordlist: str,
@@ -117,24 +118,12 @@ def debias(
     "--debiased-distances", multiple=True, metavar="G", help="Tables after; may be given several times."
 )
 @click.option("--model", default="change", show_default=True, metavar="M", help="A model of the differences.")
-@click.option("--allow-pickle", is_flag=True, help="Read pickled vectors; this runs code in the file.")
-@click.option(
-    "--prob", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.89, show_default=True,
-    help="Probability of the intervals.",
-)  # fmt: skip
-@click.option("--rope", type=click.FloatRange(0, min_open=True), help="Half-width of practical equivalence.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Seed; same seed, same machine, same draws.")
-@click.option(
-    "--draws", type=click.IntRange(1), default=1000, show_default=True, help="Kept draws per chain."
-)
-@click.option(
-    "--tune", type=click.IntRange(1), default=1000, show_default=True, help="Tuning steps per chain."
-)
-@click.option("--chains", type=click.IntRange(1), default=4, show_default=True, help="Chains.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write fits, tables and figures here."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@options.allow_pickle()
+@options.prob()
+@options.rope
+@options.sampling
+@options.folder("Write fits, tables and figures here.")
+@options.as_json()
 def compare(
     original: str | None,
     debiased: tuple[str, ...],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesbias import _cli_options as options
 from bayesbias.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -80,16 +81,9 @@ def register(group: click.Group) -> None:
     show_default=True,
     help="Partitions that montecarlo draws.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Seed for montecarlo.")
-@click.option("--allow-pickle", is_flag=True, help="Read pickled vectors; this runs code in the file.")
-@click.option(
-    "--invalid-utf8",
-    type=click.Choice(["error", "skip"]),
-    default="error",
-    show_default=True,
-    help="What to do with words in the vectors that are not valid UTF-8.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with a key per measure.")
+@click.option("--seed", type=options.SEED, help="Seed for montecarlo.")
+@options.vector_files
+@options.as_json("Print one JSON object, with a key per measure.")
 def measure(
     embedding: str | None,
     wordlist: str | None,
@@ -324,16 +318,14 @@ def _sentences(name: str, result: Any) -> str:
 @click.option(
     "--draws", type=click.IntRange(2), help="Simulated tables: 10000 for paper and null, 2000 for grid."
 )
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True, help="For null and grid."
-)
+@click.option("--seed", type=options.SEED, default=1, show_default=True, help="For null and grid.")
 @click.option(
     "--words", metavar="N,...", help="Protected words per class: one number for null, several for grid."
 )
 @click.option("--attributes", type=click.IntRange(1), help="Attributes in A and in B, for null and grid.")
 @click.option("--pair-sd", metavar="SD,...", help="Spread of pairs, for null and grid.")
 @click.option("--attribute-sd", metavar="SD,...", help="Spread of attribute words, for grid.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@options.as_json("Print JSON and nothing else.")
 def simulate(
     what: str,
     draws: int | None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesbias import _cli_options as options
 from bayesbias._resources import check_folder
 from bayesbias.errors import BayesbiasError, InputError
 
@@ -40,25 +41,15 @@ def register(group: click.Group) -> None:
     "--published-cut", is_flag=True, help="Leave out the sentences that the authors dropped at random."
 )
 @click.option("--bayes", is_flag=True, help="Fit the hierarchical model to every test as well.")
-@click.option(
-    "--prob", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.89, show_default=True,
-    help="Probability of the intervals, with --bayes.",
-)  # fmt: skip
-@click.option(
-    "--seed", type=click.IntRange(0, 2**32 - 1), help="Seed; same seed, same machine, same results."
-)
+@options.prob("Probability of the intervals, with --bayes.")
+@options.sampling
 @click.option(
     "--samples", type=click.IntRange(1), default=99_999, show_default=True,
     help="Partitions drawn for the published p-value where there are more than 100,000.",
 )  # fmt: skip
-@click.option("--draws", type=click.IntRange(1), default=1000, show_default=True, help="With --bayes.")
-@click.option("--tune", type=click.IntRange(1), default=1000, show_default=True, help="With --bayes.")
-@click.option("--chains", type=click.IntRange(1), default=4, show_default=True, help="With --bayes.")
 @click.option("--no-cache", is_flag=True, help="Neither read nor keep vectors on the disk.")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write tables, provenance and figures here."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON list of rows and nothing else.")
+@options.folder("Write tables, provenance and figures here.")
+@options.as_json("Print one JSON list of rows and nothing else.")
 @click.pass_context
 def seat(
     context: click.Context,
@@ -308,8 +299,8 @@ def seat_sentences(result: SeatResult) -> list[str]:
 
     out = []
     frame = result.frame
-    for (model, options), rows in frame.groupby(["model", "options"], sort=False):
-        lead = f"{_named(model, options)}: " if frame.groupby(["model", "options"]).ngroups > 1 else ""
+    for (model, how), rows in frame.groupby(["model", "options"], sort=False):
+        lead = f"{_named(model, how)}: " if frame.groupby(["model", "options"]).ngroups > 1 else ""
         sentences = rows[rows["level"] == "sentence"]
         by_sentence = sentences[sentences["p_upper"] < _CLEAR]
         lost = by_sentence[by_sentence["p_words"] >= _CLEAR]
@@ -342,10 +333,8 @@ def seat_sentences(result: SeatResult) -> list[str]:
             out.append(
                 f"{lead}{', '.join(row.tests)} ({row.group}) do not agree: {'; '.join(faults)} (effect sizes {sizes})."
             )
-    for (model, options), rows in result.dropped.groupby(["model", "options"], sort=False):
+    for (model, how), rows in result.dropped.groupby(["model", "options"], sort=False):
         words = list(dict.fromkeys(rows["word"]))
         shown = ", ".join(words[:8]) + (" ..." if len(words) > 8 else "")
-        out.append(
-            f"{_named(model, options)} lacks {len(words)} words, whose examples are left out: {shown}."
-        )
+        out.append(f"{_named(model, how)} lacks {len(words)} words, whose examples are left out: {shown}.")
     return out

@@ -6,12 +6,13 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesbias import _cli_options as options
 from bayesbias._resources import check_folder
 from bayesbias.errors import BayesbiasError, InputError
 
@@ -39,19 +40,6 @@ def register(group: click.Group) -> None:
     group.add_command(sentiment)
 
 
-def _sampling(command: Callable[..., Any]) -> Callable[..., Any]:
-    for name, default, text in (
-        ("--chains", 4, "Chains."),
-        ("--tune", 1000, "Tuning steps per chain."),
-        ("--draws", 1000, "Kept draws per chain."),
-    ):
-        command = click.option(
-            name, type=click.IntRange(1), default=default, show_default=True, help=text
-        )(command)  # fmt: skip
-    seed = "Seed; same seed, same machine, same draws."
-    return click.option("--seed", type=click.IntRange(0, 2**32 - 1), help=seed)(command)
-
-
 @click.group(invoke_without_command=True)
 @click.option(
     "--predictions", multiple=True, metavar="FILE",
@@ -76,16 +64,11 @@ def _sampling(command: Callable[..., Any]) -> Callable[..., Any]:
     help="How many tests Bonferroni's correction is for; by default one per classifier.",
 )  # fmt: skip
 @click.option("--positive", metavar="LABEL", help="The positive class, where it cannot be told.")
-@click.option("--allow-pickle", is_flag=True, help="Read a pickled pipeline; this runs code in the file.")
-@click.option(
-    "--prob", type=click.FloatRange(0, 1, min_open=True, max_open=True), default=0.89, show_default=True,
-    help="Probability of the HPDIs.",
-)  # fmt: skip
-@_sampling
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help="Write tables, fit and figures here."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@options.allow_pickle("pipelines")
+@options.prob("Probability of the HPDIs.")
+@options.sampling
+@options.folder("Write tables, fit and figures here.")
+@options.as_json()
 @click.pass_context
 def sentiment(
     context: click.Context,
@@ -207,10 +190,10 @@ def sentences(words: str, control: bool, out: Path) -> None:
 @click.option("--vectors", metavar="E", help="Word vectors, for bilstm: a file, or minilm-static.")
 @click.option("--words", metavar="TOML", help="bilstm: keep vectors of the words of this list too.")
 @click.option("--name", metavar="N", help="A name; by default that of the model.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=0, show_default=True, help="Of bilstm.")
+@click.option("--seed", type=options.SEED, default=0, show_default=True, help="Of bilstm.")
 @click.option("--epochs", type=click.IntRange(1), default=10, show_default=True, help="Of bilstm, at most.")
-@click.option("--out", type=click.Path(path_type=Path), required=True, metavar="DIR")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@options.folder("Write the classifier here.", required=True)
+@options.as_json()
 def train(
     model: str,
     data: str,

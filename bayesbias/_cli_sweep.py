@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bayesbias import _cli_options as options
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -29,13 +31,7 @@ def register(group: click.Group) -> None:
 
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN.toml")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="DIR",
-    help="Write cells and results here.",
-)
+@options.folder("Write cells and results here.", required=True)
 @click.option(
     "--workers", type=click.IntRange(1), metavar="N", help="Local processes; by default one per core."
 )
@@ -45,7 +41,7 @@ def register(group: click.Group) -> None:
 @click.option(
     "--resume", is_flag=True, help="Go on with the sweep in DIR; failed and changed cells are fitted."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@options.as_json()
 def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: bool, as_json: bool) -> None:
     """Fit many tables: every embedding, word list and model of PLAN.toml.
 

@@ -6,13 +6,13 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 import bayesbias
+from bayesbias import _cli_options as options
 from bayesbias._cli_calibrate import register as register_calibrate
 from bayesbias._cli_compare import register as register_compare
 from bayesbias._cli_measure import register as register_measure
@@ -61,24 +61,6 @@ def _check_contrasts(table: PairTable) -> None:
         )
 
 
-def _sampling(command: Callable[..., Any]) -> Callable[..., Any]:
-    options = [
-        click.option(
-            "--seed", type=click.IntRange(0, 2**32 - 1), help="Seed; same seed, same machine, same draws."
-        ),
-        click.option(
-            "--draws", type=click.IntRange(1), default=1000, show_default=True, help="Kept draws per chain."
-        ),
-        click.option(
-            "--tune", type=click.IntRange(1), default=1000, show_default=True, help="Tuning steps per chain."
-        ),
-        click.option("--chains", type=click.IntRange(1), default=4, show_default=True, help="Chains."),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
-
-
 @cli.command()
 @click.option("--embedding", metavar="E", help="Word vectors: a file, a gensim-data name, or minilm-static.")
 @click.option("--wordlist", metavar="W", help="A word list: a shipped name or the path of a TOML file.")
@@ -94,30 +76,12 @@ def _sampling(command: Callable[..., Any]) -> Callable[..., Any]:
     show_default=True,
     help="How often a repeated row of FILE counts.",
 )
-@click.option("--allow-pickle", is_flag=True, help="Read pickled vectors; this runs code in the file.")
-@click.option(
-    "--invalid-utf8",
-    type=click.Choice(["error", "skip"]),
-    default="error",
-    show_default=True,
-    help="What to do with words in the vectors that are not valid UTF-8.",
-)
-@click.option(
-    "--prob",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.89,
-    show_default=True,
-    help="Probability of the intervals.",
-)
-@click.option("--rope", type=click.FloatRange(0, min_open=True), help="Half-width of practical equivalence.")
-@_sampling
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="Write table, fit, figures and summaries here.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")
+@options.vector_files
+@options.prob()
+@options.rope
+@options.sampling
+@options.folder("Write table, fit, figures and summaries here.")
+@options.as_json()
 def fit(
     embedding: str | None,
     wordlist: str | None,
@@ -168,7 +132,7 @@ def fit(
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("bayesbias-demo"), show_default=True, metavar="DIR"
 )
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), default=1, show_default=True)
+@click.option("--seed", type=options.SEED, default=1, show_default=True)
 def demo(out: Path, seed: int) -> None:
     """Run the main job on the embedded vectors and the religion list; needs no network."""
     from bayesbias.reporting import finding
