@@ -61,6 +61,7 @@ _WHERE = {
     "simulation": ["null_distribution", "paper_draws", "simulate_grid", "simulate_paper"],
     "reporting": ["finding", "in_words", "shortcomings"],
     "_reporting_sentiment": [
+        "classifier_contrasts",
         "analysis_of",
         "carrying_pairs",
         "sentiment_doubts",

@@ -297,7 +297,7 @@ def _column(positive: str | None) -> int | None:
 
 def sentiment_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float) -> dict[str, Any]:
     """Return what ``bayesbias sentiment --json`` prints, but for the timing."""
-    from bayesbias._reporting_sentiment import sentiment_doubts, sentiment_in_words
+    from bayesbias._reporting_sentiment import classifier_contrasts, sentiment_doubts, sentiment_in_words
 
     each = [_of_classifier(analysis, fit, name, prob) for name in analysis.classifiers]
     out: dict[str, Any] = dict(each[0]) if len(each) == 1 else {"classifiers": each}
@@ -311,9 +311,7 @@ def sentiment_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float
     if fit is None:
         return out | {"provenance": {"classifiers": analysis.provenance["classifiers"]}}
     if len(each) > 1:
-        frame = fit.contrasts(prob)
-        frame = frame[frame["level"] == "overall"].drop(columns=["level", "name", "p_in_rope", "rope"])
-        out["contrasts"] = _records(frame)
+        out["contrasts"] = _records(classifier_contrasts(fit, prob)) if fit.diagnostics()["ok"] else []
     provenance = dict(fit.provenance)
     provenance.pop("timing", None)
     provenance["classifiers"] = analysis.provenance["classifiers"]
@@ -413,7 +411,7 @@ def _write_files(
     import pandas as pd
 
     from bayesbias._figures_sentiment import save_sentiment_figures
-    from bayesbias._reporting_sentiment import ESTIMANDS
+    from bayesbias._reporting_sentiment import ESTIMANDS, classifier_contrasts
     from bayesbias._resources import whole_file
 
     frames = {
@@ -442,8 +440,8 @@ def _write_files(
             ],
             ignore_index=True,
         )
-        if len(names) > 1:
-            frames["contrasts"] = fit.contrasts(prob)
+        if len(names) > 1 and fit.diagnostics()["ok"]:
+            frames["contrasts"] = classifier_contrasts(fit, prob)
     for stem, frame in frames.items():
         if len(frame):
             files.append(out / f"{stem}.csv")

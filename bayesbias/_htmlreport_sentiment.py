@@ -31,6 +31,7 @@ from bayesbias._reporting_sentiment import (
     ESTIMANDS,
     analysis_of,
     between_classifiers,
+    classifier_contrasts,
     sentiment_doubts,
     sentiment_finding,
     sentiment_in_words,
@@ -253,7 +254,7 @@ def _level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: fl
 
 
 def _contrasts_table(fit: BiasFit, prob: float) -> _Table:
-    frame = fit.contrasts(prob)
+    frame = classifier_contrasts(fit, prob)
     rows = [
         [
             _Cell(_minus(r.contrast)),
@@ -262,10 +263,11 @@ def _contrasts_table(fit: BiasFit, prob: float) -> _Table:
             _interval_cell(r.hpdi_low, r.hpdi_high, signed=True),
             _share(r.p_below_zero),
         ]
-        for r in frame[frame["level"] == "overall"].itertuples()
+        for r in frame.itertuples()
     ]
     head = ["difference of female − male", "holds for", "#mean", f"#{prob:.0%} HPDI", "#P(below 0)"]
-    return _Table("t-contrasts", "One classifier against another", head, rows)
+    note = "Compared sentence pair by sentence pair, so that what two classifiers share cancels."
+    return _Table("t-contrasts", "One classifier against another", head, rows, note)
 
 
 def _control_table(frame: pd.DataFrame) -> _Table:

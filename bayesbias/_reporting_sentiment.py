@@ -15,7 +15,14 @@ from bayesbias.sentiment import OUTCOMES, SentimentAnalysis, _plain, analysis_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["analysis_of", "carrying_pairs", "sentiment_doubts", "sentiment_in_words", "with_analysis"]
+__all__ = [
+    "analysis_of",
+    "carrying_pairs",
+    "classifier_contrasts",
+    "sentiment_doubts",
+    "sentiment_in_words",
+    "with_analysis",
+]
 
 ESTIMANDS = {
     "population": "new nouns, new professions",
@@ -320,14 +327,109 @@ def _shares_sentence(fit: BiasFit, name: str) -> str:
     )
 
 
+def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
+    """Compare classifiers with each other, sentence pair by sentence pair.
+
+    Two classifiers have rated the same sentences, and may rate them alike. So the model is fitted once more, to the
+    differences between the classifiers' differences (female - male by the one less that by the other), in which what
+    they share cancels. `BiasFit.contrasts` takes the effects of classifiers for independent, and is too wide where
+    they are alike.
+
+    Parameters
+    ----------
+    fit : BiasFit
+        Of two or more classifiers.
+    prob : float in (0, 1)
+        Probability of the HPDIs.
+
+    Returns
+    -------
+    DataFrame
+        ``contrast, estimand, mean, sd, hpdi_low, hpdi_high, prob, p_below_zero``; a row for each two classifiers and
+        each of `ESTIMANDS`; empty where there is one classifier. Where two differ by the same everywhere, that is the
+        mean, and the sd is 0.
+
+    Raises
+    ------
+    FitError
+        For a fit of something else than sentiment, or where the differences leave nothing to fit.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> m1 = bb.shipped_predictions("m1")
+    >>> other = m1.frame.assign(classifier="other", probability=m1.frame["probability"] ** 1.1)
+    >>> table = bb.sentiment_table(m1, other)
+    >>> fit = bb.fit(table, "sentiment", seed=1, draws=200, pointwise=False)
+    >>> found = classifier_contrasts(fit)
+    >>> found["contrast"].unique().tolist(), bool(found["sd"].max() < fit.contrasts()["sd"].max() / 2)
+    (['m1 - other'], True)
+    """
+    import itertools
+
+    import pandas as pd
+
+    from bayesbias.model import fit as fit_model
+
+    if not is_sentiment(fit):
+        raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")
+    outcome = fit.spec.outcome
+    sides = {str(name): part for name, part in fit.table.groupby("classifier", sort=False, observed=True)}
+    keys = ["noun_pair", "profession"]
+    parts, equal = [], []
+    for a, b in itertools.combinations(sides, 2):
+        both = sides[a].merge(sides[b], on=keys, suffixes=("", "_b"), validate="one_to_one")
+        value = both[outcome] - both[f"{outcome}_b"]
+        name = f"{a} - {b}"
+        if float(value.std()) < _SAME:
+            equal += [(name, estimand, float(value.mean())) for estimand in ESTIMANDS]
+        else:
+            parts.append(both[[*keys, "category"]].assign(classifier=name, **{outcome: value}))
+    columns = ["contrast", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero"]
+    rows = [(name, e, mean, 0.0, mean, mean, prob, float(mean < 0)) for name, e, mean in equal]
+    frames = [pd.DataFrame(rows, columns=columns)] if rows else []
+    if parts:
+        if "between" not in fit._cache:
+            how = {
+                k: fit.provenance["sampler"][k] for k in ("draws", "tune", "chains", "seed", "target_accept")
+            }
+            fit._cache["between"] = fit_model(
+                pd.concat(parts, ignore_index=True), fit.spec, pointwise=False, progress=False, **how
+            )
+        between: BiasFit = fit._cache["between"]
+        if not between.diagnostics()["ok"]:
+            raise FitError(f"no comparison of the classifiers: {between.diagnostics()['problems'][0]}")
+        for estimand in ESTIMANDS:
+            names, draws = between._levels(estimand)
+            frame = between.summary(prob, estimand).rename(columns={"classifier": "contrast"})
+            below = {
+                name: float((draws[..., i] < 0).mean())
+                for i, (level, _, name) in enumerate(names)
+                if level == "overall"
+            }
+            frames.append(frame.assign(p_below_zero=frame["contrast"].astype(str).map(below))[columns])
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+
+
 def between_classifiers(fit: BiasFit, prob: float = PROB) -> list[str]:
     """Say how far the differences of each two classifiers differ; nothing where there is one, or no convergence."""
     if fit.table["classifier"].nunique() < 2 or not fit.diagnostics()["ok"]:
         return []
-    frame = fit.contrasts(prob)
-    frame = frame[(frame["level"] == "overall") & (frame["estimand"] == "population")]
-    return [
-        f"{r.contrast}: for new nouns and professions the differences female - male differ by {r.mean:+.3f} "
-        f"({prob:.0%} HPDI {r.hpdi_low:+.3f} to {r.hpdi_high:+.3f})."
-        for r in frame.itertuples()
-    ]
+    frame = classifier_contrasts(fit, prob)
+    out = []
+    for r in frame[frame["estimand"] == "population"].itertuples():
+        if r.sd == 0:
+            out.append(
+                f"{r.contrast}: the differences female - male of the two are the same"
+                + (
+                    " in every sentence pair."
+                    if abs(r.mean) < _SAME
+                    else f" but for {r.mean:+.3f}, in every sentence pair."
+                )
+            )
+        else:
+            out.append(
+                f"{r.contrast}: compared sentence pair by sentence pair, the differences female - male differ by "
+                f"{r.mean:+.3f} for new nouns and professions ({prob:.0%} HPDI {r.hpdi_low:+.3f} to {r.hpdi_high:+.3f})."
+            )
+    return out
