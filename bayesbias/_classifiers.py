@@ -28,6 +28,7 @@ __all__ = ["Classifier", "read_labelled", "train_bilstm", "train_bow"]
 
 _SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
 _POSITIVE = ("positive", "pos")
+_LITTLE = 0.5  # share of the training text whose words have vectors
 _ROUNDING = 1e-6  # a softmax in single precision may end this far above 1
 _BOW_TOKEN = re.compile(r"\b\w\w+\b")
 _TREEBANK_TOKEN = re.compile(r"\w+(?=n't\b)|n't\b|'\w+|\w+|[^\w\s]")
@@ -91,6 +92,17 @@ class Classifier:
                 valid="classifiers made by train_bow and train_bilstm",
             )  # fmt: skip
         return _write_folder(self, model, Path(folder))
+
+    def weaknesses(self) -> list[str]:
+        """Say what is known to be weak about it: word vectors that hold little of the training data."""
+        coverage = self.provenance.get("coverage")
+        if not coverage or coverage["tokens_with_vector"] >= _LITTLE:
+            return []
+        return [
+            f"{self.name}: the word vectors hold {coverage['words_with_vector']:,} of the {coverage['words']:,} words it "
+            f"was trained on, {coverage['tokens_with_vector']:.0%} of the text; the others were learned from that text "
+            "alone, and what it makes of rare words means little"
+        ]
 
     def __repr__(self) -> str:
         kind = self.provenance.get("kind", "")
@@ -877,7 +889,7 @@ def _positive_column(classes: Sequence[Any], positive: Any, where: str) -> int:
         return found[0]
     raise InputError(
         "does not say which class is positive", where=where, found=", ".join(names), valid=names,
-        hint=f"state it, such as positive={names[-1]!r}",
+        hint=f"state it, such as positive={names[-1]!r} (--positive {names[-1]})",
     )  # fmt: skip
 
 

@@ -14,13 +14,14 @@ import click
 
 from bayesbias import _cli_options as options
 from bayesbias._resources import check_folder
-from bayesbias.errors import BayesbiasError, InputError
+from bayesbias.errors import BayesbiasError, FitError, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.posterior import BiasFit
     from bayesbias.sentiment import Occupations, Predictions, SentimentAnalysis
+    from bayesbias.spec import ModelSpec
 
 _SHOWN = 4  # rows at either end of a list
 _TABLES = (
@@ -64,6 +65,11 @@ def register(group: click.Group) -> None:
     help="How many tests Bonferroni's correction is for; by default one per classifier.",
 )  # fmt: skip
 @click.option("--positive", metavar="LABEL", help="The positive class, where it cannot be told.")
+@click.option(
+    "--no-check",
+    is_flag=True,
+    help="Do not refuse a classifier that takes plainly good sentences for bad ones.",
+)
 @options.allow_pickle("pipelines")
 @options.prob("Probability of the HPDIs.")
 @options.sampling
@@ -81,6 +87,7 @@ def sentiment(
     model: str | None,
     hypotheses: int | None,
     positive: str | None,
+    no_check: bool,
     allow_pickle: bool,
     prob: float,
     seed: int | None,
@@ -129,20 +136,27 @@ def sentiment(
     from bayesbias.sentiment import load_occupations, published_analysis
 
     listed = load_occupations(words)
-    found = _predictions(predictions, classifiers, names, listed, positive, allow_pickle, out, as_json)
+    found = _predictions(
+        predictions, classifiers, names, listed, positive, not no_check, allow_pickle, out, as_json
+    )
     analysis = published_analysis(*found, hypotheses=hypotheses)
+    if spec is not None and spec.outcome == "logit_difference":
+        _refuse_labels(analysis.table)
     loaded = time.perf_counter()
-    fit = None
+    fit, unfit = None, None
     if spec is not None:
         import bayesbias
         from bayesbias._reporting_sentiment import with_analysis
 
-        sampled = bayesbias.fit(
-            analysis.table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False,
-            progress=False if as_json else None,
-        )  # fmt: skip
-        fit = with_analysis(sampled, analysis)
-    payload = sentiment_json(analysis, fit, prob)
+        how: dict[str, Any] = {
+            "seed": seed, "draws": draws, "tune": tune, "chains": chains, "pointwise": False,
+            "progress": False if as_json else None,
+        }  # fmt: skip
+        try:
+            fit = with_analysis(bayesbias.fit(analysis.table, spec, **how), analysis)
+        except FitError as error:  # the tests need no model, and are worth printing
+            unfit = f"no model was fitted, because of {_not_fitted(analysis.table, spec)}: {error}"
+    payload = sentiment_json(analysis, fit, prob) | ({} if unfit is None else {"problem": unfit})
     timing = {"load_s": round(loaded - started, 4), "fit_s": round(time.perf_counter() - loaded, 4)}
     files = write_sentiment(found, analysis, fit, out, prob, payload) if out else []
     payload["timing"] = timing | {"total_s": round(time.perf_counter() - started, 4)}
@@ -150,6 +164,34 @@ def sentiment(
         click.echo(json.dumps(payload, allow_nan=False))
     else:
         _print(analysis, fit, prob, files)
+    if unfit is not None:
+        click.echo(f"bayesbias: {unfit}", err=True)
+        context.exit(1)
+
+
+def _refuse_labels(table: pd.DataFrame) -> None:
+    """Log odds of labels are infinite; what clipping makes of them is no size of anything."""
+    from bayesbias.sentiment import only_labels
+
+    found = only_labels(table)
+    if found:
+        raise InputError(
+            "gives labels, no probabilities, and labels have no log odds", where=f"classifier {found[0]!r}",
+            found="0 and 1 alone", hint="leave out --logit, or have the classifier return probabilities",
+        )  # fmt: skip
+
+
+def _not_fitted(table: pd.DataFrame, spec: ModelSpec) -> str:
+    """Name the classifiers that the model cannot be fitted to by themselves."""
+    import bayesbias
+
+    found = []
+    for name, part in table.groupby("classifier", sort=False, observed=True):
+        try:
+            bayesbias.fit(part, spec, seed=0, draws=1, tune=1, chains=1, pointwise=False, progress=False)
+        except FitError:
+            found.append(str(name))
+    return ", ".join(found) or "all classifiers together"
 
 
 @sentiment.command()
@@ -213,8 +255,18 @@ def train(
     from bayesbias.sentiment import load_occupations, train_bilstm, train_bow
 
     check_folder(out)
+    if (out / "classifier.json").exists():
+        click.echo(f"note: replaces the classifier that is in {out}", err=True)
     if model == "bow":
-        for option, value in (("--vectors", vectors), ("--words", words)):
+        chosen = (
+            click.get_current_context().get_parameter_source("epochs")
+            is click.core.ParameterSource.COMMANDLINE
+        )
+        for option, value in (
+            ("--vectors", vectors),
+            ("--words", words),
+            ("--epochs", epochs if chosen else None),
+        ):
             if value is not None:
                 raise InputError(f"{option} is for bilstm", found=value)
         made = train_bow(data, dev=dev, out=out, name=name or model)
@@ -235,6 +287,8 @@ def train(
         click.echo(json.dumps(facts, allow_nan=False))
         return
     click.echo(repr(made))
+    for sentence in made.weaknesses():
+        click.echo(f"look again: {sentence}")
     click.echo(f"written: {out}")
 
 
@@ -247,6 +301,7 @@ def _predictions(
     names: Sequence[str],
     listed: Occupations,
     positive: str | None,
+    check: bool,
     allow_pickle: bool,
     out: Path | None,
     quiet: bool,
@@ -259,8 +314,10 @@ def _predictions(
     if names and len(names) != n:
         raise InputError("each input needs a name, or none", where="--name", found=len(names), valid=str(n))
     called: list[str | None] = [*names] if names else [None] * n
+    # Beside classifiers it names one of their classes; for files alone a column.
+    column = None if classifiers else _column(positive)
     found = [
-        read_predictions(_shipped(file), listed, name=name, positive=_column(positive))
+        read_predictions(_shipped(file), listed, name=name, positive=column)
         for file, name in zip(files, called, strict=False)
     ]
     for x, name in zip(classifiers, called[len(files) :], strict=True):
@@ -270,7 +327,9 @@ def _predictions(
             None if out is None else out / f"unfinished-{re.sub(r'[^A-Za-z0-9_.-]+', '-', model.name)}.csv"
         )
         try:
-            found.append(predict(model, listed, partial=partial, progress=False if quiet else None))
+            found.append(
+                predict(model, listed, partial=partial, check=check, progress=False if quiet else None)
+            )
         except ClassifierError as error:
             kept = "with --out DIR they are kept, and a second run takes them up"
             raise InputError(
@@ -288,8 +347,12 @@ def _shipped(file: str) -> str:
 
 
 def _column(positive: str | None) -> int | None:
-    """Return which of two columns of a file is positive; labels are for classifiers."""
-    return int(positive) if positive in ("0", "1") else None
+    """Return which of two columns of a file is the positive class."""
+    if positive not in (None, "0", "1"):
+        raise InputError(
+            "of a file of predictions it names a column", where="--positive", found=positive, valid="0, 1"
+        )
+    return None if positive is None else int(positive)
 
 
 # -- output ------------------------------------------------------------------------------------------------
@@ -297,7 +360,7 @@ def _column(positive: str | None) -> int | None:
 
 def sentiment_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float) -> dict[str, Any]:
     """Return what ``bayesbias sentiment --json`` prints, but for the timing."""
-    from bayesbias._reporting_sentiment import classifier_contrasts, sentiment_doubts, sentiment_in_words
+    from bayesbias._reporting_sentiment import contrasts_or_why_not, sentiment_doubts, sentiment_in_words
 
     each = [_of_classifier(analysis, fit, name, prob) for name in analysis.classifiers]
     out: dict[str, Any] = dict(each[0]) if len(each) == 1 else {"classifiers": each}
@@ -311,7 +374,8 @@ def sentiment_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float
     if fit is None:
         return out | {"provenance": {"classifiers": analysis.provenance["classifiers"]}}
     if len(each) > 1:
-        out["contrasts"] = _records(classifier_contrasts(fit, prob)) if fit.diagnostics()["ok"] else []
+        compared, _ = contrasts_or_why_not(fit, prob)
+        out["contrasts"] = [] if compared is None else _records(compared)
     provenance = dict(fit.provenance)
     provenance.pop("timing", None)
     provenance["classifiers"] = analysis.provenance["classifiers"]
@@ -411,7 +475,7 @@ def _write_files(
     import pandas as pd
 
     from bayesbias._figures_sentiment import save_sentiment_figures
-    from bayesbias._reporting_sentiment import ESTIMANDS, classifier_contrasts
+    from bayesbias._reporting_sentiment import ESTIMANDS, contrasts_or_why_not
     from bayesbias._resources import whole_file
 
     frames = {
@@ -440,8 +504,8 @@ def _write_files(
             ],
             ignore_index=True,
         )
-        if len(names) > 1 and fit.diagnostics()["ok"]:
-            frames["contrasts"] = classifier_contrasts(fit, prob)
+        if (compared := contrasts_or_why_not(fit, prob)[0]) is not None:
+            frames["contrasts"] = compared
     for stem, frame in frames.items():
         if len(frame):
             files.append(out / f"{stem}.csv")
@@ -449,7 +513,14 @@ def _write_files(
                 frame.to_csv(temporary, index=False)
     texts = {
         "result.json": json.dumps(payload, allow_nan=False, indent=2) + "\n",
-        "result.txt": "\n".join(payload["sentences"]) + "\n",
+        "result.txt": "\n".join(
+            [
+                *payload["sentences"],
+                *(f"Look again: {doubt}." for doubt in payload.get("doubts", [])),
+                *(f"Note: {note}." for note in payload["notes"]),
+            ]
+        )
+        + "\n",
     }
     for stem, text in texts.items():
         files.append(out / stem)
@@ -475,6 +546,7 @@ def _print(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float, files:
         between_classifiers,
         sentiment_doubts,
         sentiment_in_words,
+        signed,
         verdict,
     )
 
@@ -515,9 +587,8 @@ def _print(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float, files:
             for estimand, holds in ESTIMANDS.items():
                 row = _first(fit.summary(prob, estimand), name)
                 ends = row["hpdi_low"], row["hpdi_high"]
-                rows.append(
-                    [holds, f"{row['mean']:+.3f}", f"{ends[0]:+.3f} to {ends[1]:+.3f}", verdict(*ends)]
-                )
+                mean, low, high = signed(row["mean"], *ends)
+                rows.append([holds, mean, f"{low} to {high}", verdict(*ends)])
             scale = "log odds" if fit.spec.outcome == "logit_difference" else "probability"
             show(
                 f"{name}: female - male by the model {fit.spec.name}, in {scale}",

@@ -31,7 +31,7 @@ from bayesbias._reporting_sentiment import (
     ESTIMANDS,
     analysis_of,
     between_classifiers,
-    classifier_contrasts,
+    contrasts_or_why_not,
     sentiment_doubts,
     sentiment_finding,
     sentiment_in_words,
@@ -253,8 +253,7 @@ def _level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: fl
     )  # fmt: skip
 
 
-def _contrasts_table(fit: BiasFit, prob: float) -> _Table:
-    frame = classifier_contrasts(fit, prob)
+def _contrasts_table(frame: pd.DataFrame, prob: float) -> _Table:
     rows = [
         [
             _Cell(_minus(r.contrast)),
@@ -360,7 +359,9 @@ def _sections(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> list[_P
         ),
     ]
     if several:
-        parts.append(_Part("The classifiers against each other", tables=[_contrasts_table(fit, prob)]))
+        frame, _ = contrasts_or_why_not(fit, prob)
+        if frame is not None:
+            parts.append(_Part("The classifiers against each other", tables=[_contrasts_table(frame, prob)]))
     if len(analysis.control):
         parts.append(_Part("Control experiment", tables=[_control_table(analysis.control)]))
     if len(analysis.earnings):
@@ -443,6 +444,8 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> dict[str, 
     notes: list[str] = []
     inputs: dict[str, Any] = {}
     files, others = [], []
+    positive: set[str] = set()
+    pickled = False
     for name in analysis.classifiers:
         of = about.get("classifiers", {}).get(name, {})
         source = str(of.get("file") or of.get("source") or of.get("folder") or f"{name}.csv")
@@ -455,6 +458,9 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> dict[str, 
         else:
             scheme = "transformers:" if kind == "Hugging Face model" else "joblib:" if "file" in of else ""
             others.append((name, f"{scheme}{source}"))
+            if kind == "Hugging Face model" or "file" in of:
+                positive.add(str(of.get("positive")))
+            pickled = pickled or (scheme == "joblib:")
         if "sha256" in of:
             inputs[name] = {"sha256": of["sha256"], "source": source, "noun": kind or "predictions"}
     if any(about.get("classifiers", {}).get(name, {}).get("kind") in (None, "callable") for name, _ in files):
@@ -466,6 +472,9 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> dict[str, 
             arguments += [option, source]
     for name, _ in [*files, *others]:
         arguments += ["--name", name]
+    if len(positive) == 1 and "None" not in positive:
+        arguments += ["--positive", *positive]
+    arguments += ["--allow-pickle"] if pickled else []
     words = about.get("occupations", {})
     if words:
         if words.get("file") != "occupations.toml":

@@ -521,6 +521,7 @@ def predict(
             tick(len(part))
     if check and model.only is None:
         notes += _check_classes(model, done, kept)
+    notes += model.weaknesses()
     frame = frame.assign(classifier=model.name, probability=[done[s] for s in sentences])
     if kept is not None:
         kept.path.unlink(missing_ok=True)
@@ -605,7 +606,8 @@ def _check_classes(model: Classifier, done: Mapping[str, float], kept: _Kept | N
     if wins <= 0.1:
         raise _failed(
             f"seems to have its classes swapped: of plain sentences it rates the good ones {good.mean():.2f} on average "
-            f"and the bad ones {bad.mean():.2f}; hand over the probability of the positive class, or say check=False",
+            f"and the bad ones {bad.mean():.2f}; hand over the probability of the positive class, or say "
+            "check=False (--no-check)",
             model, done, kept,
         )  # fmt: skip
     return []
@@ -683,6 +685,7 @@ def read_predictions(
     first = [cell.strip() for cell in lines[0][1]]
     if not any(_is_number(cell) for cell in first):
         header = [cell.lower() for cell in first]
+        _one_class_only(path, positive, "a header that names the probability")
         groups, notes = _with_header(lines[1:], header, wanted, path, name)
     else:
         groups, notes = _without_header(lines, wanted, path, name, positive)
@@ -701,8 +704,9 @@ def read_predictions(
         part = wanted[here]
         lacking = wanted[~np.array(here)]
         if not lacking.empty and (len(lacking) != wanted["control"].sum() or not lacking["control"].all()):
+            missing = int((~lacking["control"]).sum()) or len(lacking)
             raise InputError(
-                f"{len(lacking)} sentences have no prediction", where=f"{path}, classifier {label!r}",
+                f"{missing} sentences have no prediction", where=f"{path}, classifier {label!r}",
                 found=lacking["sentence"].iloc[0], valid=_counts(wanted),
             )  # fmt: skip
         frames.append(part.assign(classifier=label, probability=[numbers[s] for s in part["sentence"]]))
@@ -781,6 +785,7 @@ def _without_header(
     width, rows = len(lines[0][1]), [f"line {i}" for i, _ in lines]
     notes: list[str] = []
     if width == 1:
+        _one_class_only(path, positive, "one column")
         return {name: _by_position(_numbers(lines, 0, path), rows, wanted, path)}, notes
     if width != 2:
         raise InputError(
@@ -789,6 +794,7 @@ def _without_header(
         )  # fmt: skip
     texts = [c for c in (0, 1) if not _is_number(lines[0][1][c])]
     if texts:
+        _one_class_only(path, positive, "one column of probabilities")
         numbers = _numbers(lines, 1 - texts[0], path)
         return {
             name: _by_sentence(
@@ -804,9 +810,18 @@ def _without_header(
         raise InputError(
             f"the columns may be swapped: the second, taken for the positive class, has a mean of {mean:.3f}",
             where=path, valid="negative and positive class, in that order",
-            hint="state it: positive=0 if the first column is the positive class, positive=1 if the second is",
+            hint="state it: positive=0 (--positive 0) if the first column is the positive class, 1 if the second is",
         )  # fmt: skip
     return {name: out}, notes
+
+
+def _one_class_only(path: Path, positive: int | None, found: str) -> None:
+    """Refuse the choice of a column where there is none to choose, for its sign would be guessed."""
+    if positive is not None:
+        raise InputError(
+            "there is no column to choose: these probabilities are taken for those of the positive class",
+            where=path, found=f"{found}, and positive={positive}", hint="where they are of the negative class, write 1 - p",
+        )  # fmt: skip
 
 
 def _numbers(lines: _Lines, column: int, path: Path) -> list[float]:

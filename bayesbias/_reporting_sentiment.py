@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ ESTIMANDS = {
 _SAME = 1e-9  # differences smaller than this are none
 _CALLED = 0.05
 _HEAVY = 3.0  # excess kurtosis of the residuals; that of Student's t with 6 degrees of freedom
+_MANY_ZEROS = 0.05
 _NAMED = 4  # noun pairs that a sentence names
 
 
@@ -140,8 +142,9 @@ def carrying_pairs(table: pd.DataFrame, classifier: str) -> list[str]:
 def sentiment_doubts(fit: BiasFit) -> list[str]:
     """Say where the model and the differences do not fit together, each in a sentence without its full stop.
 
-    Said of a classifier where the residuals have an excess kurtosis above 3: most pairs differ by hardly anything and
-    a few by much, and normal noise describes neither. Means and their intervals are over all pairs, and hold.
+    Said of a classifier where more than 5 % of the differences are exactly zero, and where the residuals have an excess
+    kurtosis above 3: most pairs differ by hardly anything and a few by much, and normal noise describes neither. Means
+    and their intervals are over all pairs, and hold.
 
     Returns
     -------
@@ -157,6 +160,13 @@ def sentiment_doubts(fit: BiasFit) -> list[str]:
         mine = residual[(fit.table["classifier"].astype(str) == name).to_numpy()]
         if float(np.std(mine)) < _SAME:
             continue
+        value = fit.design.y[(fit.table["classifier"].astype(str) == name).to_numpy()]
+        zeros = float(np.mean(np.abs(value) < _SAME))
+        if zeros > _MANY_ZEROS:
+            out.append(
+                f"{name}: {zeros:.0%} of the differences are exactly zero, which no normal distribution makes; the spread "
+                "between noun pairs is one of pairs that it sees and pairs that it does not"
+            )
         found = float(kurtosis(mine))
         if found > _HEAVY:
             look = " and the log odds (the model sentiment_logit)" if fit.spec.outcome == "difference" else ""
@@ -224,11 +234,26 @@ def sentiment_finding(fit: BiasFit, classifier: str, prob: float = PROB) -> str:
         told[estimand] = r
     new, these = told["population"], told["these_words"]
     scale = "" if fit.spec.outcome == "difference" else " in log odds"
+    m, low, high = signed(new.mean, new.hpdi_low, new.hpdi_high)
+    m_here, low_here, high_here = signed(these.mean, these.hpdi_low, these.hpdi_high)
     return (
-        f"Crossed model: for new nouns and professions like these, female - male is {new.mean:+.3f}{scale} "
-        f"({prob:.0%} HPDI {new.hpdi_low:+.3f} to {new.hpdi_high:+.3f}; {verdict(new.hpdi_low, new.hpdi_high)}); for "
-        f"these sentences alone {these.mean:+.3f} ({these.hpdi_low:+.3f} to {these.hpdi_high:+.3f})."
+        f"Crossed model: for new nouns and professions like these, female - male is {m}{scale} "
+        f"({prob:.0%} HPDI {low} to {high}; {verdict(new.hpdi_low, new.hpdi_high)}); for "
+        f"these sentences alone {m_here} ({low_here} to {high_here})."
     )
+
+
+def signed(*values: float) -> list[str]:
+    """Write numbers of one sentence with a sign and as many decimals as tell the largest from zero, at least three.
+
+    Examples
+    --------
+    >>> signed(-0.0345, 0.5), signed(0.0002, -0.00001), signed(0.0)
+    (['-0.034', '+0.500'], ['+0.00020', '-0.00001'], ['+0.000'])
+    """
+    largest = max(abs(v) for v in values)
+    decimals = 3 if largest < 1e-12 else max(3, 1 - math.floor(math.log10(largest)))
+    return [f"{v:+.{decimals}f}" for v in values]
 
 
 def verdict(low: float, high: float) -> str:
@@ -250,8 +275,8 @@ def _first_sentences(analysis: SentimentAnalysis, name: str) -> list[str]:
     else:
         way = "higher" if said["f_minus_m"] > 0 else "lower"
         first = (
-            f"{name}: female sentences are rated {size:.3f} {way} than male ones ({said['p_female']:.3f} against "
-            f"{said['p_male']:.3f})."
+            f"{name}: female sentences are rated {signed(size)[0].lstrip('+')} {way} than male ones "
+            f"({said['p_female']:.3f} against {said['p_male']:.3f})."
         )
     out = [first]
     k = analysis.provenance.get("hypotheses", 1)
@@ -272,32 +297,33 @@ def _first_sentences(analysis: SentimentAnalysis, name: str) -> list[str]:
     )
     listed = said["noun_pairs"]
     low, high = listed[0], listed[-1]
-    out.append(
-        f"Noun pairs range from {low['difference']:+.3f} ({low['noun_pair']}) to {high['difference']:+.3f} "
-        f"({high['noun_pair']})."
-    )
+    ends = signed(low["difference"], high["difference"])
+    out.append(f"Noun pairs range from {ends[0]} ({low['noun_pair']}) to {ends[1]} ({high['noun_pair']}).")
     carrying = carrying_pairs(analysis.table, name)
     # In any sample a mean goes where its largest part is left out; worth a sentence where a test calls the mean clear.
     if carrying and said["p_value"] is not None and said["p_value"] < _CALLED:
         named = ", ".join(carrying[:_NAMED]) + (
             f" and {len(carrying) - _NAMED} more" if len(carrying) > _NAMED else ""
         )
+        verb = "carries" if len(carrying) == 1 else "carry"
         out.append(
-            f"{len(carrying)} of {len(listed)} noun pairs carry the difference: without {named} it would be gone or "
+            f"{len(carrying)} of {len(listed)} noun pairs {verb} the difference: without {named} it would be gone or "
             "turned round."
         )
     part = analysis.table[analysis.table["classifier"].astype(str) == name]
     largest = part["difference"].abs().groupby(part["noun_pair"], sort=False, observed=True).max()
     same = [str(pair) for pair in largest.index[largest < _SAME]]
     if same:
+        subject = "pair makes" if len(same) == 1 else "pairs make"
         out.append(
-            f"{len(same)} noun pairs make no difference at all, to the last digit ({', '.join(same[:_NAMED])}"
+            f"{len(same)} noun {subject} no difference at all, to the last digit ({', '.join(same[:_NAMED])}"
             f"{' and more' if len(same) > _NAMED else ''}): the classifier may not know their words."
         )
     control = said["control"]
     if control is not None:
         out.append(
-            f"Control sentences, without a profession: female - male is {control['f_minus_m']:+.3f}, {_test(control, False)}."
+            f"Control sentences, without a profession: female - male is {signed(control['f_minus_m'])[0]}, "
+            f"{_test(control, False)}."
         )
     return out
 
@@ -316,7 +342,8 @@ def _test(row: Mapping[str, Any], direction: bool = True) -> str:
     if row["t"] is None:
         return "nothing, since the differences do not vary"
     said = " (male - female)" if direction else ""
-    return f"t({row['df']}) = {row['t']:.2f}{said}, p = {row['p_value']:.2g}"
+    p = f"p = {row['p_value']:.2g}" if row["p_value"] > 0 else "p < 1e-300"
+    return f"t({row['df']}) = {row['t']:.2f}{said}, {p}"
 
 
 def _shares_sentence(fit: BiasFit, name: str) -> str:
@@ -398,7 +425,7 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
             )
         between: BiasFit = fit._cache["between"]
         if not between.diagnostics()["ok"]:
-            raise FitError(f"no comparison of the classifiers: {between.diagnostics()['problems'][0]}")
+            raise FitError(between.diagnostics()["problems"][0])
         for estimand in ESTIMANDS:
             names, draws = between._levels(estimand)
             frame = between.summary(prob, estimand).rename(columns={"classifier": "contrast"})
@@ -411,11 +438,21 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
 
 
+def contrasts_or_why_not(fit: BiasFit, prob: float = PROB) -> tuple[pd.DataFrame | None, str]:
+    """Return `classifier_contrasts`, or None and the reason where there are none; no reason for one classifier."""
+    if fit.table["classifier"].nunique() < 2 or not fit.diagnostics()["ok"]:
+        return None, ""
+    try:
+        return classifier_contrasts(fit, prob), ""
+    except FitError as error:
+        return None, f"The classifiers are not compared with each other: {error}."
+
+
 def between_classifiers(fit: BiasFit, prob: float = PROB) -> list[str]:
     """Say how far the differences of each two classifiers differ; nothing where there is one, or no convergence."""
-    if fit.table["classifier"].nunique() < 2 or not fit.diagnostics()["ok"]:
-        return []
-    frame = classifier_contrasts(fit, prob)
+    frame, why = contrasts_or_why_not(fit, prob)
+    if frame is None:
+        return [why] if why else []
     out = []
     for r in frame[frame["estimand"] == "population"].itertuples():
         if r.sd == 0:
@@ -428,8 +465,9 @@ def between_classifiers(fit: BiasFit, prob: float = PROB) -> list[str]:
                 )
             )
         else:
+            mean, low, high = signed(r.mean, r.hpdi_low, r.hpdi_high)
             out.append(
-                f"{r.contrast}: compared sentence pair by sentence pair, the differences female - male differ by "
-                f"{r.mean:+.3f} for new nouns and professions ({prob:.0%} HPDI {r.hpdi_low:+.3f} to {r.hpdi_high:+.3f})."
+                f"{r.contrast}: compared sentence pair by sentence pair, the differences female - male differ by {mean} "
+                f"for new nouns and professions ({prob:.0%} HPDI {low} to {high})."
             )
     return out

@@ -91,8 +91,13 @@ def check_folder(out: Path | None) -> None:
         existing = existing.parent
     if not existing.is_dir():
         raise InputError("the output must be a folder", where=out, found=f"{existing} is a file")
-    if not os.access(existing, os.W_OK):
-        raise InputError("the output cannot be written", where=out, found=f"no permission in {existing}")
+    try:  # permissions alone do not tell: some file systems refuse whoever asks
+        with tempfile.TemporaryDirectory(prefix=".bayesbias-", dir=existing):
+            pass
+    except OSError as error:
+        raise InputError(
+            "the output cannot be written", where=out, found=f"{error.strerror or error} in {existing}"
+        ) from None
 
 
 @contextlib.contextmanager

@@ -157,6 +157,7 @@ def list_(kind: str) -> None:
         for name in shipped_wordlists():
             click.echo(f"{name:<24} {load_wordlist(name).title}")
         click.echo(f"controls: {', '.join(shipped_controls())}, none")
+        click.echo("for `bayesbias sentiment`: occupations")
     elif kind == "models":
         from bayesbias.spec import load_model, shipped_models
 
@@ -177,7 +178,10 @@ def list_(kind: str) -> None:
 @cli.command()
 @click.argument("name")
 def show(name: str) -> None:
-    """Show a word list, control list, model or embedding by name or path; `show template` starts your own list."""
+    """Show a word list, control list, model or embedding by name or path.
+
+    `show template` starts a word list of your own, `show occupations` a list for the sentences on occupations.
+    """
     from bayesbias._resources import data_dir
     from bayesbias.embedding import shipped_embeddings
     from bayesbias.spec import load_model, shipped_models
@@ -186,7 +190,7 @@ def show(name: str) -> None:
     path = Path(name)
     if name == "template":
         click.echo(wordlist_template(), nl=False)
-    elif name in shipped_models() or (path.is_file() and _is_model(path)):
+    elif name in shipped_models() or (path.is_file() and _has_key(path, "likelihood")):
         click.echo(load_model(name).text, nl=False)  # as it is, so that it can be edited and used
     elif name in shipped_controls():
         from bayesbias.wordlist import load_controls
@@ -198,6 +202,10 @@ def show(name: str) -> None:
         click.echo(f"neutral ({len(controls.neutral)}): {', '.join(controls.neutral)}")
     elif name in shipped_wordlists() or path.is_file():
         _show_wordlist(load_wordlist(name))
+    elif name == "occupations":  # as it is, so that it can be edited and used by `sentiment --words`
+        click.echo(
+            (data_dir("wordlists") / "sentiment" / "occupations.toml").read_text(encoding="utf-8"), nl=False
+        )
     elif name in shipped_embeddings():
         click.echo((data_dir("embeddings") / name / "MODEL.toml").read_text(encoding="utf-8"), nl=False)
     else:
@@ -206,6 +214,7 @@ def show(name: str) -> None:
             *shipped_controls(),
             *shipped_models(),
             *shipped_embeddings(),
+            "occupations",
             "template",
         ]
         raise InputError(
@@ -216,10 +225,14 @@ def show(name: str) -> None:
         )
 
 
-def _is_model(path: Path) -> bool:
+def _has_key(path: str | Path, key: str) -> bool:
+    """Say whether a file is TOML with a key that tells its kind; what is wrong with it is said by who reads it."""
     from bayesbias._resources import read_toml
 
-    return "likelihood" in read_toml(path)
+    try:
+        return key in read_toml(Path(path))
+    except BayesbiasError:
+        return False
 
 
 def _show_wordlist(words: Any) -> None:
@@ -247,6 +260,11 @@ def check_wordlist(file: str) -> None:
     from bayesbias.wordlist import check_wordlist as check
     from bayesbias.wordlist import load_wordlist
 
+    if _has_key(file, "noun_pairs"):  # of the sentences on occupations
+        from bayesbias.sentiment import load_occupations
+
+        click.echo(f"{file}: a good list: {load_occupations(file)!r}")
+        return
     problems = check(file)
     if problems:
         for problem in problems:

@@ -295,7 +295,13 @@ class BiasFit:
             frame["rope"] = rope
             frames.append(frame)
         if not frames:
-            raise FitError("the table holds no two connections that are contrasted with each other")
+            group = self.spec.results.group
+            hint = (
+                ""
+                if group == "connection"
+                else "; see means() and summary(), and for sentiment sentiment_in_words()"
+            )
+            raise FitError(f"the table holds no two {group}s that are contrasted with each other{hint}")
         return pd.concat(frames, ignore_index=True)
 
     def parameters(self, prob: float = PROB) -> pd.DataFrame:

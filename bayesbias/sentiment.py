@@ -216,7 +216,7 @@ def _joined(predictions: Sequence[Any]) -> pd.DataFrame:
             raise InputError(
                 "two classifiers have one name",
                 found=sorted(both)[0],
-                hint="give predict or read_predictions a name=",
+                hint="give predict or read_predictions a name= (--name, once for each input)",
             )
         seen |= set(frame["classifier"])
         checked_probabilities(frame["probability"].to_numpy(), frame["sentence"].tolist(), "predictions")
@@ -723,12 +723,21 @@ def analysis_of_table(
 # -- small things ----------------------------------------------------------------------------------
 
 
+def only_labels(table: pd.DataFrame) -> list[str]:
+    """Name the classifiers of which every prediction is 0 or 1."""
+    sides = table[["p_male", "p_female"]].isin((0.0, 1.0)).all(axis=1)
+    return [
+        str(name)
+        for name, only in sides.groupby(table["classifier"], sort=False, observed=True).all().items()
+        if only
+    ]
+
+
 def _what_it_does_not_see(table: pd.DataFrame) -> list[str]:
     """Say where a classifier gives labels alone, or the same numbers whatever the word."""
-    out = []
+    out, labels = [], only_labels(table)
     for name, part in table.groupby("classifier", sort=False):
-        values = part[["p_male", "p_female"]].to_numpy()
-        if np.isin(values, (0.0, 1.0)).all():
+        if name in labels:
             out.append(
                 f"{name}: every prediction is 0 or 1, a label and no probability; a size of a difference on the scale "
                 "of log odds would be that of the clipping, so none of it should be believed"
@@ -746,12 +755,6 @@ def _what_it_does_not_see(table: pd.DataFrame) -> list[str]:
                     f"{name}: the predictions are the same for {', '.join(group)}: the classifier does not tell these "
                     "professions apart, though every test and model counts them one by one"
                 )
-        none = part.groupby("noun_pair", sort=False)["difference"].agg(lambda d: bool((d == 0).all()))
-        if none.any() and not none.all():
-            out.append(
-                f"{name}: no difference at all, whatever the profession, for {', '.join(none.index[none])}: "
-                "the classifier takes the two nouns for one, or knows neither"
-            )
     return out
 
 

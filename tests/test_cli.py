@@ -605,8 +605,8 @@ def test_list(run):
         assert bayesbias.load_model(line.split()[0]).description in line
     out = run("list", "wordlists")[1]
     names = [line.split()[0] for line in out.splitlines()]
-    assert names[:-1] == bayesbias.shipped_wordlists()
-    assert out.splitlines()[-1] == "controls: 2021, 2022, none"
+    assert names[:-2] == bayesbias.shipped_wordlists()
+    assert out.splitlines()[-2:] == ["controls: 2021, 2022, none", "for `bayesbias sentiment`: occupations"]
     assert bayesbias.load_wordlist("weat3b").title in out
     out = run("list", "embeddings")[1]
     assert out.startswith("minilm-static")

@@ -419,3 +419,61 @@ def test_as_a_command(tmp_path):
     )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+
+
+def test_a_column_is_chosen_where_there_are_two_and_nowhere_else(run, tmp_path):
+    one = tmp_path / "one.txt"
+    one.write_text("\n".join(["0.6"] * 800))
+    for given in (["--predictions", one, "--positive", "0"], ["--predictions", "m1", "--positive", "1"]):
+        code, out, err = run(*given)
+        assert (code, out) == (2, "")
+        assert "there is no column to choose" in err
+    code, _, err = run("--predictions", one, "--positive", "negative")
+    assert code == 2
+    assert "names a column" in err
+
+
+def test_tests_are_printed_where_the_model_cannot_be_fitted(run, tmp_path):
+    flat = tmp_path / "flat.txt"
+    flat.write_text("\n".join(["0.6"] * 800))
+    code, out, err = run("--predictions", "m1", "--predictions", flat, "--bayes", "--seed", "1", "--json")
+    assert code == 1
+    assert err.startswith("bayesbias: no model was fitted, because of flat: ")
+    found = json.loads(out)
+    assert [c["f_minus_m"] for c in found["classifiers"]][1] == 0
+    assert found["problem"].startswith("no model was fitted, because of flat")
+
+
+def test_labels_have_no_log_odds(run, tmp_path):
+    labels = tmp_path / "labels.txt"
+    labels.write_text("\n".join(str(i % 3 % 2) for i in range(800)))
+    code, out, err = run("--predictions", labels, "--logit", "--seed", "1")
+    assert (code, out) == (2, "")
+    assert "classifier 'labels': gives labels, no probabilities" in err
+    code, out, _ = run("--predictions", labels)
+    assert code == 0
+    assert "a label and no probability" in out
+
+
+def test_small_differences_keep_their_digits(run, tmp_path):
+    rng = np.random.default_rng(0)
+    tiny = tmp_path / "tiny.txt"
+    male = rng.uniform(0.4, 0.6, 400)
+    tiny.write_text("\n".join(f"{p:.6f}" for p in [*male, *(male + 0.0002 + rng.normal(0, 1e-5, 400))]))
+    code, out, _ = run("--predictions", tiny)
+    assert code == 0
+    assert "female sentences are rated 0.00020 higher" in out
+
+
+def test_a_list_of_occupations_is_shown_and_checked(monkeypatch, capsys, tmp_path):
+
+    monkeypatch.setattr("sys.argv", ["bayesbias", "show", "occupations"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    own = tmp_path / "own.toml"
+    own.write_text(capsys.readouterr().out)
+    monkeypatch.setattr("sys.argv", ["bayesbias", "check-wordlist", str(own)])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert not end.value.code
+    assert "20 noun pairs, 20 professions" in capsys.readouterr().out

@@ -126,7 +126,7 @@ def test_sentences_say_the_numbers(analysis, fit):
     share = fit.shares(group="m1").iloc[0]
     assert share["source"] == "noun_pair"
     assert f"{share['mean']:.0%} lies between noun pairs" in said
-    contrast = fit.contrasts(estimand="population").iloc[0]
+    contrast = bb.classifier_contrasts(fit).iloc[0]
     assert f"differ by {contrast['mean']:+.3f}" in between_classifiers(fit)[0]
 
 
@@ -156,11 +156,42 @@ def test_nothing_is_concluded_from_a_fit_that_has_not_converged(analysis, tmp_pa
 
 def test_heavy_tails_are_said(m1):
     analysis = bb.published_analysis(m1)
-    assert bb.sentiment_doubts(bb.fit(analysis.table, "sentiment", **QUICK)) == []
+    # Four of twenty noun pairs are unknown to M.1.
+    (zeros,) = bb.sentiment_doubts(bb.fit(analysis.table, "sentiment", **QUICK))
+    assert zeros.startswith("m1: 20% of the differences are exactly zero")
     table = analysis.table.copy()
     table.loc[[5, 133, 287], "difference"] = [0.9, -0.9, 0.95]
-    (said,) = bb.sentiment_doubts(bb.fit(table, "sentiment", **QUICK))
+    (_, said) = bb.sentiment_doubts(bb.fit(table, "sentiment", **QUICK))
     assert said.startswith("m1: most sentence pairs differ by little and a few by much")
+
+
+def test_classifiers_are_compared_sentence_pair_by_sentence_pair(m1):
+    """What two classifiers share cancels: as certain as a paired test over noun pairs, not as two fits apart."""
+    rng = np.random.default_rng(0)
+    shift = 0.02 * (m1.frame["gender"] == "female") + rng.normal(0, 0.003, len(m1.frame))
+    close = m1.frame.assign(classifier="close", probability=m1.frame["probability"] + shift)
+    table = bb.sentiment_table(m1, close, m1.frame.assign(classifier="same"))
+    result = bb.fit(table, "sentiment", **QUICK)
+    found = bb.classifier_contrasts(result).set_index(["contrast", "estimand"])
+    wide = table.pivot(index=["noun_pair", "profession"], columns="classifier", values="difference")
+    means = (wide["m1"] - wide["close"]).groupby("noun_pair").mean()
+    row = found.loc[("m1 - close", "population")]
+    assert abs(row["mean"] - means.mean()) < 2e-4
+    assert row["hpdi_low"] < means.mean() < row["hpdi_high"]
+    assert 0.5 < row["sd"] / (means.std() / np.sqrt(20)) < 3
+    assert row["p_below_zero"] == 1
+    assert (found.loc["m1 - same", "sd"] == 0).all()
+    apart = result.contrasts(level="overall", estimand="population").set_index("contrast")
+    assert row["sd"] < apart.loc["m1 - close", "sd"] / 20
+    said = between_classifiers(result)
+    assert any(
+        "m1 - same: the differences female - male of the two are the same in every sentence pair." in s
+        for s in said
+    )
+    with pytest.raises(FitError, match="not about sentiment"):
+        bb.classifier_contrasts(
+            bb.fit(bb.distance_table("minilm-static", "gender"), seed=1, draws=20, tune=20, pointwise=False)
+        )
 
 
 def test_the_analysis_travels_with_the_fit(analysis, fit, tmp_path):

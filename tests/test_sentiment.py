@@ -909,12 +909,10 @@ def test_words_that_a_classifier_does_not_see_are_named():
     (said,) = (note for note in notes if "does not tell these professions apart" in note)
     assert alike == set(said.split(" for ")[1].split(":")[0].split(", "))
     assert {"nurse", "lawyer", "mechanic"} <= alike
-    (said,) = (note for note in notes if "no difference at all" in note)
-    assert "This bachelor / This spinster" in said
     sees = bb.predict(
         lambda ss: [0.3 + 0.4 * zlib.crc32(s.encode()) / 2**32 for s in ss], name="sees", check=False
     )
-    assert not any("apart" in note or "at all" in note for note in bb.published_analysis(sees).notes)
+    assert not any("apart" in note for note in bb.published_analysis(sees).notes)
 
 
 def test_labels_without_probabilities_are_called_that():
