@@ -31,7 +31,7 @@ def register(group: click.Group) -> None:
 @click.option(
     "--encoder", "encoders", multiple=True, metavar="E", default=("minilm-static",), show_default=True,
     help="minilm-static, cbow:EMBEDDING, sentence-transformers:MODEL, transformers:MODEL?pooling=cls, or a file of "
-    "vectors. May be given several times.",
+    "vectors (npz, h5, parquet: arrays sentences and vectors). PATH?name=NAME gives a name. May be given several times.",
 )  # fmt: skip
 @click.option(
     "--tests", default="all", show_default=True, metavar="T",
@@ -140,8 +140,12 @@ def seat_json(result: SeatResult) -> list[dict[str, Any]]:
     """Return what ``bayesbias seat --json`` prints; what does not exist is null."""
     rows = json.loads(result.frame.to_json(orient="records", double_precision=15))
     # Pandas writes 15 decimals, which is nothing of a p-value of 1e-20.
+    said: dict[Any, list[str]] = {}
+    for note in result.notes.itertuples():
+        said.setdefault((note.model, note.options, note.test), []).append(note.note)
     for row, exact in zip(rows, result.frame.to_dict("records"), strict=True):
         row |= {key: exact[key] for key, value in row.items() if isinstance(value, float)}
+        row["notes"] = said.get((row["model"], row["options"], row["test"]), [])
     return rows
 
 
@@ -164,6 +168,7 @@ def write_seat(result: SeatResult, out: Path) -> list[Path]:
         ours = [
             Path("dropped.csv"),
             Path("failures.csv"),
+            Path("notes.csv"),
             *(p.relative_to(out) for p in out.glob("figures/seat*")),
         ]
         for path in ours:
@@ -188,7 +193,11 @@ def _write_files(result: SeatResult, out: Path) -> list[Path]:
         "consistency": result.consistency(),
         **{
             name: frame
-            for name, frame in (("dropped", result.dropped), ("failures", result.failures))
+            for name, frame in (
+                ("dropped", result.dropped),
+                ("failures", result.failures),
+                ("notes", result.notes),
+            )
             if len(frame)
         },
     }
@@ -225,7 +234,7 @@ def _print(result: SeatResult, files: list[Path]) -> None:
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 10_000)
     table = result.table()
     shown = Table(
-        title="SEAT effect sizes (* p < 0.01; ** also after Holm's correction over all rows)",
+        title="SEAT effect sizes (* p < 0.01; ** also after Holm's correction over all rows; † see the notes below)",
         title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1),
     )  # fmt: skip
     for place, name in enumerate([*table.index.names, *table.columns]):
@@ -250,8 +259,8 @@ def _print_contrasts(console: Console, result: SeatResult) -> None:
 
     prob = result.provenance["prob"]
     table = Table(
-        title="associated - different in cosine distance, for new words and new templates (negative: as the test "
-        "supposes), and shares of variance",
+        title="associated - different in cosine distance, for new words and, where there are several, new templates "
+        "(negative: as the test supposes), and shares of variance (-: not in this test)",
         title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1),
     )  # fmt: skip
     several = result.frame.groupby(["model", "options"]).ngroups > 1
@@ -262,6 +271,8 @@ def _print_contrasts(console: Console, result: SeatResult) -> None:
         f"{prob:.0%} HPDI",
         "word",
         "template",
+        "both",
+        "rest",
         "note",
     ]
     for name in head:
@@ -272,10 +283,11 @@ def _print_contrasts(console: Console, result: SeatResult) -> None:
     frame = result.frame.loc[named.index]
     for row in frame.itertuples():
         if row.contrast != row.contrast:
-            numbers, note = ["", "", "", ""], "not fitted"
+            numbers, note = [""] * 6, "not fitted"
         else:
             numbers = [f"{row.contrast:+.3f}", f"{row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}"]
-            numbers += [f"{row.share_word:.0%}", f"{row.share_template:.0%}"]
+            shares = (row.share_word, row.share_template, row.share_sentence, row.share_residual)
+            numbers += ["-" if share != share else f"{share:.0%}" for share in shares]
             note = "" if row.converged else "not to be trusted yet"
         encoder = [_named(row.model, row.options)] if several else []
         table.add_row(*map(escape, [row.test, *encoder, *numbers, note]))
@@ -336,5 +348,13 @@ def seat_sentences(result: SeatResult) -> list[str]:
     for (model, how), rows in result.dropped.groupby(["model", "options"], sort=False):
         words = list(dict.fromkeys(rows["word"]))
         shown = ", ".join(words[:8]) + (" ..." if len(words) > 8 else "")
-        out.append(f"{_named(model, how)} lacks {len(words)} words, whose examples are left out: {shown}.")
+        out.append(
+            f"{_named(model, how)} lacks forms of {len(words)} {'word' if len(words) == 1 else 'words'}; {len(rows)} examples "
+            f"made of those forms are left out: {shown}."
+        )
+    for note in result.notes.itertuples():
+        lead = (
+            f"{_named(note.model, note.options)}, " if frame.groupby(["model", "options"]).ngroups > 1 else ""
+        )
+        out.append(f"† {lead}{note.test}: {note.note}.")
     return out

@@ -33,7 +33,7 @@ from bayesbias.model import _check_settings, fit
 from bayesbias.permutation import holm, permutation_test
 from bayesbias.posterior import PROB
 from bayesbias.sentences import SETS, SentenceTest, sentence_test, shipped_tests
-from bayesbias.spec import load_model, trimmed
+from bayesbias.spec import load_model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,6 +119,8 @@ class SeatResult:
         ``model, options, test, reason``: what could not be run, and why. Nothing else is lost by it.
     dropped : pandas.DataFrame
         ``model, options, test, set, word, sentence``: examples whose own word the encoder lacks.
+    notes : pandas.DataFrame
+        ``model, options, test, note``: what a reader of a number has to know of it.
     provenance : dict
         Encoders, tests with their SHA-256, seed, samples, versions.
     """
@@ -126,6 +128,7 @@ class SeatResult:
     frame: pd.DataFrame
     failures: pd.DataFrame
     dropped: pd.DataFrame
+    notes: pd.DataFrame
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def published(self) -> pd.DataFrame:
@@ -138,7 +141,8 @@ class SeatResult:
         Parameters
         ----------
         alpha : float in (0, 1)
-            One star where ``p_value`` is below it, two where ``p_holm`` is. The paper takes 0.01.
+            One star where ``p_value`` is below it, two where ``p_holm`` is. The paper takes 0.01. A dagger marks
+            what `notes` say something of.
 
         Returns
         -------
@@ -159,6 +163,7 @@ class SeatResult:
             named[["title", "context"]].drop_duplicates(), names=["test", "context"]
         )
         out = pd.DataFrame("", index=index, columns=list(dict.fromkeys(columns)))
+        noted = set(self.notes[["model", "options", "test"]].itertuples(index=False, name=None))
         for names, column, row in zip(
             named[["title", "context"]].itertuples(index=False, name=None),
             [columns[i] for i in named.index],
@@ -166,6 +171,7 @@ class SeatResult:
             strict=True,
         ):
             stars = "**" if row.p_holm < alpha else "*" if row.p_value < alpha else ""
+            stars += "†" if (row.model, row.options, row.test) in noted else ""
             out.loc[names, column] = (
                 "none" if pd.isna(row.effect_size) else f"{row.effect_size:.2f}"
             ) + stars
@@ -260,6 +266,14 @@ class SeatResult:
             lines.append(
                 f"  {_column(model, options)}: {clear} of {len(part)} below 0.01 after Holm's correction"
             )
+            by_sentence = part[(part["level"] == "sentence") & (part["p_upper"] < _SIGNIFICANT)]
+            lost = int((by_sentence["p_words"] >= _SIGNIFICANT).sum())
+            if lost:
+                lines.append(
+                    f"    {lost} of {len(by_sentence)} sentence tests are not, when each word counts once (p_words)"
+                )
+        for row in self.notes.itertuples():
+            lines.append(f"  {_column(row.model, row.options)}, {row.test}: {row.note}")
         if len(self.failures):
             lines.append(f"  {len(self.failures)} could not be run: {self.failures['reason'].iloc[0]}")
         return "\n".join(lines)
@@ -327,6 +341,52 @@ def _encoded(test: SentenceTest, encoder: Any, made: Callable[[list[str]], np.nd
     # In two steps, so that numbers near the largest there are do not overflow when they are squared.
     vectors = vectors / np.abs(vectors).max(axis=1, keepdims=True)
     return _Encoded(test, kept, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dropped)
+
+
+def _unstated(test: SentenceTest) -> bool:
+    """Say whether the examples are sentences of which nobody knows the words and templates."""
+    return _level(test) == "text"
+
+
+def _notes(encoded: _Encoded) -> list[str]:
+    """Say what a reader of the numbers of one test on one encoder has to know."""
+    test, frame, vectors = encoded.test, encoded.frame, encoded.vectors
+    out = []
+    if _unstated(test):
+        out.append(
+            "its words and templates are not stated, so that every example counts as a word of its own: p takes them for "
+            "independent, there is no p_words, and an interval is too narrow where they share words; a test file may hold "
+            "lists words and templates beside examples"
+        )
+    cut = []
+    for name in SETS:
+        listed = test.frame.loc[test.frame["set"] == name, "word"].nunique()
+        left = frame.loc[frame["set"] == name, "word"].nunique()
+        if left < listed / 2:
+            cut.append(f"{left} of {listed} words of {name} ({test.categories[name]})")
+    if cut:
+        out.append(f"the encoder has only {', '.join(cut)}")
+    distinct = ~frame.duplicated("sentence").to_numpy()
+    keys = [row.tobytes() for row in vectors[distinct].round(12)]
+    same = frame.loc[distinct, "word"].to_frame().assign(key=keys).duplicated(["word", "key"], keep=False)
+    if len(set(keys)) == 1:
+        out.append("all vectors are the same, so that there is nothing to test")
+    elif same.any():
+        out.append(
+            f"{int(same.sum())} of {len(keys)} sentences have the same vector as another sentence of their word: the encoder "
+            "does not see what their templates add, and they count as if they were new evidence"
+        )
+    gap = encoded.of("attr1").mean(axis=0) - encoded.of("attr2").mean(axis=0)
+    if len(set(keys)) > 1 and np.abs(gap).max() < 1e-12:
+        out.append("the two sets of attributes have the same mean vector, so that there is nothing to test")
+    repeats = int(frame.duplicated(["set", "sentence"]).sum())
+    if repeats:
+        out.append(
+            f"{repeats} examples repeat another of their set, and count again; sentence_table counts each once"
+        )
+    if encoded.sizes["targ1"] == encoded.sizes["targ2"] == 1:
+        out.append("with one target in each set the effect size is 1.41 or -1.41, whatever the vectors are")
+    return out
 
 
 def _account(encoder: Any, sentences: list[str]) -> dict[str, Any]:
@@ -644,11 +704,12 @@ def seat(
     _check_settings(draws=draws, tune=tune, chains=chains)
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
-    elif not 0 <= int(seed) < 2**32:
+    elif isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
         raise InputError("the seed must be a whole number from 0 to 4294967295", found=seed)
     spec = load_model("sentence") if bayes else None
     rows: list[dict[str, Any]] = []
     failures: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
     dropped: list[pd.DataFrame] = []
 
     def fail(names: dict[str, str], error: Exception, lead: str = "") -> None:
@@ -679,13 +740,14 @@ def seat(
                     "level": _level(test),
                     "dropped": len(encoded.dropped),
                 }
+                notes += [names | {"note": note} for note in _notes(encoded)]
                 if len(encoded.dropped):
                     dropped.append(encoded.dropped.assign(**names))
                 scores = encoded.scores(), encoded.words()
                 ready.append((names | about, test, scores, encoded if bayes else None))
                 tick(1)
             jobs = [
-                pool.submit(_scored, scores, words, samples, _seed(seed, test))
+                pool.submit(_scored, scores, None if _unstated(test) else words, samples, _seed(seed, test))
                 for _, test, (scores, words), _ in ready
             ]
             for (row, test, _, held), job in zip(ready, jobs, strict=True):
@@ -721,12 +783,16 @@ def seat(
         frame=frame,
         failures=pd.DataFrame(failures, columns=[*key, "reason"]),
         dropped=lost[[*key, "set", "word", "sentence"]],
+        notes=pd.DataFrame(notes, columns=[*key, "note"]),
         provenance=_provenance(chosen, models, seed, samples, prob, spec, (draws, tune, chains)),
     )
 
 
 def _scored(
-    scores: tuple[np.ndarray, np.ndarray], words: tuple[np.ndarray, np.ndarray], samples: int, seed: int
+    scores: tuple[np.ndarray, np.ndarray],
+    words: tuple[np.ndarray, np.ndarray] | None,
+    samples: int,
+    seed: int,
 ) -> dict[str, Any]:
     """Statistic, effect size and p-values of the scores of two target sets and of their words."""
     x, y = scores
@@ -734,8 +800,12 @@ def _scored(
     few = math.comb(len(x) + len(y), len(x)) <= _ENUMERATED
     published = permutation_test(x, y, method="exact" if few else "montecarlo", **how)
     ours = published if few else permutation_test(x, y, rel_width=_WIDTH, **how)
-    alone = [len(w) for w in words] == [len(x), len(y)]
-    over_words = ours if alone else permutation_test(*words, rel_width=_WIDTH, **how)
+    if words is None:
+        over_words = math.nan
+    elif [len(w) for w in words] == [len(x), len(y)]:
+        over_words = ours.p_value
+    else:
+        over_words = permutation_test(*words, rel_width=_WIDTH, **how).p_value
     return {
         "p_value": published.p_value,
         "effect_size": effect_size(x, y),
@@ -743,7 +813,7 @@ def _scored(
         "p_lower": ours.p_lower,
         "p_upper": ours.p_upper,
         "p_method": ours.method,
-        "p_words": over_words.p_value,
+        "p_words": over_words,
     }
 
 
@@ -752,12 +822,10 @@ def _read(
 ) -> dict[str, Any]:
     """Fit the hierarchical model to one test and return what the row says of it."""
     table = _pairs(encoded, encoder)
-    found: BiasFit = fit(
-        table, trimmed(spec, table.frame), seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False
-    )
+    found: BiasFit = fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
     gap = found.contrasts(prob, estimand="population", level="overall").iloc[0]
     shares = found.shares(prob)
-    kinds = {"word": 0.0, "template": 0.0, "sentence": 0.0, "residual": 0.0}
+    kinds = dict.fromkeys(("word", "template", "sentence", "residual"), math.nan)
     for row in shares.itertuples():
         of_word = {"protected_word", "attribute"} & set(row.source.split(" x "))
         of_template = {"protected_template", "attribute_template"} & set(row.source.split(" x "))
@@ -770,7 +838,8 @@ def _read(
             if of_template
             else "residual"
         )
-        kinds[kind] += float(row.mean)
+        # What the model was fitted without has no share; it is not zero.
+        kinds[kind] = float(row.mean) + (0.0 if math.isnan(kinds[kind]) else kinds[kind])
     return {
         "contrast": gap["mean"],
         **{column: gap[column] for column in ("sd", "hpdi_low", "hpdi_high")},
@@ -790,14 +859,31 @@ def _tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
         named = tests
     else:
         named = [tests]
-    out = [
-        test if isinstance(test, SentenceTest) else sentence_test(test, published_cut=published_cut)
-        for test in named
-    ]
+    out = []
+    for name in named:
+        if isinstance(name, str) and name == "all":
+            out += [sentence_test(each, published_cut=published_cut) for each in shipped_tests()]
+        else:
+            out.append(
+                name if isinstance(name, SentenceTest) else sentence_test(name, published_cut=published_cut)
+            )
+    out = [_own_name(test) for test in out]
     if not out:
         raise InputError("no test was named", where="tests", found=tests, valid="all, or names of tests")
-    _unique([test.name for test in out], "two tests have one name")
+    _unique([test.name for test in out], "two tests have one name", "a file gives a test its name")
     return out
+
+
+def _own_name(test: SentenceTest) -> SentenceTest:
+    """Keep a test of another content, in a file of a published name, from passing for the published test."""
+    if test.name not in shipped_tests() or not _is_file(test.origin):
+        return test
+    same = {sentence_test(test.name, published_cut=cut).sha256 for cut in (False, True)}
+    return test if test.sha256 in same else dataclasses.replace(test, name=f"{test.name} (file)")
+
+
+def _is_file(origin: str) -> bool:
+    return Path(origin).suffix in (".jsonl", ".json") and Path(origin).is_file()
 
 
 def _encoders(encoders: Any) -> list[Any]:
@@ -808,18 +894,19 @@ def _encoders(encoders: Any) -> list[Any]:
     _unique(
         [_column(told["name"], told["options"]) for told in map(describe_encoder, out)],
         "two encoders have one name and the same options",
+        "name one, such as PATH?name=NAME",
     )
     return out
 
 
-def _unique(names: list[str], problem: str) -> None:
+def _unique(names: list[str], problem: str, hint: str) -> None:
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise InputError(problem, found=twice[0], hint="give one of them another name")
+        raise InputError(problem, found=twice[0], hint=hint)
 
 
 def _check_probability(value: float, where: str) -> None:
-    if not 0 < value < 1:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
         raise InputError("must lie between 0 and 1", where=where, found=value)
 
 

@@ -315,6 +315,10 @@ def load_encoder(
         return make(target, **options)
     if Path(text).suffix.lower() in _FILES:
         return vectors_encoder(text, name=name)
+    file, asked, _ = text.partition("?")
+    if asked and Path(file).suffix.lower() in _FILES:
+        target, options = _parsed("file", text, text)
+        return vectors_encoder(target, **options | ({} if name is None else {"name": name}))
     raise _unknown(text)
 
 
@@ -346,11 +350,9 @@ def _parsed(kind: str, rest: str, text: str) -> tuple[str, dict[str, Any]]:
         key, equals, value = part.partition("=")
         key, value = urllib.parse.unquote(key), urllib.parse.unquote(value)
         where = f"encoder {text!r}"
-        if key not in _OPTIONS[kind]:
-            raise InputError(
-                "unknown option", where=where, found=key, valid=_OPTIONS[kind],
-                hint=nearest(key, _OPTIONS[kind]),
-            )  # fmt: skip
+        known = _OPTIONS.get(kind, ("name",))  # of files their name alone
+        if key not in known:
+            raise InputError("unknown option", where=where, found=key, valid=known, hint=nearest(key, known))
         if not equals or not value or key in options:
             problem = "the option stands twice" if key in options else "the option has no value"
             raise InputError(problem, where=where, found=part, valid=f"{key}=VALUE, once")

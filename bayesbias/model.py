@@ -20,7 +20,7 @@ from bayesbias.collapsed import Collapsed, NotCollapsible, collapse, exchangeabl
 from bayesbias.distance import PairTable
 from bayesbias.errors import FitError, InputError
 from bayesbias.posterior import BiasFit, effective_draws, with_pointwise
-from bayesbias.spec import Design, ModelSpec, load_model
+from bayesbias.spec import Design, ModelSpec, load_model, trimmed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -324,6 +324,8 @@ def fit(
         raise InputError("the seed must be a whole number from 0 to 4294967295", found=seed)
     spec, frame = load_model(model), _frame(table).reset_index(drop=True)
     started = time.perf_counter()
+    if spec.trim:
+        spec = trimmed(spec, frame)
     design = Design.of(spec, frame)
     if len(design.y) > 1 and np.ptp(design.y) == 0:
         raise FitError(
@@ -378,7 +380,7 @@ def _refuse_no_noise(reduced: Collapsed) -> None:
     if any(not part.effects and part.half[0, 0] ** 2 <= least for part in reduced.components):
         raise FitError(
             "the effects of the model reproduce some rows exactly, so that their noise has no posterior: noise of zero "
-            "is no noise; are the outcomes rounded, or computed from a few numbers?"
+            "is no noise; are the outcomes rounded, computed from a few numbers, or of sentences with the same vector?"
         )
 
 
@@ -406,7 +408,12 @@ def _sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) 
     rng = np.random.default_rng(np.random.SeedSequence([settings["seed"], 1]))
     flat = theta.reshape(-1, n)
     began = time.perf_counter()
-    drawn = reduced.split(flat) | reduced.draw_effects(flat, rng)
+    try:
+        drawn = reduced.split(flat) | reduced.draw_effects(flat, rng)
+    except np.linalg.LinAlgError:
+        raise FitError(
+            "the noise runs to zero: do some rows repeat others exactly, such as words that stand in two sets?"
+        ) from None
     effects_s = time.perf_counter() - began
     design = reduced.design
     variables = {

@@ -494,7 +494,8 @@ def _published_name(source: Any) -> tuple[str | None, str | None]:
     raise InputError(
         "unknown test",
         found=source,
-        valid="a name out of shipped_tests() or shipped_wordlists(), or the path of a test (.jsonl) or word list (.toml)",
+        valid="a name that `bayesbias seat sentences` or `bayesbias list wordlists` prints, or the path of a test (.jsonl) or "
+        "word list (.toml)",
         hint=nearest(source, names),
     )
 

@@ -154,6 +154,8 @@ class ModelSpec:
         In the order of the file.
     results : Results
         What means and levels the results are given for; by default connections, classes and words.
+    trim : bool
+        Whether `fit` leaves out first what a table says nothing of (`trimmed`).
     sha256, text : str
         Of the file.
     origin : str
@@ -171,6 +173,7 @@ class ModelSpec:
     noise: Mapping[str, float | str]
     parameters: Mapping[str, Parameter]
     results: Results = _PAIRS
+    trim: bool = False
     sha256: str = ""
     text: str = field(default="", repr=False)
     origin: str = field(default="", repr=False, compare=False)
@@ -293,7 +296,7 @@ def _strings(value: Any, where: str) -> tuple[str, ...]:
 def _check(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec:
     _keys(
         raw,
-        {"schema", "name", "description", "source", "notes", "likelihood", "parameter", "results"},
+        {"schema", "name", "description", "source", "notes", "trim", "likelihood", "parameter", "results"},
         {"schema", "name", "description", "likelihood", "parameter"},
         where,
     )
@@ -304,6 +307,8 @@ def _check(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec
     for key in ("name", "description", "source"):
         if not isinstance(raw.get(key, ""), str):
             raise InputError("must be a string", where=f"{where}, key {key}", found=raw[key])
+    if not isinstance(raw.get("trim", False), bool):
+        raise InputError("must be true or false", where=f"{where}, key trim", found=raw["trim"])
     if not isinstance(raw["parameter"], dict) or not isinstance(raw["likelihood"], dict):
         raise InputError("`likelihood` and each `parameter.NAME` must be tables", where=where)
 
@@ -364,6 +369,7 @@ def _check(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec
         noise=noise,
         parameters=parameters,
         results=_check_results(raw["results"], f"{where}, [results]") if "results" in raw else _PAIRS,
+        trim=raw.get("trim", False),
         sha256=sha256,
         text=text,
         origin=where,

@@ -58,6 +58,7 @@ def test_json_is_one_list_of_rows(monkeypatch, capsys):
     result = seat("weat6,weat7", seed=1)
     for row, expected in zip(rows, result.frame.to_dict("records"), strict=True):
         assert set(row) >= {*NINE, *P, "p_words", "level", "dropped"}
+        assert row.pop("notes") == []
         assert row == expected
 
 
