@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SHOWN = 4  # rows at either end of a list
 _TABLES = (
     "predictions", "pairs", "tests", "professions", "noun_pairs", "control", "earnings", "summary", "shares", "effects",
-    "contrasts",
+    "classifiers",
 )  # fmt: skip
 _FIGURES = ("professions", "noun_pairs", "predictive", "genders", "earnings")
 _ALL = (
@@ -505,7 +505,7 @@ def _write_files(
             ignore_index=True,
         )
         if (compared := contrasts_or_why_not(fit, prob)[0]) is not None:
-            frames["contrasts"] = compared
+            frames["classifiers"] = compared
     for stem, frame in frames.items():
         if len(frame):
             files.append(out / f"{stem}.csv")

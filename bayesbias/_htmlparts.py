@@ -313,7 +313,8 @@ def _many(n: int, noun: str, plural: str = "") -> str:
 
 def _sentence(text: str, lead: str = "") -> str:
     """Begin with a capital, unless a name leads, and end with a stop, where the text does neither."""
-    text = lead + text if lead else text[:1].upper() + text[1:]
+    named = re.match(r"[^\s:]+: ", text)  # the name of a classifier, a method or a test stays as it is
+    text = lead + text if lead or named else text[:1].upper() + text[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 

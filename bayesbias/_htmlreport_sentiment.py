@@ -249,7 +249,8 @@ def _level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: fl
     in_ = "" if fit.spec.outcome == "difference" else " The model's columns are in log odds."
     return _Table(
         f"t-{level.replace('_', '-')}s", f"Every {noun}", head, rows,
-        f"Male, female: mean probability of the positive class.{in_}",
+        f"Male, female: mean probability of the positive class.{in_} The model's intervals are of means without the noise of "
+        f"single sentence pairs, and draw alike {noun}s together: a raw mean may lie outside them.",
     )  # fmt: skip
 
 

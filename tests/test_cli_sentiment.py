@@ -185,7 +185,11 @@ def test_a_folder_holds_all_and_nothing_of_an_earlier_run(printed, tmp_path):
     found.pop("timing")
     assert stored == found
     assert len(pd.read_csv(out / "pairs.csv")) == 400
-    assert (out / "result.txt").read_text(encoding="utf-8").splitlines() == found["sentences"]
+    assert (out / "result.txt").read_text(encoding="utf-8").splitlines() == [
+        *found["sentences"],
+        *(f"Look again: {doubt}." for doubt in found["doubts"]),
+        *(f"Note: {note}." for note in found["notes"]),
+    ]
     summary = pd.read_csv(out / "summary.csv").set_index("estimand")
     assert summary.loc["population", "hpdi_low"] == pytest.approx(found["population"]["hpdi_low"])
     # Predictions as they were understood are read again.
@@ -477,3 +481,28 @@ def test_a_list_of_occupations_is_shown_and_checked(monkeypatch, capsys, tmp_pat
         cli.main()
     assert not end.value.code
     assert "20 noun pairs, 20 professions" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_run_of_two_classifiers_has_a_report(run, gender, tmp_path, monkeypatch, capsys):
+    code, out, _ = run(
+        "--predictions", "m1", "--predictions", gender / "predictions_bert.tsv", "--bayes", *QUICK, "--prob", 0.8,
+        "--out", tmp_path / "run",
+    )  # fmt: skip
+    assert code == 0
+    assert "compared sentence pair by sentence pair" in out
+    said = (tmp_path / "run" / "result.txt").read_text()
+    assert "Note: m1: the predictions are the same for lawyer" in said
+    assert "Look again: m1: 20% of the differences are exactly zero" in said
+    found = pd.read_csv(tmp_path / "run" / "classifiers.csv")
+    assert found["contrast"].unique().tolist() == ["m1 - predictions_bert"]
+    assert (found["prob"] == 0.8).all()
+    monkeypatch.setattr(
+        sys, "argv", ["bayesbias", "report", str(tmp_path / "run"), "--out", str(tmp_path / "r.html")]
+    )
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert not ended.value.code
+    text = (tmp_path / "r.html").read_text()
+    assert "One classifier against another" in text
+    assert "80% HPDI" in text
