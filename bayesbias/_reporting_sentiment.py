@@ -249,7 +249,7 @@ def signed(*values: float) -> list[str]:
     Examples
     --------
     >>> signed(-0.0345, 0.5), signed(0.0002, -0.00001), signed(0.0)
-    (['-0.034', '+0.500'], ['+0.00020', '-0.00001'], ['+0.000'])
+    (['-0.035', '+0.500'], ['+0.00020', '-0.00001'], ['+0.000'])
     """
     largest = max(abs(v) for v in values)
     decimals = 3 if largest < 1e-12 else max(3, 1 - math.floor(math.log10(largest)))
@@ -417,9 +417,9 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     frames = [pd.DataFrame(rows, columns=columns)] if rows else []
     if parts:
         if "between" not in fit._cache:
-            how = {
-                k: fit.provenance["sampler"][k] for k in ("draws", "tune", "chains", "seed", "target_accept")
-            }
+            sampler = fit.provenance["sampler"]
+            how = {k: max(1000, sampler[k]) for k in ("draws", "tune")}  # a fraction of a second
+            how |= {k: sampler[k] for k in ("chains", "seed", "target_accept")}
             fit._cache["between"] = fit_model(
                 pd.concat(parts, ignore_index=True), fit.spec, pointwise=False, progress=False, **how
             )
