@@ -142,6 +142,7 @@ def test_all_shipped_tests_have_numbers_and_the_published_columns(tmp_path):
     assert (cut["num_targ1"], cut["num_targ2"]) == (18, 18)
 
 
+@pytest.mark.slow
 def test_unequal_sets_have_a_difference_of_means():
     test = sentence_test("sent-weat9")
     x, y = (np.array(s) for s in slow_scores(test, lambda texts: list(_static(texts))))
@@ -758,6 +759,7 @@ def test_vectors_that_do_not_see_templates_are_told():
     assert notes_of(equal) == ["all vectors are the same, so that there is nothing to test"]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_tested_says_why(tmp_path):
     same = written(tmp_path, "same.jsonl", attr1=["warm", "kind"], attr2=["kind", "warm"])
     result = seat(str(same), toy, seed=1, cache=False, bayes=True, **FAST)
@@ -775,6 +777,7 @@ def test_sets_that_lost_most_of_their_words_are_marked():
     assert notes_of(seat(own("word"), few, seed=1)) == ["the encoder has only 1 of 3 words of targ1 (nurses)"]
 
 
+@pytest.mark.slow
 def test_a_file_of_another_content_does_not_pass_for_a_published_test(tmp_path):
     own_file = written(tmp_path, "weat7.jsonl", parts=True)
     row = seat(str(own_file), toy, seed=1, cache=False)
