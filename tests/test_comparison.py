@@ -422,7 +422,7 @@ def test_every_pair_is_drawn_and_every_method_ranked(found, tmp_path):
     files = save_comparison_figures(found, tmp_path, ("png",))
     names = ["changes_1", "pairs_1", "changes_2", "pairs_2", "changes_3", "pairs_3", "ranking"]
     assert [f.stem for f in files] == names
-    with pytest.raises(InputError, match="unknown format"):
+    with pytest.raises(InputError, match="unknown figure format"):
         save_comparison_figures(found, tmp_path, ("gif",))
 
 
