@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesbias import association, read_test, sentence_test, shipped_tests
+from bayesbias import association, read_test, sentence_test
 from bayesbias._cli_seat import seat_sentences
 from bayesbias._figures_seat import plot_seat, plot_seat_contrasts, save_seat_figures
 from bayesbias.association import PUBLISHED_COLUMNS, leave_one_out, seat, sentence_table
@@ -683,20 +683,6 @@ def test_contrasts_are_drawn_where_they_were_fitted(result, tmp_path):
 
 
 # -- the whole -------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_all_tests_of_one_encoder_run_in_a_minute():
-    import time
-
-    started = time.process_time()
-    result = seat("all", seed=1, cache=False)
-    # A minute on two cores; what other programs take of them is not counted.
-    assert time.process_time() - started < 120
-    assert result.frame["test"].tolist() == shipped_tests()
-    assert result.failures.empty
-    assert np.isfinite(result.frame["effect_size"]).all()
-    assert (result.frame["p_lower"] <= result.frame["p_upper"]).all()
 
 
 def test_scripts_of_several_sentences_run_by_path(shared):
