@@ -375,6 +375,7 @@ def test_a_disk_that_is_full_leaves_nothing_and_old_files_alone(run, files, tmp_
     assert reached == [fails_at] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_figures")
 def test_a_second_run_replaces_the_first(run, files, tmp_path):
     arguments = ["fit", "--distances", files / "pairs.csv", "--out", tmp_path / "run", *QUICK]

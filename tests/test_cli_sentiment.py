@@ -208,6 +208,7 @@ def test_a_folder_holds_all_and_nothing_of_an_earlier_run(printed, tmp_path):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_folder_keeps_what_it_held_where_something_fails(run, tmp_path, monkeypatch):
     out = tmp_path / "out"
     assert run("--predictions", "m1", "--out", out)[0] == 0
@@ -437,6 +438,7 @@ def test_a_column_is_chosen_where_there_are_two_and_nowhere_else(run, tmp_path):
     assert "names a column" in err
 
 
+@pytest.mark.slow
 def test_tests_are_printed_where_the_model_cannot_be_fitted(run, tmp_path):
     flat = tmp_path / "flat.txt"
     flat.write_text("\n".join(["0.6"] * 800))

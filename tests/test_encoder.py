@@ -397,6 +397,7 @@ def kept_in_or_none(path):
         return -1
 
 
+@pytest.mark.slow
 def test_two_processes_may_use_one_cache(tmp_path):
     path = tmp_path / "shared.sqlite"
     pair = [started(path, 0.01), started(path, 0.01)]
@@ -467,6 +468,7 @@ def remote(service):
     return ask
 
 
+@pytest.mark.slow
 def test_a_remote_service_that_fails_at_first(remote, own_cache):
     Service.troubles = ["503", "429", "drop"]
     encoder = function_encoder(remote, name="some-model", version="2025-01", batch_size=4)

@@ -591,6 +591,7 @@ def test_words_of_any_kind_are_drawn_as_written(tmp_path: Path) -> None:
 # -- the critique ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rates_near_the_level_are_not_blown_up() -> None:
     from bayesbias._figures_critique import _SHOWN, plot_false_alarms
     from bayesbias.simulation import simulate_grid

@@ -718,6 +718,7 @@ def notes_of(result, test=None):
     return [row.note for row in result.notes.itertuples() if test in (None, row.test)]
 
 
+@pytest.mark.slow
 def test_a_test_without_words_has_no_p_over_words(tmp_path):
     bare, whole = written(tmp_path, "bare.jsonl"), written(tmp_path, "whole.jsonl", parts=True)
     result = seat([str(bare), str(whole)], toy, seed=1, cache=False)

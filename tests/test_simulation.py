@@ -243,6 +243,7 @@ def test_how_far_the_truth_lies_is_what_theory_says(grid) -> None:
     assert [row["effect_low"], row["effect_high"]] == pytest.approx(null.quantile([0.025, 0.975]), rel=0.08)
 
 
+@pytest.mark.slow
 def test_a_row_depends_on_nothing_but_its_own_settings(grid) -> None:
     again = simulate_grid([8], [0.1], [0.06], draws=2000, seed=1)
     mine = grid[(grid["n_words"] == 8) & (grid["attribute_sd"] == 0.06)].reset_index(drop=True)
