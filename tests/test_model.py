@@ -22,7 +22,7 @@ def plain_fit(table, model, seed):
 
     with build(model, table):
         return pm.sample(
-            2000, tune=1500, chains=4, cores=2, random_seed=seed, target_accept=0.95, nuts_sampler="nutpie",
+            2000, tune=800, chains=4, cores=2, random_seed=seed, target_accept=0.95, nuts_sampler="nutpie",
             progressbar=False, compute_convergence_checks=False,
         )  # fmt: skip
 

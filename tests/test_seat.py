@@ -590,7 +590,7 @@ def test_the_contrast_agrees_with_a_plain_pymc_fit():
     assert ours.provenance["sampler"]["method"] == "collapsed"
     with build(spec, table):
         sampled = pm.sample(
-            1000, tune=800, chains=4, cores=2, random_seed=2, target_accept=0.9, nuts_sampler="nutpie",
+            1000, tune=600, chains=2, cores=2, random_seed=2, target_accept=0.9, nuts_sampler="nutpie",
             progressbar=False, compute_convergence_checks=False,
         )  # fmt: skip
     means = sampled["posterior"]["cbar"].to_numpy().reshape(-1, 2)
