@@ -378,15 +378,17 @@ def _draw_earnings(
     frame = frame[frame["classifier"].astype(str).isin(names)]
     found = earnings_correlation(frame, earnings, prob=prob)
     parts = {name: _profession_means(frame[frame["classifier"] == name], earnings, prob) for name in names}
-    low = min(float((p["sentiment"] - p["half"]).min()) for p in parts.values())
-    high = max(float((p["sentiment"] + p["half"]).max()) for p in parts.values())
+    # A mean probability lies between 0 and 1, and so do the ends of its interval.
+    low = max(0.0, min(float((p["sentiment"] - p["half"]).min()) for p in parts.values()))
+    high = min(1.0, max(float((p["sentiment"] + p["half"]).max()) for p in parts.values()))
     pay = np.concatenate([p["earnings"] for p in parts.values()])
     pads = 0.1 * (high - low) or 0.05, 0.1 * float(np.ptp(pay)) or 50.0
     labelled, said = [], []
     for name, ax in zip(names, axes, strict=True):
         part = parts[name]
         ax.errorbar(
-            part["earnings"], part["sentiment"], yerr=part["half"], fmt=_MARKER["different"], markersize=5,
+            part["earnings"], part["sentiment"], fmt=_MARKER["different"], markersize=5,
+            yerr=[part["half"].clip(upper=part["sentiment"]), part["half"].clip(upper=1 - part["sentiment"])],
             color=_colour("different"), markeredgecolor="white", markeredgewidth=0.6, elinewidth=1.1, zorder=3,
         )  # fmt: skip
         ax.set_xlim(pay.min() - pads[1], pay.max() + pads[1])

@@ -508,3 +508,23 @@ def test_a_run_of_two_classifiers_has_a_report(run, gender, tmp_path, monkeypatc
     text = (tmp_path / "r.html").read_text()
     assert "One classifier against another" in text
     assert "80% HPDI" in text
+
+
+def test_little_coverage_is_said_with_every_prediction():
+    coverage = {"words": 100, "words_with_vector": 3, "tokens_with_vector": 0.02, "bench_words_without": []}
+    weak = bb.Classifier("weak", lambda texts: [0.6] * len(texts), {"coverage": coverage})
+    made = bb.predict(weak, check=False)
+    assert any("hold 3 of the 100 words it was trained on, 2% of the text" in note for note in made.notes)
+    strong = bb.Classifier("strong", weak.predict, {"coverage": coverage | {"tokens_with_vector": 0.9}})
+    assert bb.predict(strong, check=False).notes == ()
+
+
+def test_a_classifier_that_seems_swapped_can_be_taken_as_it_is(run, monkeypatch):
+    good = set(_predictions._GOOD)
+    model = bb.Classifier("odd", lambda texts: [0.1 if t in good else 0.9 for t in texts])
+    monkeypatch.setattr(_predictions, "load_classifier", lambda *_, **__: model)
+    monkeypatch.setattr("bayesbias.sentiment.load_classifier", lambda *_, **__: model)
+    code, _, err = run("--classifier", "odd")
+    assert code == 2
+    assert "--no-check" in err
+    assert run("--classifier", "odd", "--no-check")[0] == 0

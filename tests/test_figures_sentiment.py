@@ -428,3 +428,17 @@ def test_a_plain_fit_has_a_report_too(analysis, tmp_path, monkeypatch):
     assert "There are no predictions for control sentences." in text
     assert "Log odds" in text
     assert "--model sentiment_logit" in text
+
+
+def test_intervals_of_a_probability_end_at_one(m1):
+    rng = np.random.default_rng(0)
+    frame = m1.frame.assign(probability=np.where(rng.random(len(m1.frame)) < 0.9, 1.0, 0.5))
+    analysis = bb.published_analysis(frame)
+    ax = bb.plot_earnings(analysis, ax=Figure(figsize=(7, 5)).subplots())
+    ends = np.concatenate(
+        [np.asarray(line)[:, 1] for bar in ax.containers for line in bar[2][0].get_segments()]
+    )
+    wide = fs._profession_means(analysis.table, analysis.provenance["earnings"], 0.95)
+    assert (wide["sentiment"] + wide["half"]).max() > 1  # or this would show nothing
+    assert ends.max() == pytest.approx(1.0)
+    assert ends.min() >= 0
