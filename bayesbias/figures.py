@@ -725,6 +725,8 @@ def write_figures(
         draw(figure)
         for kind in wanted:
             made[folder / f"{name}.{kind}"] = _rendered(figure, kind)
+            # Laid out once: the second format has the same places, and is drawn in half the time.
+            figure.set_layout_engine("none")
     with _nothing_new_left(folder, made):
         for path, content in made.items():
             with whole_file(path) as temporary:

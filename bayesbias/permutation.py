@@ -40,6 +40,7 @@ _METHODS = ("auto", "exact", "bounds", "montecarlo", "normal")
 _TRUSTED = 2.0**-42
 _MOST_ENUMERATED = 100_000  # partitions; where May et al. (2019) stop enumerating
 _MOST_PARTIAL_SUMS = 2**25  # in each half: all subsets of 25 words, 256 MiB
+_COARSE = 2**11  # steps of the grid on which partial sums are counted before they are listed
 _MOST_WORDS_COUNTED = 1000  # beyond, the number of subsets leaves the range of double precision
 _MOST_CELLS = 100_000_000  # of the tables of counts; as their rows are cut short, about 400 MB
 _MOST_ADDITIONS = 20_000_000_000  # for the tables of counts, before rows are cut short; a few seconds
@@ -441,8 +442,11 @@ def _count_in_halves(tail: _Tail) -> tuple[int, int] | None:
     flipped = _is_upper_part(tail)
     near = _other_side(tail) if flipped else tail
     # Every other number goes into each half, so that the halves are alike.
-    left = _partial_sums(near, near.deficits[::2], near.deficits[1::2])
-    right = None if left is None else _partial_sums(near, near.deficits[1::2], near.deficits[::2])
+    halves = near.deficits[::2], near.deficits[1::2]
+    if any(_surely_too_many(near, half, other) for half, other in (halves, halves[::-1])):
+        return None
+    left = _partial_sums(near, *halves)
+    right = None if left is None else _partial_sums(near, *halves[::-1])
     if left is None or right is None:
         return None
     counts = []
@@ -455,6 +459,25 @@ def _count_in_halves(tail: _Tail) -> tuple[int, int] | None:
         counts.append(count)
     loose, strict = counts
     return (subsets - strict, subsets - loose) if flipped else (loose, strict)
+
+
+def _surely_too_many(tail: _Tail, half: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> bool:
+    """Say whether `_partial_sums` is certain to give up, before it has filled its memory to find out.
+
+    It ends with the subsets of `half` that the smallest numbers of `other` complete within the limit. Deficits
+    rounded up to a coarse grid count no more of them than there are.
+    """
+    if 2 ** len(half) <= _MOST_PARTIAL_SUMS:
+        return False
+    step = max(1, -(-tail.limit // _COARSE))
+    counts = _table(-(-tail.deficits // step), -(-half // step), tail.size, tail.limit // step)
+    smallest = np.concatenate([[0], np.cumsum(other)])
+    at_least = 0.0
+    for j, by_sum in enumerate(counts):
+        missing = tail.size - j
+        if missing < len(smallest):
+            at_least += float(by_sum[: max(0, (tail.limit - int(smallest[missing])) // step + 1)].sum())
+    return at_least > 1.001 * _MOST_PARTIAL_SUMS  # far more than rounding can add
 
 
 def _partial_sums(
@@ -502,21 +525,23 @@ def _bound(question: _Question, rel_width: float, samples: int | None) -> tuple[
     tails = question.tails()
     n, size = len(question.values), tails[0].size
     most_cells = max(64, min(_MOST_CELLS // (2 * (size + 1)), _MOST_ADDITIONS // (n * (size + 1))))
-    cells, wider = min(2**13, most_cells), math.inf
+    cells, coarser, wider = min(2**13, most_cells), 1, math.inf
     while True:
         bounds = [_bound_tail(tail, cells) for tail in tails]
         lower = max(1, sum(low for low, _ in bounds))  # the observed partition counts
         upper = max(lower, min(partitions, sum(high for _, high in bounds)))
         width = (upper - lower) / math.sqrt(lower) / math.sqrt(upper)
-        met, stuck = width <= rel_width, width > 0.9 * wider
+        # The width falls in proportion to the grid once the grid is fine, until only ties are left.
+        met, stuck = width <= rel_width, width > wider * (coarser / cells) ** 0.15
         if met or stuck or cells == most_cells:
             break
-        # The width falls in proportion to the grid once the grid is fine, until only ties are left.
         best = (upper - lower) / partitions * cells / most_cells
         if samples is not None and width < 1 and best > _sampling_width(upper / partitions, samples):
             break
-        wider = width
-        cells = min(most_cells, math.ceil(cells * min(max(1.2 * width / rel_width, 2), 16)))
+        coarser, wider = cells, width
+        cells = math.ceil(cells * min(max(1.2 * width / rel_width, 2), 16))
+        if cells > 0.8 * most_cells:  # at once, rather than nearly the same work twice
+            cells = most_cells
     note = f"subsets of scores rounded to a grid of {cells:,} steps were counted by size and sum"
     if not met:
         why = (
@@ -577,23 +602,28 @@ def _count_on_grid(grid: npt.NDArray[np.int64], size: int, surely: int, possibly
     right = _table(grid, grid[1::2], size, possibly)
     low = high = 0.0
     for j in range(max(0, size + 1 - len(right)), min(size + 1, len(left))):
-        up_to = np.cumsum(right[size - j])
         for_each = left[j]
-        if not (up_to.size and for_each.size):
+        if not (right[size - j].size and for_each.size):
             continue
-        low += _pairs_within(for_each, up_to, surely)
-        high += _pairs_within(for_each, up_to, possibly)
+        # Backwards in memory, so that the products below read both arrays forwards.
+        down_from = np.ascontiguousarray(np.cumsum(right[size - j])[::-1])
+        low += _pairs_within(for_each, down_from, surely)
+        high += _pairs_within(for_each, down_from, possibly)
     return low, high
 
 
-def _pairs_within(for_each: npt.NDArray[np.float64], up_to: npt.NDArray[np.float64], limit: int) -> float:
-    """Return the sum over q of for_each[q] * up_to[limit - q], where `up_to` stays flat beyond its end."""
+def _pairs_within(for_each: npt.NDArray[np.float64], down_from: npt.NDArray[np.float64], limit: int) -> float:
+    """Return the sum over q of for_each[q] * up_to[limit - q], where `up_to` stays flat beyond its end.
+
+    `down_from` is `up_to` read from its end.
+    """
+    last = len(down_from) - 1
     fits = for_each[: max(0, limit + 1)]
-    all_of_them = max(0, limit + 1 - len(up_to))  # for these q even the last of `up_to` fits
-    pairs = float(fits[:all_of_them].sum()) * float(up_to[-1])
+    all_of_them = max(0, limit - last)  # for these q even the last of `up_to` fits
+    pairs = float(fits[:all_of_them].sum()) * float(down_from[0])
     some = fits[all_of_them:]
-    start = limit - all_of_them
-    return pairs + float(np.dot(some, up_to[start - len(some) + 1 : start + 1][::-1]))
+    start = last - (limit - all_of_them)
+    return pairs + float(np.dot(some, down_from[start : start + len(some)]))
 
 
 def _table(

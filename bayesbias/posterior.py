@@ -160,10 +160,13 @@ class BiasFit:
             the third column has the name of what the model gives results for.
         """
         self._check_level(level)
+        kept = ("means", level, estimand, prob)
+        if kept in self._cache:
+            return self._cache[kept].copy()
         results = self.spec.results
         keys, draws = self._levels(estimand)
         rows = [i for i, (own, _, _) in enumerate(keys) if own == level]
-        frame = self._described(draws[..., rows], prob)
+        frame = described(draws[..., rows], prob)
         names = [keys[i][1] for i in rows]
         groups = [keys[i][2] for i in rows]
         for place, (column, values) in enumerate(
@@ -177,7 +180,8 @@ class BiasFit:
             int(found[(group,) if level == "overall" else (name, group)])
             for name, group in zip(names, groups, strict=True)
         ]
-        return frame
+        self._cache[kept] = frame
+        return frame.copy()
 
     def shares(self, prob: float = PROB, group: str | None = None) -> pd.DataFrame:
         """Shares of the variance around the means: what the pairs have in common, and what is left.
@@ -203,7 +207,7 @@ class BiasFit:
             For a model with Student-t noise, which need not have a variance.
         """
         sources, draws = self._shares(group)
-        frame = self._described(draws, prob)
+        frame = described(draws, prob)
         frame.insert(0, "source", sources)
         return frame
 
@@ -272,28 +276,12 @@ class BiasFit:
             raise InputError("the half-width of the ROPE must be positive", found=rope)
         if level is not None:
             self._check_level(level)
-        frames = []
-        for which in ESTIMANDS if estimand is None else (estimand,):
-            keys, draws = self._levels(which)
-            at = {key: i for i, key in enumerate(keys)}
-            names, diffs = [], []
-            for own, name in dict.fromkeys((own, name) for own, name, _ in keys if level in (None, own)):
-                for a, b in self._contrasted():
-                    if (own, name, a) in at and (own, name, b) in at:
-                        names.append((own, name, f"{a} - {b}"))
-                        diffs.append(draws[..., at[own, name, a]] - draws[..., at[own, name, b]])
-            if not names:
-                continue
-            stacked = np.stack(diffs, axis=-1)
-            frame = self._described(stacked, prob)
-            for position, column in enumerate(("level", "name", "contrast")):
-                frame.insert(position, column, [row[position] for row in names])
-            frame.insert(3, "estimand", which)
-            flat = stacked.reshape(-1, stacked.shape[-1])
-            frame["p_below_zero"] = (flat < 0).mean(axis=0)
-            frame["p_in_rope"] = (np.abs(flat) < rope).mean(axis=0)
-            frame["rope"] = rope
-            frames.append(frame)
+        frames = [
+            frame
+            for which in (ESTIMANDS if estimand is None else (estimand,))
+            for own in (("overall", *self.spec.results.levels) if level is None else (level,))
+            if (frame := self._contrasts_at(own, which, prob, rope)) is not None
+        ]
         if not frames:
             group = self.spec.results.group
             hint = (
@@ -303,6 +291,34 @@ class BiasFit:
             )
             raise FitError(f"the table holds no two {group}s that are contrasted with each other{hint}")
         return pd.concat(frames, ignore_index=True)
+
+    def _contrasts_at(self, level: str, estimand: str, prob: float, rope: float) -> pd.DataFrame | None:
+        """Return the contrasts of one level; kept, since every table, figure and sentence asks for them again."""
+        key = ("contrasts", level, estimand, prob, rope)
+        if key in self._cache:
+            return self._cache[key]
+        keys, draws = self._levels(estimand)
+        at = {key: i for i, key in enumerate(keys)}
+        names, diffs = [], []
+        for name in dict.fromkeys(name for own, name, _ in keys if own == level):
+            for a, b in self._contrasted():
+                if (level, name, a) in at and (level, name, b) in at:
+                    names.append((name, f"{a} - {b}"))
+                    diffs.append(draws[..., at[level, name, a]] - draws[..., at[level, name, b]])
+        frame = None
+        if names:
+            stacked = np.stack(diffs, axis=-1)
+            frame = described(stacked, prob)
+            frame.insert(0, "level", level)
+            frame.insert(1, "name", [name for name, _ in names])
+            frame.insert(2, "contrast", [contrast for _, contrast in names])
+            frame.insert(3, "estimand", estimand)
+            flat = stacked.reshape(-1, stacked.shape[-1])
+            frame["p_below_zero"] = (flat < 0).mean(axis=0)
+            frame["p_in_rope"] = (np.abs(flat) < rope).mean(axis=0)
+            frame["rope"] = rope
+        self._cache[key] = frame
+        return frame
 
     def parameters(self, prob: float = PROB) -> pd.DataFrame:
         """Every parameter of the model but the per-attribute ones.
@@ -322,7 +338,7 @@ class BiasFit:
             for entry in np.ndindex(values.shape[2:]):
                 names.append((name, ", ".join(labels[k][i] for k, i in enumerate(entry))))
                 columns.append(values[(slice(None), slice(None), *entry)])
-        frame = self._described(np.stack(columns, axis=-1), prob)
+        frame = described(np.stack(columns, axis=-1), prob)
         frame.insert(0, "name", [name for name, _ in names])
         frame.insert(1, "index", [label for _, label in names])
         return frame
@@ -456,9 +472,6 @@ class BiasFit:
         return "\n".join(lines)
 
     # -- the linear functionals behind the tables ------------------------------------------------
-
-    def _described(self, draws: np.ndarray, prob: float) -> pd.DataFrame:
-        return described(draws, prob)
 
     def _check_level(self, level: str) -> None:
         valid = ("overall", *self.spec.results.levels)

@@ -267,6 +267,15 @@ def test_bounds_say_when_ties_are_in_the_way() -> None:
     assert result.note.endswith("a relative width of 0.02 would need ties to be resolved, which no grid does")
 
 
+def test_bounds_say_when_the_grid_would_have_to_be_finer(monkeypatch) -> None:
+    monkeypatch.setattr(permutation, "_MOST_CELLS", 600_000)
+    random = np.random.default_rng(16)
+    result = p_of(random.normal(0.8, 1, 30), random.normal(0, 1, 30), method="bounds", rel_width=0.0001)
+    assert result.note.endswith(
+        "a relative width of 0.0001 would need a finer grid than fits the time allowed"
+    )
+
+
 def test_halves_agree_with_an_exact_table() -> None:
     random = np.random.default_rng(12)
     for n_x, n_y in [(12, 13), (5, 30), (30, 5), (14, 14)]:
@@ -279,6 +288,27 @@ def test_halves_agree_with_an_exact_table() -> None:
         # and with nearly everything counted, where the other end is followed
         result = p_of([v / 10 for v in y], [v / 10 for v in x], method="exact")
         assert result.p_value == count_by_size_and_sum(y, x)[0] / partitions
+
+
+def test_halves_are_given_up_before_they_are_listed_only_where_they_are_too_many(monkeypatch) -> None:
+    random = np.random.default_rng(15)
+    foretold = too_many = 0
+    for _ in range(120):
+        monkeypatch.setattr(permutation, "_MOST_PARTIAL_SUMS", 10**9)
+        deficits = np.sort(random.integers(0, 10**6, 26))
+        deficits -= deficits[0]
+        size = int(random.integers(3, 14))
+        sums = deficits[random.random((200, 26)).argsort(axis=1)[:, :size]].sum(axis=1)
+        limit = int(np.quantile(sums, random.choice([0.0, 0.05, 0.4])))
+        tail = permutation._Tail(deficits, size, limit, limit - 1)
+        halves = deficits[::2], deficits[1::2]
+        listed = sum(map(len, permutation._partial_sums(tail, *halves) or []))
+        monkeypatch.setattr(permutation, "_MOST_PARTIAL_SUMS", 2**10)
+        said = permutation._surely_too_many(tail, *halves)
+        assert not said or listed > 2**10
+        foretold += said
+        too_many += listed > 2**10
+    assert 0.9 * too_many <= foretold < 100
 
 
 @pytest.mark.slow
