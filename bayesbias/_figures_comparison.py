@@ -9,41 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias import _canvas as canvas
 from bayesbias.comparison import Comparison
-from bayesbias.figures import (
-    _ESTIMAND,
-    _ESTIMAND_WITHIN,
-    _FAINT,
-    _HEAD,
-    _INK,
-    _MARKER,
-    _OUTCOME,
-    _aside,
-    _axes,
-    _colour,
-    _grouped,
-    _headings,
-    _line,
-    _mark_one,
-    _name_x,
-    _padded,
-    _patch,
-    _point,
-    _prob,
-    _ridge_axis,
-    _row_axis,
-    _size_rows,
-    _styled,
-    write_figures,
-)
 from bayesbias.posterior import PROB, ROPE
 from bayesbias.spec import CONNECTIONS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from bayesbias.figures import Plot
 
 __all__ = ["plot_changes", "plot_ranking", "plot_raw_pairs", "save_comparison_figures"]
 
@@ -53,7 +26,7 @@ _CROWD = {
 }  # area and opacity: there are ten times as many neutral pairs
 
 
-@_styled
+@canvas.styled
 def plot_changes(
     comparison: Comparison,
     method: str | None = None,
@@ -98,21 +71,21 @@ def plot_changes(
     changes = comparison.changes(prob, estimand=estimand, method=name)
     changes = changes[changes["level"] == "word"]
     start = comparison.original.words(prob, estimand).set_index(["protected_word", "connection"])["mean"]
-    rows, labels, heads = _grouped(item.pairs)
-    n = len(labels) + _HEAD * len(heads)
-    ax = _axes(ax, _size_rows(n, 0.42, 0.17))
+    rows, labels, heads = canvas.grouped(item.pairs)
+    n = len(labels) + canvas.HEAD * len(heads)
+    ax = canvas.axes_or_new(ax, canvas.size_rows(n, 0.42, 0.17))
     begin = start.loc[list(zip(changes["name"], changes["connection"], strict=True))].to_numpy(dtype=float)
     ends = [begin, begin + changes["hpdi_low"], begin + changes["hpdi_high"]]
     spec = comparison.original.spec
-    span = _padded(float(min(map(np.min, ends))), float(max(map(np.max, ends))), spec)
-    points = _row_axis(ax, labels, heads, span)
-    _mark_one(ax, spec)
+    span = canvas.padded(float(min(map(np.min, ends))), float(max(map(np.max, ends))), spec)
+    points = canvas.row_axis(ax, labels, heads, span)
+    canvas.mark_one(ax, spec)
     present = [c for c in CONNECTIONS if c in set(changes["connection"])]
     lane = 0.84 / len(present)
     size = float(np.clip(0.55 * lane * points, 2.6, 5.5))
     for at, r in zip(begin, changes.itertuples(), strict=True):
         y = rows[r.name] + (present.index(r.connection) - (len(present) - 1) / 2) * lane
-        colour = _colour(r.connection)
+        colour = canvas.colour_of(r.connection)
         ax.plot(
             [at + r.hpdi_low, at + r.hpdi_high], [y, y], color=colour, alpha=0.35, linewidth=0.8 * size,
             solid_capstyle="butt", zorder=2, label="_interval",
@@ -123,16 +96,16 @@ def plot_changes(
             arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0,
                         "mutation_scale": 1.9 * size},
         )  # fmt: skip
-    _name_x(ax, _OUTCOME["distance"])
-    handles = [_line(_colour(c), c, width=1.6) for c in present]
-    handles += [_line(_INK, "original", marker="|", style="none", size=8)]
-    handles += [_patch(_INK, f"{_prob(prob)} HPDI of the change", alpha=0.35)]
-    said = f"{name} against {comparison.provenance['original']}; {_ESTIMAND_WITHIN[estimand]}{_warning(comparison, name)}"
-    _headings(ax, "From original to debiased, per protected word", said, handles)
+    canvas.name_x(ax, canvas.OUTCOME["distance"])
+    handles = [canvas.line_handle(canvas.colour_of(c), c, width=1.6) for c in present]
+    handles += [canvas.line_handle(canvas.INK, "original", marker="|", style="none", size=8)]
+    handles += [canvas.patch_handle(canvas.INK, f"{canvas.as_percent(prob)} HPDI of the change", alpha=0.35)]
+    said = f"{name} against {comparison.provenance['original']}; {canvas.ESTIMAND_WITHIN[estimand]}{_warning(comparison, name)}"
+    canvas.add_headings(ax, "From original to debiased, per protected word", said, handles)
     return ax
 
 
-@_styled
+@canvas.styled
 def plot_raw_pairs(comparison: Comparison, method: str | None = None, ax: Axes | None = None) -> Axes:
     """Show every pair: its distance before against its distance after.
 
@@ -153,18 +126,18 @@ def plot_raw_pairs(comparison: Comparison, method: str | None = None, ax: Axes |
     """
     name = _method(comparison, method)
     pairs = comparison.methods[name].pairs
-    ax = _axes(ax, (6.0, 7.3))
+    ax = canvas.axes_or_new(ax, (6.0, 7.3))
     connection = pairs["connection"].astype(str).to_numpy()
     before, after = (pairs[c].to_numpy(dtype=float) for c in ("original", "debiased"))
     low, high = min(before.min(), after.min()), max(before.max(), after.max())
     pad = 0.03 * (high - low) or 0.1
-    ax.plot([low, high], [low, high], color=_INK, linewidth=0.8, zorder=1.5, label="_unchanged")
+    ax.plot([low, high], [low, high], color=canvas.INK, linewidth=0.8, zorder=1.5, label="_unchanged")
     for which in reversed([c for c in CONNECTIONS if (connection == c).any()]):
         mine = connection == which
         few = which in ("associated", "different")
         ax.scatter(
             before[mine], after[mine], s=16 if few else _CROWD.get(which, (5, 0.3))[0],
-            marker=_MARKER[which], color=_colour(which),
+            marker=canvas.MARKER[which], color=canvas.colour_of(which),
             alpha=0.85 if few else _CROWD.get(which, (5, 0.3))[1], linewidths=0.4 if few else 0,
             edgecolors="white" if few else "none",
             zorder=4 if few else 2, rasterized=len(pairs) > 6000, label=f"_{which}",
@@ -172,18 +145,20 @@ def plot_raw_pairs(comparison: Comparison, method: str | None = None, ax: Axes |
     ax.set_xlim(low - pad, high + pad)
     ax.set_ylim(low - pad, high + pad)
     ax.set_box_aspect(1)
-    _name_x(ax, "cosine distance, original")
+    canvas.name_x(ax, "cosine distance, original")
     ax.set_ylabel(f"cosine distance, {name}")
     handles = [
-        _line(_colour(c), c, marker=_MARKER[c], style="none") for c in CONNECTIONS if (connection == c).any()
+        canvas.line_handle(canvas.colour_of(c), c, marker=canvas.MARKER[c], style="none")
+        for c in CONNECTIONS
+        if (connection == c).any()
     ]
-    handles.append(_line(_INK, "unchanged", width=0.8))
+    handles.append(canvas.line_handle(canvas.INK, "unchanged", width=0.8))
     said = f"{len(pairs):,} pairs, {name} against {comparison.provenance['original']}{_warning(comparison, name)}"
-    _headings(ax, "Every pair, before and after", said, handles)
+    canvas.add_headings(ax, "Every pair, before and after", said, handles)
     return ax
 
 
-@_styled
+@canvas.styled
 def plot_ranking(
     comparison: Comparison,
     prob: float = PROB,
@@ -217,34 +192,47 @@ def plot_ranking(
     gap = comparison.original.contrasts(prob, rope, estimand)
     gap = gap[(gap["level"] == "overall") & (gap["contrast"] == "associated - different")].iloc[0]
     names = ["original", *frame["method"]]
-    ax = _axes(ax, (7.0, 1.6 + 0.46 * len(names)))
+    ax = canvas.axes_or_new(ax, (7.0, 1.6 + 0.46 * len(names)))
     ends = [gap["hpdi_low"], gap["hpdi_high"], *frame["gap_low"], *frame["gap_high"], -rope, rope]
     pad = 0.06 * (max(ends) - min(ends))
-    _ridge_axis(ax, names, (min(ends) - pad, max(ends) + pad))
+    canvas.ridge_axis(ax, names, (min(ends) - pad, max(ends) + pad))
     ax.axvspan(-rope, rope, color="#D9D9D9", linewidth=0, zorder=0.6)
-    ax.axvline(0, color=_INK, linewidth=0.8, zorder=0.7)
-    ax.plot([gap["hpdi_low"], gap["hpdi_high"]], [0, 0], color=_FAINT, linewidth=2.4, solid_capstyle="butt")
-    ax.plot([gap["mean"]], [0], marker="o", markersize=7, color=_FAINT, markeredgecolor="white", zorder=4)
-    _aside(ax, 0, f"{gap['mean']:+.3f}\n[{gap['hpdi_low']:+.3f}, {gap['hpdi_high']:+.3f}]")
+    ax.axvline(0, color=canvas.INK, linewidth=0.8, zorder=0.7)
+    ax.plot(
+        [gap["hpdi_low"], gap["hpdi_high"]], [0, 0], color=canvas.FAINT, linewidth=2.4, solid_capstyle="butt"
+    )
+    ax.plot(
+        [gap["mean"]], [0], marker="o", markersize=7, color=canvas.FAINT, markeredgecolor="white", zorder=4
+    )
+    canvas.write_aside(ax, 0, f"{gap['mean']:+.3f}\n[{gap['hpdi_low']:+.3f}, {gap['hpdi_high']:+.3f}]")
     for row, r in enumerate(frame.itertuples(), 1):
         ax.plot(
-            [r.gap_low, r.gap_high], [row, row], color=_colour("associated"), linewidth=2.4,
+            [r.gap_low, r.gap_high], [row, row], color=canvas.colour_of("associated"), linewidth=2.4,
             solid_capstyle="butt", zorder=3, label="_interval",
         )  # fmt: skip
-        _point(ax, r.gap, row, "associated", 7)
+        canvas.draw_point(ax, r.gap, row, "associated", 7)
         ax.annotate(
             "", (r.gap, row - 0.22), (gap["mean"], row - 0.22),
-            arrowprops={"arrowstyle": "-|>", "color": _INK, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0},
+            arrowprops={"arrowstyle": "-|>", "color": canvas.INK, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0},
         )  # fmt: skip
         forced = " (by construction)" if r.by_construction else ""
-        _aside(ax, row, f"{r.gap:+.3f}\n[{r.gap_low:+.3f}, {r.gap_high:+.3f}]{forced}")
-    _name_x(ax, "associated − different, in cosine distance (negative: own stereotypes lie nearer)")
+        canvas.write_aside(ax, row, f"{r.gap:+.3f}\n[{r.gap_low:+.3f}, {r.gap_high:+.3f}]{forced}")
+    canvas.name_x(ax, "associated − different, in cosine distance (negative: own stereotypes lie nearer)")
     handles = [
-        _line(_INK, f"posterior mean and {_prob(prob)} HPDI of the gap", marker="o", width=2.4, size=6),
-        _patch("#D9D9D9", f"ROPE ± {rope:g}"),
+        canvas.line_handle(
+            canvas.INK,
+            f"posterior mean and {canvas.as_percent(prob)} HPDI of the gap",
+            marker="o",
+            width=2.4,
+            size=6,
+        ),
+        canvas.patch_handle("#D9D9D9", f"ROPE ± {rope:g}"),
     ]
-    _headings(
-        ax, "What is left of the gap", f"{comparison.provenance['original']}; {_ESTIMAND[estimand]}", handles
+    canvas.add_headings(
+        ax,
+        "What is left of the gap",
+        f"{comparison.provenance['original']}; {canvas.ESTIMAND[estimand]}",
+        handles,
     )
     return ax
 
@@ -265,7 +253,7 @@ def save_comparison_figures(
     InputError
         For an unknown format, or a folder that cannot be written.
     """
-    plots: dict[str, Plot] = {}
+    plots: dict[str, canvas.Plot] = {}
     for number, (name, item) in enumerate(comparison.methods.items(), 1):
         stem = f"_{number}" if len(comparison.methods) > 1 else ""
         words, classes = item.pairs["protected_word"].nunique(), item.pairs["protected_class"].nunique()
@@ -276,14 +264,14 @@ def save_comparison_figures(
         def pairs(figure: Figure, name: str = name) -> None:
             plot_raw_pairs(comparison, name, ax=figure.subplots())
 
-        plots[f"changes{stem}"] = (changes, _size_rows(words + _HEAD * classes, 0.42, 0.17))
+        plots[f"changes{stem}"] = (changes, canvas.size_rows(words + canvas.HEAD * classes, 0.42, 0.17))
         plots[f"pairs{stem}"] = (pairs, (6.0, 7.3))
     if {"associated", "different"} <= set(comparison.original.table["connection"]):
         plots["ranking"] = (
             lambda figure: plot_ranking(comparison, ax=figure.subplots()),
             (7.0, 1.6 + 0.46 * (1 + len(comparison.methods))),
         )
-    return write_figures(plots, folder, formats)
+    return canvas.write_figures(plots, folder, formats)
 
 
 def _method(comparison: Comparison, method: str | None) -> str:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias import _canvas as canvas
 from bayesbias.baseline import largest_effect_size
 from bayesbias.errors import InputError
-from bayesbias.figures import _axes, _headings, _line, _patch, _styled
 from bayesbias.simulation import METHODS, PaperDraws, paper_draws
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _TOP = 0.2  # of the axis of false alarms, at least
 _SHOWN = (("classes", "weat"), ("tables", "manzini"), ("classes", "pairs"), ("classes", "attributes"))
 
 
-@_styled
+@canvas.styled
 def plot_paper(case: str | PaperDraws, ax: Axes | None = None, *, bins: int = 60) -> Axes:
     """Show the effect sizes of one of the seed paper's simulations, as coded and as intended.
 
@@ -72,7 +72,7 @@ def plot_paper(case: str | PaperDraws, ax: Axes | None = None, *, bins: int = 60
     from matplotlib.lines import Line2D
 
     draws = paper_draws(case) if isinstance(case, str) else case
-    ax = _axes(ax, (7.0, 3.4))
+    ax = canvas.axes_or_new(ax, (7.0, 3.4))
     ceiling, widest = largest_effect_size(2, 2), math.sqrt(6)
     assert ceiling is not None
     coded, intended = draws.effect_sizes["as coded"], draws.effect_sizes["as intended"]
@@ -105,18 +105,20 @@ def plot_paper(case: str | PaperDraws, ax: Axes | None = None, *, bins: int = 60
     ax.set_ylabel("density")
     beyond = float(np.mean(np.abs(coded) > ceiling))
     handles = [
-        _patch(_CODED, "as coded"),
-        _line(_INTENDED, "as intended", width=1.4),
-        _patch(_IMPOSSIBLE["facecolor"], "impossible", hatch="////", edge=_IMPOSSIBLE["edgecolor"]),
+        canvas.patch_handle(_CODED, "as coded"),
+        canvas.line_handle(_INTENDED, "as intended", width=1.4),
+        canvas.patch_handle(
+            _IMPOSSIBLE["facecolor"], "impossible", hatch="////", edge=_IMPOSSIBLE["edgecolor"]
+        ),
         Line2D([], [], linestyle="none", label="single draw printed", **printed | {"markersize": 7}),
         Line2D([], [], linestyle="none", label="the same draw as intended", **same | {"markersize": 6.5}),
     ]
     said = f"{len(coded):,} simulated scores; as coded {beyond:.0%} are larger than any effect size of so few words can be"
-    _headings(ax, f"The paper's simulation: {draws.case.name}", said, handles)
+    canvas.add_headings(ax, f"The paper's simulation: {draws.case.name}", said, handles)
     return ax
 
 
-@_styled
+@canvas.styled
 def plot_false_alarms(
     grid: pd.DataFrame,
     ax: Axes | None = None,
@@ -175,7 +177,7 @@ def plot_false_alarms(
         chosen = chosen[chosen[column] == value]
     from matplotlib.transforms import ScaledTranslation
 
-    ax = _axes(ax, (7.0, 3.8))
+    ax = canvas.axes_or_new(ax, (7.0, 3.8))
     handles: list[Any] = []
     methods, top = list(methods), alpha
     figure = ax.get_figure(root=True)
@@ -197,10 +199,12 @@ def plot_false_alarms(
             markeredgecolor="white", markeredgewidth=0.6, zorder=3, label=f"_{key[0]} {key[1]}", clip_on=False,
             transform=ax.transData + aside,
         )  # fmt: skip
-        handles.append(_line(colour, METHODS[key], marker=marker, width=1.4, style=style))
+        handles.append(canvas.line_handle(colour, METHODS[key], marker=marker, width=1.4, style=style))
         top = max(top, float(rows["alarms_high"].max()))
     ax.axhline(alpha, color="#222222", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
-    handles.append(_line("#222222", f"what a test at {alpha:g} promises", style=(0, (4, 3)), width=0.8))
+    handles.append(
+        canvas.line_handle("#222222", f"what a test at {alpha:g} promises", style=(0, (4, 3)), width=0.8)
+    )
     words = sorted(set(chosen["n_words"]))
     ax.set_xscale("log", base=2)
     ax.set_xticks(words, labels=[str(n) for n in words])
@@ -215,5 +219,5 @@ def plot_false_alarms(
         f"no true difference; {first['n_attributes']} attributes in A and in B that vary by {first['attribute_sd']:g}, "
         f"pairs by {first['pair_sd']:g}; {first['draws']:,} tables each, bars are 95% intervals"
     )
-    _headings(ax, "How often each method finds what is not there", said, handles)
+    canvas.add_headings(ax, "How often each method finds what is not there", said, handles)
     return ax

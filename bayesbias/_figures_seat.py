@@ -10,31 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias import _canvas as canvas
 from bayesbias.association import SeatResult
 from bayesbias.errors import InputError, nearest
-from bayesbias.figures import (
-    _FAINT,
-    _INK,
-    _axes,
-    _headings,
-    _height,
-    _line,
-    _name_rows,
-    _name_x,
-    _patch,
-    _plain,
-    _prob,
-    _size_rows,
-    _styled,
-    write_figures,
-)
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from bayesbias.figures import Plot
 
 __all__ = ["plot_seat", "plot_seat_contrasts", "save_seat_figures"]
 
@@ -51,7 +34,7 @@ _LEVELS = {
 _SAID = {"word": "words", "sent": "bleached sentences", "sent (u)": "unbleached sentences", "text": "scripts"}
 
 
-@_styled
+@canvas.styled
 def plot_seat(result: SeatResult, ax: Axes | None = None, *, alpha: float = 0.01) -> Axes:
     """Show which tests are significant on which encoders, with the effect size of each.
 
@@ -91,13 +74,13 @@ def plot_seat(result: SeatResult, ax: Axes | None = None, *, alpha: float = 0.01
     rows = list(dict.fromkeys(zip(named["title"], named["context"], strict=True)))
     row_of = {key: i for i, key in enumerate(rows)}
     models = list(dict.fromkeys(zip(result.frame["model"], result.frame["options"], strict=True)))
-    ax = _axes(ax, _size_seat(result))
+    ax = canvas.axes_or_new(ax, _size_seat(result))
     # The texts of the cells first, so that they come before those of the headings.
     # Few encoders leave the right side empty: a cell keeps its shape, and the heading its room.
     columns = max(len(models), _FEWEST)
     ax.set_xlim(0, columns)
     ax.set_ylim(len(rows), 0)
-    points = _height(ax) / len(rows)
+    points = canvas.height_of(ax) / len(rows)
     size = float(np.clip(0.62 * points, 4.0, 8.0))
     seen = set()
     for at, row in zip(named.index, result.frame.loc[named.index].itertuples(), strict=True):
@@ -105,7 +88,7 @@ def plot_seat(result: SeatResult, ax: Axes | None = None, *, alpha: float = 0.01
         seen.add((x, y))
         step = "holm" if row.p_holm < alpha else "alone" if row.p_value < alpha else "not"
         _cell(ax, x, y, _SHADES[step])
-        ink = "white" if step == "holm" else _INK
+        ink = "white" if step == "holm" else canvas.INK
         ax.text(
             x + 0.5, y + 0.53, "none" if pd.isna(row.effect_size) else f"{row.effect_size:.2f}".replace("-", "−"),
             ha="center", va="center", fontsize=size, color=ink,
@@ -133,19 +116,19 @@ def plot_seat(result: SeatResult, ax: Axes | None = None, *, alpha: float = 0.01
         _box(_SHADES["not"], "not significant"),
         _box(_SHADES["alone"], f"p < {alpha:g}"),
         _box(_SHADES["holm"], "also after Holm's correction"),
-        _line(
-            _INK, "not when each word counts once", marker="o", size=4.5, style="none",
+        canvas.line_handle(
+            canvas.INK, "not when each word counts once", marker="o", size=4.5, style="none",
             markerfacecolor="none", markeredgewidth=0.8,
         ),
     ]  # fmt: skip
     if len(seen) < len(models) * len(rows):
-        handles.append(_patch("#EFEFEF", "not run", hatch="////", edge="#B5B5B5"))
+        handles.append(canvas.patch_handle("#EFEFEF", "not run", hatch="////", edge="#B5B5B5"))
     said = f"Effect sizes; {len(result.frame)} tests in the family. One-sided: a negative effect is never significant."
-    _headings(ax, "Significance of every test on every encoder", said, handles)
+    canvas.add_headings(ax, "Significance of every test on every encoder", said, handles)
     return ax
 
 
-@_styled
+@canvas.styled
 def plot_seat_contrasts(result: SeatResult, encoder: str | None = None, ax: Axes | None = None) -> Axes:
     """Show the hierarchical reading: the association contrast of each test with its HPDI, for new words and templates.
 
@@ -175,15 +158,15 @@ def plot_seat_contrasts(result: SeatResult, encoder: str | None = None, ax: Axes
     rows = _contrast_rows(result, encoder)
     titles = list(dict.fromkeys(rows["title"]))
     contexts = [name for name in _LEVELS if name in set(rows["context"])]
-    ax = _axes(ax, _size_contrasts(result))
+    ax = canvas.axes_or_new(ax, _size_contrasts(result))
     low, high = min(rows["hpdi_low"].min(), 0.0), max(rows["hpdi_high"].max(), 0.0)
     pad = 0.05 * (high - low) or 0.01
     ax.set_xlim(low - pad, high + pad)
     ax.set_ylim(len(titles), 0)
-    points = _height(ax) / len(titles)
+    points = canvas.height_of(ax) / len(titles)
     for i in range(0, len(titles), 2):
         ax.axhspan(i, i + 1, color="#F3F3F3", linewidth=0, zorder=0)
-    ax.axvline(0, color=_INK, linewidth=0.8, zorder=0.7)
+    ax.axvline(0, color=canvas.INK, linewidth=0.8, zorder=0.7)
     lane = 0.8 / len(contexts)
     lanes = rows.groupby("title", sort=False)["context"].agg(list)
     marker_size = float(np.clip(0.5 * lane * points, 2.6, 5.5))
@@ -211,20 +194,23 @@ def plot_seat_contrasts(result: SeatResult, encoder: str | None = None, ax: Axes
         _beside(ax, None, "word", 22.0, 7.5, up=3)
         _beside(ax, None, "template", 58.0, 7.5, up=3)
         _beside(ax, None, "share of variance", 58.0, 7.5, up=13, weight="bold")
-    _name_rows(ax, [i + 0.5 for i in range(len(titles))], titles)
+    canvas.name_rows(ax, [i + 0.5 for i in range(len(titles))], titles)
     ax.tick_params(axis="y", length=0, labelsize=size)
     ax.tick_params(axis="x", labelsize=8)
-    _name_x(ax, "associated − different, in cosine distance (below 0: as the test supposes)")
+    canvas.name_x(ax, "associated − different, in cosine distance (below 0: as the test supposes)")
     handles = [
-        _line(_LEVELS[name][0], _SAID[name], marker=_LEVELS[name][1], width=1.8, size=5) for name in contexts
+        canvas.line_handle(_LEVELS[name][0], _SAID[name], marker=_LEVELS[name][1], width=1.8, size=5)
+        for name in contexts
     ]
     if not rows["converged"].all():
         handles.append(
-            _line(_INK, "not to be trusted yet", marker="o", style="none", markerfacecolor="white", size=5)
+            canvas.line_handle(
+                canvas.INK, "not to be trusted yet", marker="o", style="none", markerfacecolor="white", size=5
+            )
         )
-    prob = _prob(result.provenance["prob"])
+    prob = canvas.as_percent(result.provenance["prob"])
     said = f"{rows['column'].iloc[0]}, model sentence. Posterior mean and {prob} HPDI, for new words and new templates"
-    _headings(ax, "The association, with its uncertainty", said, handles)
+    canvas.add_headings(ax, "The association, with its uncertainty", said, handles)
     return ax
 
 
@@ -252,7 +238,7 @@ def save_seat_figures(
     InputError
         For an unknown format, or a folder that cannot be written.
     """
-    plots: dict[str, Plot] = {
+    plots: dict[str, canvas.Plot] = {
         "seat": (lambda figure: plot_seat(result, ax=figure.subplots()), _size_seat(result))
     }
     fitted = _fitted(result)
@@ -263,7 +249,7 @@ def save_seat_figures(
 
         stem = f"seat_contrasts_{number}" if len(fitted) > 1 else "seat_contrasts"
         plots[stem] = (contrasts, _size_contrasts(result))
-    return write_figures(plots, folder, formats)
+    return canvas.write_figures(plots, folder, formats)
 
 
 # -- rows and sizes --------------------------------------------------------------------------------
@@ -271,11 +257,11 @@ def save_seat_figures(
 
 def _size_seat(result: SeatResult) -> tuple[float, float]:
     rows = result.named()[["title", "context"]].drop_duplicates()
-    return _size_rows(len(rows), 0.24, 0.165)
+    return canvas.size_rows(len(rows), 0.24, 0.165)
 
 
 def _size_contrasts(result: SeatResult) -> tuple[float, float]:
-    return _size_rows(result.named()["title"].nunique(), 0.42, 0.26)
+    return canvas.size_rows(result.named()["title"].nunique(), 0.42, 0.26)
 
 
 def _fitted(result: SeatResult) -> list[str]:
@@ -307,7 +293,7 @@ def _column(model: str, options: str) -> str:
 def _encoder_label(model: str, options: str, longest: int) -> str:
     """Put name and options on lines of their own, none longer than its column."""
     lines = [model, *options.split(";")] if options else [model]
-    return "\n".join(_plain(part, longest) for line in lines for part in textwrap.wrap(line, longest))
+    return "\n".join(canvas.plain(part, longest) for line in lines for part in textwrap.wrap(line, longest))
 
 
 # -- drawing ---------------------------------------------------------------------------------------
@@ -325,17 +311,17 @@ def _cell(ax: Axes, x: float, y: float, colour: str, hatch: str | None = None) -
 def _row_names(ax: Axes, rows: list[tuple[str, str]], points: float, used: float) -> None:
     """Name each test once, beside the first of its rows, and the context of every row."""
     size = float(np.clip(0.66 * points, 4.0, 8.0))
-    _name_rows(ax, [i + 0.5 for i in range(len(rows))], [context for _, context in rows])
+    canvas.name_rows(ax, [i + 0.5 for i in range(len(rows))], [context for _, context in rows])
     ax.tick_params(axis="y", length=0, labelsize=size)
     last = ""
     for i, (title, _) in enumerate(rows):
         if title == last:
             continue
         if i:
-            ax.axhline(i, xmax=used, color=_FAINT, linewidth=0.9, zorder=2)
+            ax.axhline(i, xmax=used, color=canvas.FAINT, linewidth=0.9, zorder=2)
         last = title
         ax.annotate(
-            _plain(title), (0, i + 0.5), (-5.2 * size, 0), xycoords=ax.get_yaxis_transform(),
+            canvas.plain(title), (0, i + 0.5), (-5.2 * size, 0), xycoords=ax.get_yaxis_transform(),
             textcoords="offset points", ha="right", va="center", fontsize=size, annotation_clip=False,
         )  # fmt: skip
 
@@ -360,4 +346,4 @@ def _shift(ax: Axes, right: float) -> Any:
 def _box(colour: str, label: str) -> Any:
     from matplotlib.patches import Patch
 
-    return Patch(facecolor=colour, edgecolor=_FAINT, linewidth=0.6, label=label)
+    return Patch(facecolor=colour, edgecolor=canvas.FAINT, linewidth=0.6, label=label)

@@ -15,30 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias import _canvas as canvas
 from bayesbias.errors import FitError, InputError, nearest
-from bayesbias.figures import (
-    _HEAD,
-    _INK,
-    _MARKER,
-    _bandwidth,
-    _colour,
-    _contrast_colour,
-    _contrast_marker,
-    _density,
-    _headings,
-    _line,
-    _name_x,
-    _plain,
-    _predictive,
-    _prob,
-    _range,
-    _ridge_axis,
-    _row_axis,
-    _size_ridges,
-    _size_rows,
-    _styled,
-    write_figures,
-)
+from bayesbias.figures import _predictive
 from bayesbias.posterior import PROB, BiasFit
 from bayesbias.sentiment import (
     SentimentAnalysis,
@@ -51,8 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from bayesbias.figures import Plot
 
 __all__ = [
     "plot_earnings",
@@ -144,7 +121,7 @@ def plot_noun_pairs(
     return _forest(fit, "noun_pair", prob, ax, classifier)
 
 
-@_styled
+@canvas.styled
 def _forest(fit: BiasFit, level: str, prob: float, ax: Axes | None, classifier: str | None) -> Axes:
     names = _chosen(_classifiers(fit), ax, classifier)
     if ax is not None:
@@ -167,14 +144,14 @@ def _draw_forest(fit: BiasFit, level: str, prob: float, names: Sequence[str], ax
     low, high = min(low, shown.min(), 0.0), max(high, shown.max(), 0.0)
     pad = 0.04 * (high - low) or 0.1
     several = len(axes) > 1
-    gap = _HEAD if several else 0.0
+    gap = canvas.HEAD if several else 0.0
     labels = [(gap + i + 0.5, _pair_label(name)) for i, name in enumerate(order)]
     for place, (name, ax) in enumerate(zip(names, axes, strict=True)):
         heads = [(gap / 2, name)] if several else []
-        points = _row_axis(ax, labels, heads, (low - pad, high + pad), inside=True)
+        points = canvas.row_axis(ax, labels, heads, (low - pad, high + pad), inside=True)
         if place:
             ax.set_yticks([])
-        ax.axvline(0, color=_INK, linewidth=0.8, zorder=0.7)
+        ax.axvline(0, color=canvas.INK, linewidth=0.8, zorder=0.7)
         size, thick = float(np.clip(0.3 * points, 2.6, 5.5)), float(np.clip(0.12 * points, 0.9, 1.8))
         rows = {label: at for (at, _), label in zip(labels, order, strict=True)}
         for estimand in _ESTIMANDS:
@@ -182,29 +159,36 @@ def _draw_forest(fit: BiasFit, level: str, prob: float, names: Sequence[str], ax
             for r in means[estimand][means[estimand]["classifier"] == name].itertuples():
                 y = rows[str(r.name)] + (-0.2 if population else 0.2)
                 ax.plot(
-                    [r.hpdi_low, r.hpdi_high], [y, y], color=_contrast_colour(estimand),
+                    [r.hpdi_low, r.hpdi_high], [y, y], color=canvas.contrast_colour(estimand),
                     linewidth=thick if population else 0.6 * thick, solid_capstyle="butt", zorder=3, label="_interval",
                 )  # fmt: skip
-                ax.plot([r.mean], [y], zorder=4, label=f"_{estimand}", **_contrast_marker(estimand, size))
+                ax.plot(
+                    [r.mean], [y], zorder=4, label=f"_{estimand}", **canvas.contrast_marker(estimand, size)
+                )
         for label, at in rows.items():
             ax.plot(
-                [raw[name, label]], [at + 0.2], marker="|", markersize=1.5 * size, color=_INK,
+                [raw[name, label]], [at + 0.2], marker="|", markersize=1.5 * size, color=canvas.INK,
                 markeredgewidth=1.0, zorder=5, label="_raw",
             )  # fmt: skip
-        _name_x(ax, _SCALE[fit.spec.outcome] if not several else _SCALE[fit.spec.outcome].split(", ")[0])
+        canvas.name_x(
+            ax, _SCALE[fit.spec.outcome] if not several else _SCALE[fit.spec.outcome].split(", ")[0]
+        )
     handles = [
         *(
-            _line(_contrast_colour(e), said[level], width=1.8 if e == "population" else 1.1, **_contrast_marker(e, 5.5))
+            canvas.line_handle(
+                canvas.contrast_colour(e), said[level], width=1.8 if e == "population" else 1.1,
+                **canvas.contrast_marker(e, 5.5),
+            )
             for e, said in (("population", _NEW), ("these_words", _LISTED))
         ),
-        _line(_INK, "raw mean", marker="|", style="none", size=8, markeredgewidth=1.0),
+        canvas.line_handle(canvas.INK, "raw mean", marker="|", style="none", size=8, markeredgewidth=1.0),
     ]  # fmt: skip
     noun = "profession" if level == "profession" else "noun pair"
-    said = f"Model {fit.spec.name}, {_of(names)}. Posterior mean and {_prob(prob)} HPDI"
+    said = f"Model {fit.spec.name}, {_of(names)}. Posterior mean and {canvas.as_percent(prob)} HPDI"
     if several:
         scale = "probability" if fit.spec.outcome == "difference" else "log odds"
         said += f", in {scale} of the positive class; rows in the order of {names[0]}"
-    _headings(axes[0], f"Female − male, per {noun}", said, handles, across=axes if several else ())
+    canvas.add_headings(axes[0], f"Female − male, per {noun}", said, handles, across=axes if several else ())
     return axes[0]
 
 
@@ -225,7 +209,7 @@ def _pair_label(name: str) -> str:
 # -- male against female ---------------------------------------------------------------------------------
 
 
-@_styled
+@canvas.styled
 def plot_genders(
     table: pd.DataFrame | SentimentAnalysis | BiasFit,
     ax: Axes | None = None,
@@ -275,17 +259,17 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
     labelled = []
     for name, ax in zip(names, axes, strict=True):
         part = ranked[ranked["classifier"] == name]
-        ax.plot([low, high], [low, high], color=_INK, linewidth=0.8, zorder=1, label="_alike")
+        ax.plot([low, high], [low, high], color=canvas.INK, linewidth=0.8, zorder=1, label="_alike")
         x, y = part["p_male"].to_numpy(dtype=float), part["p_female"].to_numpy(dtype=float)
         ax.plot(
-            x, y, marker=_MARKER["different"], linestyle="none", markersize=5, color=_colour("different"),
+            x, y, marker=canvas.MARKER["different"], linestyle="none", markersize=5, color=canvas.colour_of("different"),
             markeredgecolor="white", markeredgewidth=0.6, zorder=3, label="_professions",
         )  # fmt: skip
         ax.set_xlim(low, high)
         ax.set_ylim(low, high)
         ax.set_box_aspect(1)
         labelled.append((ax, x, y, part["profession"].astype(str).tolist()))
-        _name_x(
+        canvas.name_x(
             ax,
             "male sentences: mean probability of the positive class" if len(axes) == 1 else f"male, {name}",
         )
@@ -295,10 +279,18 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
     n = frame["noun_pair"].nunique()
     said = f"Mean probability of the positive class over {n} noun pairs, {_of(names)}"
     handles = [
-        _line(_colour("different"), "profession", marker=_MARKER["different"], style="none", size=5),
-        _line(_INK, "rated alike; above it the female sentences are rated higher", width=0.8),
+        canvas.line_handle(
+            canvas.colour_of("different"),
+            "profession",
+            marker=canvas.MARKER["different"],
+            style="none",
+            size=5,
+        ),
+        canvas.line_handle(
+            canvas.INK, "rated alike; above it the female sentences are rated higher", width=0.8
+        ),
     ]
-    _headings(
+    canvas.add_headings(
         axes[0], "Professions: male against female", said, handles, across=axes if len(axes) > 1 else ()
     )
     for ax, *points in labelled:
@@ -309,7 +301,7 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
 # -- earnings -----------------------------------------------------------------------------------------
 
 
-@_styled
+@canvas.styled
 def plot_earnings(
     table: pd.DataFrame | SentimentAnalysis | BiasFit,
     earnings: Mapping[str, float] | None = None,
@@ -387,9 +379,9 @@ def _draw_earnings(
     for name, ax in zip(names, axes, strict=True):
         part = parts[name]
         ax.errorbar(
-            part["earnings"], part["sentiment"], fmt=_MARKER["different"], markersize=5,
+            part["earnings"], part["sentiment"], fmt=canvas.MARKER["different"], markersize=5,
             yerr=[part["half"].clip(upper=part["sentiment"]), part["half"].clip(upper=1 - part["sentiment"])],
-            color=_colour("different"), markeredgecolor="white", markeredgewidth=0.6, elinewidth=1.1, zorder=3,
+            color=canvas.colour_of("different"), markeredgecolor="white", markeredgewidth=0.6, elinewidth=1.1, zorder=3,
         )  # fmt: skip
         ax.set_xlim(pay.min() - pads[1], pay.max() + pads[1])
         ax.set_ylim(low - pads[0], high + pads[0])
@@ -404,19 +396,25 @@ def _draw_earnings(
         if told:
             said.append((f"{name}: " if len(names) > 1 else "") + ", ".join(told))
         unit = "median weekly earnings, US dollars"
-        _name_x(ax, unit if len(axes) == 1 else f"{name}: weekly earnings, US dollars")
+        canvas.name_x(ax, unit if len(axes) == 1 else f"{name}: weekly earnings, US dollars")
     axes[0].set_ylabel("mean probability of the positive class", fontsize=8.5)
     n = len(next(iter(parts.values())))
     lead = f"{n} professions with earnings, {_of(names)}. "
-    lead += f"Correlation with {_prob(prob)} interval, professions taken for a sample: " if said else ""
+    lead += (
+        f"Correlation with {canvas.as_percent(prob)} interval, professions taken for a sample: "
+        if said
+        else ""
+    )
     handles = [
-        _line(
-            _colour("different"), f"profession, mean with {_prob(prob)} interval (spread between noun pairs, their "
-            "common part removed)", marker=_MARKER["different"], width=1.1, size=5,
+        canvas.line_handle(
+            canvas.colour_of("different"),
+            f"profession, mean with {canvas.as_percent(prob)} interval (spread between noun pairs, their "
+            "common part removed)",
+            marker=canvas.MARKER["different"], width=1.1, size=5,
         )
     ]  # fmt: skip
     across = axes if len(axes) > 1 else ()
-    _headings(axes[0], "Earnings and sentiment", lead + "; ".join(said), handles, across=across)
+    canvas.add_headings(axes[0], "Earnings and sentiment", lead + "; ".join(said), handles, across=across)
     for ax, part in labelled:
         x, y, half = (part[column].to_numpy(dtype=float) for column in ("earnings", "sentiment", "half"))
         _label_points(ax, x, y, part.index.tolist(), panels=len(axes), half=half)
@@ -447,7 +445,7 @@ def _profession_means(part: pd.DataFrame, earnings: Mapping[str, float], prob: f
 # -- posterior predictive -------------------------------------------------------------------------------
 
 
-@_styled
+@canvas.styled
 def plot_sentiment_predictive(fit: BiasFit, ax: Axes | None = None, *, replicates: int = 50) -> Axes:
     """Hold the observed differences of each classifier against tables that the fitted model would make.
 
@@ -470,30 +468,30 @@ def plot_sentiment_predictive(fit: BiasFit, ax: Axes | None = None, *, replicate
     if ax is None:
         import matplotlib.pyplot as plt
 
-        ax = plt.subplots(figsize=_size_ridges(len(names)), layout="constrained")[1]
+        ax = plt.subplots(figsize=canvas.size_ridges(len(names)), layout="constrained")[1]
     observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
     drawn = _predictive(fit, replicates)
-    low, high = _range([observed, drawn.ravel()], 0.0005)
+    low, high = canvas.value_range([observed, drawn.ravel()], 0.0005)
     margin = 0.15 * (high - low)
     grid = np.linspace(min(low - margin, observed.min()), max(high + margin, observed.max()), 301)
-    _ridge_axis(ax, names, (float(grid[0]), float(grid[-1])))
+    canvas.ridge_axis(ax, names, (float(grid[0]), float(grid[-1])))
     for row, name in enumerate(names):
         mine = (fit.table["classifier"].astype(str) == name).to_numpy()
-        width = _bandwidth(observed[mine])
-        seen = _density(observed[mine], grid, width)
-        made = [_density(values, grid, width) for values in drawn[:, mine]]
+        width = canvas.bandwidth(observed[mine])
+        seen = canvas.density(observed[mine], grid, width)
+        made = [canvas.density(values, grid, width) for values in drawn[:, mine]]
         scale = 0.84 / max(float(seen.max()), *(float(curve.max()) for curve in made))
         for curve in made:
             ax.plot(grid, row + 0.42 - scale * curve, color="#9A9A9A", linewidth=0.5, alpha=0.45, zorder=2)
-        colour = _colour("different")
+        colour = canvas.colour_of("different")
         ax.plot(grid, row + 0.42 - scale * seen, color=colour, linewidth=2, zorder=3, label="_observed")
-    _name_x(ax, _SCALE[fit.spec.outcome])
+    canvas.name_x(ax, _SCALE[fit.spec.outcome])
     handles = [
-        _line(_colour("different"), "observed sentence pairs (density)", width=2),
-        _line("#9A9A9A", f"{len(drawn)} tables made by the fitted model", width=0.8),
+        canvas.line_handle(canvas.colour_of("different"), "observed sentence pairs (density)", width=2),
+        canvas.line_handle("#9A9A9A", f"{len(drawn)} tables made by the fitted model", width=0.8),
     ]
     said = f"Model {fit.spec.name}, {_of(names)}"
-    _headings(ax, "Posterior predictive check", said, handles)
+    canvas.add_headings(ax, "Posterior predictive check", said, handles)
     return ax
 
 
@@ -532,7 +530,7 @@ def save_sentiment_figures(
     frame = _table_of(result)
     names = list(dict.fromkeys(frame["classifier"].astype(str)))
     pay = _earnings_of(result) if earnings is None else dict(earnings)
-    plots: dict[str, Plot] = {}
+    plots: dict[str, canvas.Plot] = {}
     if isinstance(result, BiasFit):
         for level, name in (("profession", "professions"), ("noun_pair", "noun_pairs")):
 
@@ -542,7 +540,7 @@ def save_sentiment_figures(
             plots[name] = (forest, _size_forest(result, level, len(names)))
         plots["predictive"] = (
             lambda figure: plot_sentiment_predictive(result, ax=figure.subplots()),
-            _size_ridges(len(names)),
+            canvas.size_ridges(len(names)),
         )
     plots["genders"] = (
         lambda figure: _draw_genders(frame, names, _panels(figure, len(names))),
@@ -553,7 +551,7 @@ def save_sentiment_figures(
             lambda figure: _draw_earnings(frame, pay, 0.95, names, _panels(figure, len(names))),
             _size_scatter(len(names), 4.8),
         )
-    return write_figures(plots, folder, formats)
+    return canvas.write_figures(plots, folder, formats)
 
 
 # -- small things ---------------------------------------------------------------------------------------
@@ -597,7 +595,7 @@ def _panels(figure: Figure, n: int, *, sharey: bool = True) -> list[Axes]:
 
 
 def _size_forest(fit: BiasFit, level: str, panels: int) -> tuple[float, float]:
-    width, height = _size_rows(fit.table[level].nunique() + _HEAD * (panels > 1), 0.34, 0.17)
+    width, height = canvas.size_rows(fit.table[level].nunique() + canvas.HEAD * (panels > 1), 0.34, 0.17)
     return (width if panels < 3 else 1.6 + 2.6 * panels), height
 
 
@@ -663,7 +661,7 @@ def _label_points(
             continue
         _, _, (dx, dy), reach, box = min(possible, key=lambda found: found[:2])
         ax.annotate(
-            _plain(text), (x[first], y[first]), (dx * reach, dy * reach), textcoords="offset points",
+            canvas.plain(text), (x[first], y[first]), (dx * reach, dy * reach), textcoords="offset points",
             ha={1: "left", 0: "center", -1: "right"}[dx], va={1: "bottom", 0: "center", -1: "top"}[dy],
             fontsize=_LABEL, zorder=4,
         )  # fmt: skip

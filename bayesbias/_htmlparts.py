@@ -187,13 +187,13 @@ def _figure(
 ) -> _Figure:
     from matplotlib.figure import Figure
 
-    from bayesbias.figures import _rendered
+    from bayesbias import _canvas as canvas
 
     figure = Figure(figsize=size, layout="constrained")
     draw(figure.subplots())
-    content = _inline_svg(_rendered(figure, "svg"), f"{id_}-", alt)
+    content = _inline_svg(canvas.rendered(figure, "svg"), f"{id_}-", alt)
     if content is None:
-        content = _inline_png(_rendered(figure, "png"), alt)
+        content = _inline_png(canvas.rendered(figure, "png"), alt)
     return _Figure(f"figure-{id_}", caption, content)
 
 

@@ -421,8 +421,8 @@ def _told(about: dict[str, Any]) -> str:
 
 
 def _trust(fit: BiasFit, doubts: list[str]) -> _Part:
+    from bayesbias import _canvas as canvas
     from bayesbias import _figures_sentiment as fs
-    from bayesbias.figures import _size_ridges
 
     problems = fit.diagnostics()["problems"]
     sentences = [_sentence(text) for text in problems] or ["The chains agree and no transition diverged."]
@@ -431,7 +431,7 @@ def _trust(fit: BiasFit, doubts: list[str]) -> _Part:
     predictive = _figure(
         "predictive",
         lambda ax: fs.plot_sentiment_predictive(fit, ax=ax),
-        _size_ridges(fit.table["classifier"].nunique()),
+        canvas.size_ridges(fit.table["classifier"].nunique()),
         "The observed differences against tables that the fitted model would make: where the coloured curve leaves the "
         "grey ones, the model misses something.",
         "Densities of the observed differences per classifier over those of replicated tables.",

@@ -1,12 +1,9 @@
 """Figures: each `plot_*` takes a result and an optional Axes, and returns the Axes.
 
 Without Axes a figure of a fitting size is made through pyplot, so that it shows in a notebook as any other;
-nothing else here touches pyplot, and `save_figures` does without it. Fonts, sizes and colours are set for
-the artists drawn here and for nothing else. Colours are those of Okabe and Ito (2008), which the
-colour-blind can tell apart; they also differ in grey, and every connection has a marker of its own.
-
-Words are drawn as they are written: a ``$`` starts no formula. A script that the font lacks shows as
-boxes; choose a font with ``matplotlib.rcParams["font.family"]``, which is respected.
+nothing else here touches pyplot, and `save_figures` does without it. A script that the font lacks shows as
+boxes; choose a font with ``matplotlib.rcParams["font.family"]``, which is respected. Style, rows and headings
+are in `_canvas`.
 
 Title and legend stand above the Axes, where they hide no data; give a figure of your own
 ``layout="constrained"``, so that it makes room for them.
@@ -14,19 +11,14 @@ Title and legend stand above the Axes, where they hide no data; give a figure of
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import io
 import os
-import textwrap
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias._resources import whole_file
+from bayesbias import _canvas as canvas
 from bayesbias.errors import InputError, nearest
 from bayesbias.posterior import CONTRASTS, ESTIMANDS, PROB, ROPE, BiasFit
 from bayesbias.spec import CONNECTIONS, Design, ModelSpec, load_model
@@ -35,8 +27,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    Plot = tuple[Callable[[Figure], object], tuple[float, float]]  # what draws, and inches
 
 __all__ = [
     "plot_connections",
@@ -47,81 +37,18 @@ __all__ = [
     "save_figures",
 ]
 
-# Okabe and Ito, Color Universal Design (2008): vermillion, blue, reddish purple; the fourth is a dark grey
-# in place of their black. Their luminances (119, 87, 151, 64 of 255) keep neighbours apart in grey print.
-_COLOUR = {"associated": "#D55E00", "different": "#0072B2", "human": "#CC79A7", "neutral": "#404040"}
-_MARKER = {"associated": "o", "different": "s", "human": "^", "neutral": "D"}
-_INK = "#222222"
-_FAINT = "#767676"
-_BAND = "#F3F3F3"
-_WIDTH = 7.0  # inches: two columns of a journal
-_HEAD = 0.75  # height of a heading, in rows
-_PAGE = 9.4  # inches: the text of a page, with room for a caption
-_ROOM_AROUND = 1.4  # inches for title, legend and axis
 _TIGHT, _TIGHT_IN_COLUMNS = 0.3, 0.24  # inches; less, and the four lanes of a word run together
 _LONGEST_IN_COLUMNS = 16  # letters of a word; longer ones leave half a page too narrow for distances
-_TALLEST = 100.0  # inches; a PNG cannot hold more than 65,535 rows of pixels
-# A plain dict of Any: matplotlib's own type of it lists every setting there is.
-_STYLE: Any = {
-    "font.size": 8,
-    "axes.titlesize": 9.5,
-    "axes.titleweight": "bold",
-    "axes.titlecolor": _INK,
-    "axes.labelsize": 8.5,
-    "axes.labelcolor": _INK,
-    "axes.edgecolor": _INK,
-    "axes.facecolor": "white",
-    "axes.linewidth": 0.7,
-    "axes.grid": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "figure.facecolor": "white",
-    "legend.fontsize": 8,
-    "legend.frameon": False,
-    "text.color": _INK,
-    "text.parse_math": True,  # `_plain` escapes for it, so it must not be off
-    "text.usetex": False,
-    "xtick.color": _INK,
-    "xtick.labelsize": 8,
-    "ytick.color": _INK,
-    "ytick.labelsize": 8,
-    "hatch.linewidth": 0.5,
-}
-_FORMATS = ("pdf", "png", "svg")
-_OUTCOME = {"distance": "cosine distance (0 = same direction, 1 = unrelated, 2 = opposite)"}
-_ESTIMAND = {"population": "population: new words like these", "these_words": "these words only"}
-# At the level of classes and words the protected words keep their own effects; only attributes are new.
-_ESTIMAND_WITHIN = _ESTIMAND | {"population": "population: new attributes like these"}
 _LEVELS = ("overall", "class", "word")
 _COLUMNS = {"population": 32.0, "these_words": 62.0}  # right ends of the columns, in points from the Axes
 _PRIOR_DRAWS = 6000
 _PRIOR_PAIRS = 20_000
 
 
-def _styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
-    """Run `function` under the style of the package, and leave matplotlib's settings as they were."""
-
-    @functools.wraps(function)
-    def inner(*args: P.args, **kwargs: P.kwargs) -> T:
-        import matplotlib as mpl
-
-        if kwargs.get("ax") is None and function.__name__.startswith("plot_"):
-            import matplotlib.pyplot as plt
-
-            # A notebook sets itself up when the backend is first loaded; within the context below that would be undone
-            # and later figures not shown. With no figure open there is none that loading could close.
-            if not plt.get_fignums():
-                plt.switch_backend(mpl.get_backend())
-        with mpl.rc_context(_STYLE):
-            return function(*args, **kwargs)
-
-    return inner
-
-
 # -- the five figures -----------------------------------------------------------------------------
 
 
-@_styled
+@canvas.styled
 def plot_priors(
     model_or_fit: str | os.PathLike[str] | ModelSpec | BiasFit, ax: Axes | None = None, *, seed: int = 0
 ) -> Axes:
@@ -168,44 +95,47 @@ def plot_priors(
     predictive = {str(name): new[:, i] for i, name in enumerate(pairs["connection"])}
 
     names = list(means)
-    ax = _axes(ax, _size_ridges(len(names)))
+    ax = canvas.axes_or_new(ax, canvas.size_ridges(len(names)))
     possible = (0.0, 2.0) if spec.outcome == "distance" else None
-    low, high = (-1.0, 3.0) if possible else _range([*means.values(), *predictive.values()], 0.01)
+    low, high = (-1.0, 3.0) if possible else canvas.value_range([*means.values(), *predictive.values()], 0.01)
     grid = np.linspace(low, high, 401)
-    _ridge_axis(ax, names, (low, high))
+    canvas.ridge_axis(ax, names, (low, high))
     if possible:
         for edges in ((low, possible[0]), (possible[1], high)):
             ax.axvspan(*edges, facecolor="#E4E4E4", edgecolor="#B5B5B5", hatch="////", linewidth=0, zorder=0)
     for row, name in enumerate(names):
-        curves = [_density(drawn, grid, 1.6 * _bandwidth(drawn)) for drawn in (means[name], predictive[name])]
+        curves = [
+            canvas.density(drawn, grid, 1.6 * canvas.bandwidth(drawn))
+            for drawn in (means[name], predictive[name])
+        ]
         # Each curve has its own scale, since a prior of the mean can be far narrower than that of a pair.
         up = [row + 0.42 - 0.8 * curve / curve.max() for curve in curves]
         ax.fill_between(
             grid,
             row + 0.42,
             up[0],
-            color=_colour(name),
+            color=canvas.colour_of(name),
             alpha=0.4,
             linewidth=0,
             zorder=2,
             label="_prior of the mean",
         )
-        ax.plot(grid, up[1], color=_INK, linewidth=1.2, zorder=3, label="_prior predictive of a pair")
+        ax.plot(grid, up[1], color=canvas.INK, linewidth=1.2, zorder=3, label="_prior predictive of a pair")
         if possible:
             out = float(np.mean((predictive[name] < possible[0]) | (predictive[name] > possible[1])))
-            _aside(ax, row, f"{_percent(out)} of pairs\nimpossible")
-    _name_x(ax, _label(spec))
+            canvas.write_aside(ax, row, f"{_percent(out)} of pairs\nimpossible")
+    canvas.name_x(ax, canvas.outcome_label(spec))
     handles = [
-        _patch(_FAINT, "prior of the mean distance", alpha=0.5),
-        _line(_INK, "prior predictive of a single pair"),
-        *([_patch("#E4E4E4", "impossible", hatch="////", edge="#B5B5B5")] if possible else []),
+        canvas.patch_handle(canvas.FAINT, "prior of the mean distance", alpha=0.5),
+        canvas.line_handle(canvas.INK, "prior predictive of a single pair"),
+        *([canvas.patch_handle("#E4E4E4", "impossible", hatch="////", edge="#B5B5B5")] if possible else []),
     ]
     said = f"Model {spec.name}" + (f" on {_table_name(fit)}" if fit is not None else "")
-    _headings(ax, "Before the data: prior against the possible distances", said, handles)
+    canvas.add_headings(ax, "Before the data: prior against the possible distances", said, handles)
     return ax
 
 
-@_styled
+@canvas.styled
 def plot_connections(
     fit: BiasFit, prob: float = PROB, estimand: str = "population", ax: Axes | None = None
 ) -> Axes:
@@ -237,12 +167,12 @@ def plot_connections(
     _need_fit(fit)
     _need(fit.table, ("connection",), fit.spec)
     frame = fit.summary(prob, estimand)
-    ax = _axes(ax, _size_connections(fit))
+    ax = canvas.axes_or_new(ax, _size_connections(fit))
     names = list(frame["connection"])
-    _ridge_axis(ax, names, _padded(frame["hpdi_low"].min(), frame["hpdi_high"].max(), fit.spec))
-    _mark_one(ax, fit.spec)
+    canvas.ridge_axis(ax, names, canvas.padded(frame["hpdi_low"].min(), frame["hpdi_high"].max(), fit.spec))
+    canvas.mark_one(ax, fit.spec)
     for row, line in enumerate(frame.itertuples()):
-        colour = _colour(line.connection)
+        colour = canvas.colour_of(line.connection)
         ax.plot(
             [line.hpdi_low, line.hpdi_high],
             [row, row],
@@ -251,18 +181,22 @@ def plot_connections(
             zorder=3,
             solid_capstyle="butt",
         )
-        _point(ax, line.mean, row, line.connection, 7)
-        _aside(ax, row, f"{line.mean:.3f}\n[{line.hpdi_low:.3f}, {line.hpdi_high:.3f}]")
-    _name_x(ax, _label(fit.spec))
+        canvas.draw_point(ax, line.mean, row, line.connection, 7)
+        canvas.write_aside(ax, row, f"{line.mean:.3f}\n[{line.hpdi_low:.3f}, {line.hpdi_high:.3f}]")
+    canvas.name_x(ax, canvas.outcome_label(fit.spec))
     handles = [
-        _line(_INK, f"posterior mean and {_prob(prob)} HPDI", marker="o", width=2.4, size=6),
-        *_one_handle(fit.spec),
+        canvas.line_handle(
+            canvas.INK, f"posterior mean and {canvas.as_percent(prob)} HPDI", marker="o", width=2.4, size=6
+        ),
+        *canvas.one_handle(fit.spec),
     ]
-    _headings(ax, "Mean distance per connection", f"{_source(fit)}; {_ESTIMAND[estimand]}", handles)
+    canvas.add_headings(
+        ax, "Mean distance per connection", f"{_source(fit)}; {canvas.ESTIMAND[estimand]}", handles
+    )
     return ax
 
 
-@_styled
+@canvas.styled
 def plot_words(
     fit: BiasFit,
     prob: float = PROB,
@@ -357,13 +291,13 @@ def _draw_words(fit: BiasFit, prob: float, estimand: str, shown: Sequence[str], 
     span = _trimmed(fit, means)
     means = means[means["protected_word"].isin(shown)]
     table = fit.table[fit.table["protected_word"].astype(str).isin(shown)]
-    grids = [_placed(groups) for groups in _in_columns(_by_class(table), len(axes))]
+    grids = [canvas.placed(groups) for groups in _in_columns(canvas.by_class(table), len(axes))]
     # Every column is as long as the longest, so that all rows are equally high.
-    longest = max(len(labels) + _HEAD * len(heads) for _, labels, heads in grids)
+    longest = max(len(labels) + canvas.HEAD * len(heads) for _, labels, heads in grids)
     beyond = 0
     for ax, (rows, labels, heads) in zip(axes, grids, strict=True):
-        row_points = _row_axis(ax, labels, heads, _framed(span), inside=True, longest=longest)
-        _mark_one(ax, fit.spec)
+        row_points = canvas.row_axis(ax, labels, heads, _framed(span), inside=True, longest=longest)
+        canvas.mark_one(ax, fit.spec)
         lane = 0.84 / len(present)
         lane_points = lane * row_points
         at = {c: (i - (len(present) - 1) / 2) * lane for i, c in enumerate(present)}
@@ -375,14 +309,22 @@ def _draw_words(fit: BiasFit, prob: float, estimand: str, shown: Sequence[str], 
         )
         for line in means[means["protected_word"].isin(list(rows))].itertuples():
             y = rows[line.protected_word] + at[line.connection] - 0.25 * lane
-            _interval(ax, (line.hpdi_low, line.hpdi_high), y, line.connection, thick)
-            _point(ax, line.mean, y, line.connection, big)
-        _name_x(ax, _label(fit.spec) if len(axes) == 1 else _label(fit.spec).partition(" (")[0])
+            canvas.draw_interval(ax, (line.hpdi_low, line.hpdi_high), y, line.connection, thick)
+            canvas.draw_point(ax, line.mean, y, line.connection, big)
+        canvas.name_x(
+            ax,
+            canvas.outcome_label(fit.spec)
+            if len(axes) == 1
+            else canvas.outcome_label(fit.spec).partition(" (")[0],
+        )
     handles = [
-        *(_line(_colour(c), c, marker=_MARKER[c], width=2, size=5) for c in present),
-        *_one_handle(fit.spec),
+        *(
+            canvas.line_handle(canvas.colour_of(c), c, marker=canvas.MARKER[c], width=2, size=5)
+            for c in present
+        ),
+        *canvas.one_handle(fit.spec),
     ]
-    large = f"posterior mean with {_prob(prob)} HPDI ({_ESTIMAND_WITHIN[estimand]})"
+    large = f"posterior mean with {canvas.as_percent(prob)} HPDI ({canvas.ESTIMAND_WITHIN[estimand]})"
     said = f"{_source(fit)}. Small points: single pairs; large: {large}; in each row, from above, as in the legend."
     if beyond:
         outcome = table[fit.spec.outcome]
@@ -390,7 +332,9 @@ def _draw_words(fit: BiasFit, prob: float, estimand: str, shown: Sequence[str], 
             f" Wedges at the edges: {beyond:,} of {len(table):,} pairs, which lie beyond the axis"
             f" (all pairs: {outcome.min():.2f} to {outcome.max():.2f})."
         )
-    _headings(axes[0], "Distance of each protected word, per connection", said, handles, across=axes)
+    canvas.add_headings(
+        axes[0], "Distance of each protected word, per connection", said, handles, across=axes
+    )
     return axes[0]
 
 
@@ -428,9 +372,9 @@ def _rain(
         ax.scatter(
             values[mine][inside],
             height[inside],
-            s=(0.85 * dot if _MARKER[name] == "s" else dot) ** 2,  # a square looks larger than a disc
-            marker=_MARKER[name],
-            color=_colour(name),
+            s=(0.85 * dot if canvas.MARKER[name] == "s" else dot) ** 2,  # a square looks larger than a disc
+            marker=canvas.MARKER[name],
+            color=canvas.colour_of(name),
             alpha=few,
             linewidths=0,
             zorder=2,
@@ -446,7 +390,7 @@ def _rain(
                     height[out],
                     s=float(np.clip(0.8 * lane_points, 3.0, 4.5)) ** 2,
                     marker=marker,
-                    color=_colour(name),
+                    color=canvas.colour_of(name),
                     linewidths=0,
                     zorder=2.5,
                     label=f"_beyond {name}",
@@ -455,7 +399,7 @@ def _rain(
     return wedges
 
 
-@_styled
+@canvas.styled
 def plot_contrasts(
     fit: BiasFit,
     prob: float = PROB,
@@ -506,16 +450,16 @@ def plot_contrasts(
     _need_fit(fit)
     _need(fit.table, ("connection", "protected_word", "protected_class"), fit.spec)
     frame = _contrast_rows(fit, prob, rope, level, contrasts)
-    ax = _axes(ax, _size_contrasts(fit, level, contrasts))
+    ax = canvas.axes_or_new(ax, _size_contrasts(fit, level, contrasts))
     rows, labels, heads = _contrast_grid(fit, frame, level)
     low, high = min(frame["hpdi_low"].min(), -rope), max(frame["hpdi_high"].max(), rope)
     pad = 0.06 * (high - low)
-    row_points = _row_axis(ax, labels, heads, (low - pad, high + pad))
+    row_points = canvas.row_axis(ax, labels, heads, (low - pad, high + pad))
     ax.axvspan(-rope, rope, color="#D9D9D9", linewidth=0, zorder=0.6)
-    ax.axvline(0, color=_INK, linewidth=0.8, zorder=0.7)
+    ax.axvline(0, color=canvas.INK, linewidth=0.8, zorder=0.7)
     size, thick = float(np.clip(0.26 * row_points, 2.4, 6)), float(np.clip(0.1 * row_points, 0.9, 1.8))
     for line in frame.itertuples():
-        row, colour = rows[line.contrast, line.name], _contrast_colour(line.estimand)
+        row, colour = rows[line.contrast, line.name], canvas.contrast_colour(line.estimand)
         population = line.estimand == "population"
         y = row + (-0.2 if population else 0.2)
         ax.plot(
@@ -528,10 +472,14 @@ def plot_contrasts(
             label="_interval",
         )
         ax.plot(
-            [line.mean], [y], zorder=4, label=f"_{line.estimand}", **_contrast_marker(line.estimand, size)
+            [line.mean],
+            [y],
+            zorder=4,
+            label=f"_{line.estimand}",
+            **canvas.contrast_marker(line.estimand, size),
         )
         shift = _COLUMNS[line.estimand]
-        _aside(
+        canvas.write_aside(
             ax,
             row,
             _probability(line.p_below_zero),
@@ -541,33 +489,35 @@ def plot_contrasts(
             color=colour,
         )
     for which, name in (("population", "pop."), ("these_words", "these")):
-        _aside(ax, None, name, 7.5, shift=_COLUMNS[which], up=4, ha="right", color=_contrast_colour(which))
-    _aside(ax, None, "P(< 0)", 8.0, up=14, weight="bold")
+        canvas.write_aside(
+            ax, None, name, 7.5, shift=_COLUMNS[which], up=4, ha="right", color=canvas.contrast_colour(which)
+        )
+    canvas.write_aside(ax, None, "P(< 0)", 8.0, up=14, weight="bold")
     nearer = "lies nearer" if fit.spec.outcome == "distance" else "is smaller"
-    of = "cosine distance" if fit.spec.outcome == "distance" else _label(fit.spec)
-    _name_x(ax, f"difference in {of} (below 0: the first of the two {nearer})")
-    said_of = _ESTIMAND if level == "overall" else _ESTIMAND_WITHIN
+    of = "cosine distance" if fit.spec.outcome == "distance" else canvas.outcome_label(fit.spec)
+    canvas.name_x(ax, f"difference in {of} (below 0: the first of the two {nearer})")
+    said_of = canvas.ESTIMAND if level == "overall" else canvas.ESTIMAND_WITHIN
     handles = [
         *(
-            _line(
-                _contrast_colour(which),
+            canvas.line_handle(
+                canvas.contrast_colour(which),
                 said_of[which],
                 width=1.8 if which == "population" else 1.1,
-                **_contrast_marker(which, 5.5),
+                **canvas.contrast_marker(which, 5.5),
             )
             for which in ESTIMANDS
         ),
-        _patch("#D9D9D9", f"ROPE ±{rope:g}"),
+        canvas.patch_handle("#D9D9D9", f"ROPE ±{rope:g}"),
     ]
     each = {"overall": "", "class": ", per protected class", "word": ", per protected word"}[level]
     one = frame["contrast"].unique()
-    what = f"{_minus(one[0])}" if level == "word" and len(one) == 1 else "Contrasts between connections"
-    said = f"{_source(fit)}. Posterior mean and {_prob(prob)} HPDI"
-    _headings(ax, what + each, said, handles)
+    what = f"{canvas.minus(one[0])}" if level == "word" and len(one) == 1 else "Contrasts between connections"
+    said = f"{_source(fit)}. Posterior mean and {canvas.as_percent(prob)} HPDI"
+    canvas.add_headings(ax, what + each, said, handles)
     return ax
 
 
-@_styled
+@canvas.styled
 def plot_predictive(fit: BiasFit, ax: Axes | None = None, *, replicates: int = 50) -> Axes:
     """Hold the observed distances of each connection against data the fitted model would make.
 
@@ -602,17 +552,17 @@ def plot_predictive(fit: BiasFit, ax: Axes | None = None, *, replicates: int = 5
     drawn = _predictive(fit, replicates)
     connection = fit.table["connection"].astype(str).to_numpy()
     names = [c for c in CONNECTIONS if (connection == c).any()]
-    low, high = _range([observed, drawn.ravel()], 0.0005)
+    low, high = canvas.value_range([observed, drawn.ravel()], 0.0005)
     margin = 0.15 * (high - low)
     # The tails of the replicated may be cut; what was observed is shown whole.
     grid = np.linspace(min(low - margin, observed.min()), max(high + margin, observed.max()), 301)
-    ax = _axes(ax, _size_ridges(len(names)))
-    _ridge_axis(ax, names, (float(grid[0]), float(grid[-1])))
+    ax = canvas.axes_or_new(ax, canvas.size_ridges(len(names)))
+    canvas.ridge_axis(ax, names, (float(grid[0]), float(grid[-1])))
     for row, name in enumerate(names):
         mine = connection == name
-        width = _bandwidth(observed[mine])
-        seen = _density(observed[mine], grid, width)
-        made = [_density(values, grid, width) for values in drawn[:, mine]]
+        width = canvas.bandwidth(observed[mine])
+        seen = canvas.density(observed[mine], grid, width)
+        made = [canvas.density(values, grid, width) for values in drawn[:, mine]]
         scale = 0.84 / max(float(seen.max()), *(float(curve.max()) for curve in made))
         for curve in made:
             ax.plot(
@@ -625,15 +575,20 @@ def plot_predictive(fit: BiasFit, ax: Axes | None = None, *, replicates: int = 5
                 label="_replicated",
             )
         ax.plot(
-            grid, row + 0.42 - scale * seen, color=_colour(name), linewidth=2, zorder=3, label="_observed"
+            grid,
+            row + 0.42 - scale * seen,
+            color=canvas.colour_of(name),
+            linewidth=2,
+            zorder=3,
+            label="_observed",
         )
-        _aside(ax, row, f"{mine.sum():,} pairs")
-    _name_x(ax, _label(fit.spec))
+        canvas.write_aside(ax, row, f"{mine.sum():,} pairs")
+    canvas.name_x(ax, canvas.outcome_label(fit.spec))
     handles = [
-        _line(_INK, "observed pairs (coloured; density)", width=2),
-        _line("#9A9A9A", f"{len(drawn)} tables made by the fitted model", width=0.8),
+        canvas.line_handle(canvas.INK, "observed pairs (coloured; density)", width=2),
+        canvas.line_handle("#9A9A9A", f"{len(drawn)} tables made by the fitted model", width=0.8),
     ]
-    _headings(ax, "Posterior predictive check", _source(fit), handles)
+    canvas.add_headings(ax, "Posterior predictive check", _source(fit), handles)
     return ax
 
 
@@ -677,78 +632,17 @@ def save_figures(
     def on_axes(draw: Callable[..., Axes], **settings: Any) -> Callable[[Figure], object]:
         return lambda figure: draw(fit, ax=figure.subplots(), **settings)
 
-    plots: dict[str, Plot] = {
-        "priors": (on_axes(plot_priors), _size_ridges(len(present))),
+    plots: dict[str, canvas.Plot] = {
+        "priors": (on_axes(plot_priors), canvas.size_ridges(len(present))),
         "connections": (on_axes(plot_connections), _size_connections(fit)),
         "words": (words, _size_words(fit, columns)),
     }
     for level in _LEVELS if to_contrast else ():
         name = "contrasts" if level == "overall" else f"contrasts_{level}"
         plots[name] = (on_axes(plot_contrasts, level=level), _size_contrasts(fit, level, None))
-    plots["predictive"] = (on_axes(plot_predictive), _size_ridges(len(present)))
+    plots["predictive"] = (on_axes(plot_predictive), canvas.size_ridges(len(present)))
 
-    return write_figures(plots, folder, formats)
-
-
-@_styled
-def write_figures(
-    plots: Mapping[str, Plot], folder: str | os.PathLike[str], formats: str | Iterable[str]
-) -> list[Path]:
-    """Draw figures and write them into a folder, all or none; return the paths, figure by figure.
-
-    Parameters
-    ----------
-    plots : mapping of str to (function, size)
-        Name of the file -> what draws on the figure it is given, and its size in inches.
-    folder : path
-    formats : str or iterable of str
-        Of ``pdf``, ``png`` and ``svg``.
-
-    Raises
-    ------
-    InputError
-        For an unknown format, or where the folder cannot be written.
-    """
-    from matplotlib.figure import Figure
-
-    wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
-    for kind in wanted:
-        if kind not in _FORMATS:
-            hint = nearest(str(kind).strip("."), _FORMATS)
-            raise InputError("unknown figure format", found=kind, valid=_FORMATS, hint=hint)
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise InputError("is a file, not a folder", where=folder)
-    made: dict[Path, bytes] = {}
-    for name, (draw, size) in plots.items():
-        figure = Figure(figsize=size, layout="constrained")
-        draw(figure)
-        for kind in wanted:
-            made[folder / f"{name}.{kind}"] = _rendered(figure, kind)
-            # Laid out once: the second format has the same places, and is drawn in half the time.
-            figure.set_layout_engine("none")
-    with _nothing_new_left(folder, made):
-        for path, content in made.items():
-            with whole_file(path) as temporary:
-                temporary.write_bytes(content)
-    return list(made)
-
-
-@contextlib.contextmanager
-def _nothing_new_left(folder: Path, files: Iterable[Path]) -> Iterator[None]:
-    """Where the block fails, remove the files and folders that were not there before it."""
-    new = [path for path in files if not path.exists()]
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
-    try:
-        yield
-    except BaseException:
-        for path in new:
-            path.unlink(missing_ok=True)
-        for path in made:
-            # Not there, or something else has been put in since: then it is not ours to remove.
-            with contextlib.suppress(OSError):
-                path.rmdir()
-        raise
+    return canvas.write_figures(plots, folder, formats)
 
 
 # -- numbers --------------------------------------------------------------------------------------
@@ -832,30 +726,6 @@ def _predictive(fit: BiasFit, replicates: int) -> np.ndarray:
     return values[np.linspace(0, len(values) - 1, min(replicates, len(values))).astype(int)]
 
 
-def _bandwidth(values: np.ndarray) -> float:
-    """Silverman's rule, with the quartiles so that a heavy tail does not flatten the curve."""
-    spread = [float(np.std(values)), float(np.subtract(*np.percentile(values, (75, 25)))) / 1.34]
-    positive = [s for s in spread if s > 0]
-    return 1.06 * min(positive, default=0.01) * len(values) ** -0.2
-
-
-def _density(values: np.ndarray, grid: np.ndarray, width: float | None = None) -> np.ndarray:
-    """Estimate a density with a Gaussian kernel on an even grid, from a fine histogram."""
-    step = float(grid[1] - grid[0])
-    width = max(_bandwidth(values) if width is None else width, step)
-    reach = int(np.ceil(4 * width / step))
-    edges = grid[0] + step * (np.arange(-reach, len(grid) + reach + 1) - 0.5)
-    counts, _ = np.histogram(values, edges)
-    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) * step / width) ** 2)
-    return np.convolve(counts / (len(values) * step), kernel / kernel.sum(), mode="valid")
-
-
-def _range(arrays: Sequence[np.ndarray], tail: float) -> tuple[float, float]:
-    low = min(float(np.quantile(values, tail)) for values in arrays)
-    high = max(float(np.quantile(values, 1 - tail)) for values in arrays)
-    return (low, high) if high > low else (low - 0.5, high + 0.5)
-
-
 def _spread(group: np.ndarray) -> np.ndarray:
     """Spread the members of each group evenly over [0, 1), in an order that shows no pattern, with no chance."""
     order = np.argsort(group, kind="stable")
@@ -894,10 +764,7 @@ def _framed(span: tuple[float, float]) -> tuple[float, float]:
     return span[0] - pad, span[1] + pad
 
 
-type _Groups = dict[str, list[tuple[Any, str]]]
-
-
-def _in_columns(groups: _Groups, columns: int) -> list[_Groups]:
+def _in_columns(groups: canvas.Groups, columns: int) -> list[canvas.Groups]:
     """Share groups out over columns of about equal length.
 
     A column ends with a class if that makes none much longer than it need be; if not, within one, whose heading
@@ -905,54 +772,19 @@ def _in_columns(groups: _Groups, columns: int) -> list[_Groups]:
     """
     left, parts = dict(groups), []
     for remaining in range(columns, 1, -1):
-        fair = sum(len(members) + _HEAD for members in left.values()) / remaining
+        fair = sum(len(members) + canvas.HEAD for members in left.values()) / remaining
         names, used, taken = list(left), 0.0, 0
-        while taken < len(names) - 1 and used + len(left[names[taken]]) + _HEAD <= 1.12 * fair:
-            used += len(left[names[taken]]) + _HEAD
+        while taken < len(names) - 1 and used + len(left[names[taken]]) + canvas.HEAD <= 1.12 * fair:
+            used += len(left[names[taken]]) + canvas.HEAD
             taken += 1
         part = {name: left.pop(name) for name in names[:taken]}
-        room = round(fair - used - _HEAD)
+        room = round(fair - used - canvas.HEAD)
         if used < 0.88 * fair and room > 0:
             name = names[taken]
             part[name], rest = left[name][:room], left.pop(name)[room:]
             left = ({f"{name} (continued)": rest} if rest else {}) | left
         parts.append(part)
     return [*parts, left]
-
-
-def _by_class(table: pd.DataFrame) -> _Groups:
-    """Return the words of each class, both in the order of the table."""
-    first = table.drop_duplicates("protected_word")
-    by_class: _Groups = {}
-    for word, name in zip(
-        first["protected_word"].astype(str), first["protected_class"].astype(str), strict=True
-    ):
-        by_class.setdefault(name, []).append((word, word))
-    return by_class
-
-
-def _grouped(
-    table: pd.DataFrame,
-) -> tuple[dict[str, float], list[tuple[float, str]], list[tuple[float, str]]]:
-    """Place words under the headings of their classes: row of each word, labels, headings."""
-    return _placed(_by_class(table))
-
-
-def _placed(
-    groups: Mapping[str, list[tuple[Any, str]]],
-) -> tuple[dict[Any, float], list[tuple[float, str]], list[tuple[float, str]]]:
-    rows: dict[Any, float] = {}
-    labels: list[tuple[float, str]] = []
-    heads: list[tuple[float, str]] = []
-    edge = 0.0
-    for name, members in groups.items():
-        heads.append((edge + _HEAD / 2, name))
-        edge += _HEAD
-        for key, label in members:
-            rows[key] = edge + 0.5
-            labels.append((edge + 0.5, label))
-            edge += 1
-    return rows, labels, heads
 
 
 def _contrast_names(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> list[str]:
@@ -989,7 +821,7 @@ def _contrast_grid(
     if level == "overall":
         return (
             {pair: i + 0.5 for i, pair in enumerate(pairs)},
-            [(i + 0.5, _minus(contrast)) for i, (contrast, _) in enumerate(pairs)],
+            [(i + 0.5, canvas.minus(contrast)) for i, (contrast, _) in enumerate(pairs)],
             [],
         )
     groups: dict[str, list[tuple[Any, str]]] = {}
@@ -1004,376 +836,49 @@ def _contrast_grid(
     for contrast in names:
         for pair in pairs:
             if pair[0] == contrast:
-                head = [] if level == "word" and len(names) == 1 else [_minus(contrast)]
+                head = [] if level == "word" and len(names) == 1 else [canvas.minus(contrast)]
                 head += [classes[pair[1]]] if level == "word" else []
                 groups.setdefault(", ".join(head), []).append((pair, pair[1]))
-    return _placed(groups)
+    return canvas.placed(groups)
 
 
 # -- sizes, in inches -----------------------------------------------------------------------------
 
 
-def _size_ridges(n: int) -> tuple[float, float]:
-    return _WIDTH, 1.35 + 0.78 * n
-
-
 def _size_connections(fit: BiasFit) -> tuple[float, float]:
-    return _WIDTH, 1.35 + 0.42 * fit.table["connection"].nunique()
+    return canvas.WIDTH, 1.35 + 0.42 * fit.table["connection"].nunique()
 
 
-def _size_rows(rows: float, roomy: float, tight: float) -> tuple[float, float]:
-    """Rows are roomy while a page lasts; then they shrink, and beyond that the figure grows."""
-    return _WIDTH, min(
-        _ROOM_AROUND + rows * float(np.clip((_PAGE - _ROOM_AROUND) / rows, tight, roomy)), _TALLEST
-    )
-
-
-def _rows_of(groups: _Groups) -> float:
-    return sum(len(members) + _HEAD for members in groups.values())
+def _rows_of(groups: canvas.Groups) -> float:
+    return sum(len(members) + canvas.HEAD for members in groups.values())
 
 
 def _columns(fit: BiasFit, shown: Sequence[str]) -> int:
     """Return how many columns of words make a page: two where one is too long and the labels leave room."""
-    groups = _by_class(fit.table[fit.table["protected_word"].astype(str).isin(shown)])
-    fits = _ROOM_AROUND + _rows_of(groups) * _TIGHT <= _PAGE
+    groups = canvas.by_class(fit.table[fit.table["protected_word"].astype(str).isin(shown)])
+    fits = canvas.ROOM_AROUND + _rows_of(groups) * _TIGHT <= canvas.PAGE
     return 1 if fits or max(map(len, shown)) > _LONGEST_IN_COLUMNS else 2
 
 
 def _size_words(fit: BiasFit, columns: int = 1, shown: Sequence[str] | None = None) -> tuple[float, float]:
     table = fit.table if shown is None else fit.table[fit.table["protected_word"].astype(str).isin(shown)]
-    rows = max(_rows_of(groups) for groups in _in_columns(_by_class(table), columns))
-    return _size_rows(rows, 0.5, _TIGHT if columns == 1 else _TIGHT_IN_COLUMNS)
+    rows = max(_rows_of(groups) for groups in _in_columns(canvas.by_class(table), columns))
+    return canvas.size_rows(rows, 0.5, _TIGHT if columns == 1 else _TIGHT_IN_COLUMNS)
 
 
 def _size_contrasts(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> tuple[float, float]:
     n = len(_contrast_names(fit, level, contrasts))
     words, classes = fit.table["protected_word"].nunique(), fit.table["protected_class"].nunique()
-    rows = {"overall": n, "class": n * (classes + _HEAD), "word": n * (words + _HEAD * classes)}[level]
-    return _size_rows(rows, 0.34 if level == "overall" else 0.27, 0.12)
+    rows = {"overall": n, "class": n * (classes + canvas.HEAD), "word": n * (words + canvas.HEAD * classes)}[
+        level
+    ]
+    return canvas.size_rows(rows, 0.34 if level == "overall" else 0.27, 0.12)
 
 
 # -- drawing --------------------------------------------------------------------------------------
 
 
-def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return the Axes given, or those of a new pyplot figure, which a notebook shows and a script can `show`."""
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=size, layout="constrained")[1]
-
-
-def _height(ax: Axes) -> float:
-    """Height of the Axes in points, as far as it is known before the layout."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    return float(ax.get_position().height * figure.get_size_inches()[1] * 72)
-
-
-def _ridge_axis(ax: Axes, names: Sequence[str], span: tuple[float, float]) -> None:
-    ax.set_ylim(len(names) - 0.45, -0.55)
-    ax.set_xlim(*span)
-    _name_rows(ax, range(len(names)), names)
-    ax.tick_params(axis="y", length=0, labelsize=8.5)
-    ax.tick_params(axis="x", labelsize=8)
-
-
-def _name_rows(ax: Axes, rows: Sequence[float], names: Sequence[str]) -> None:
-    ax.set_yticks(rows, labels=[_plain(name) for name in names])
-    for label in ax.get_yticklabels():  # ticks of a user's Axes may be older than our settings
-        label.set_parse_math(True)
-        label.set_usetex(False)
-
-
-def _row_axis(
-    ax: Axes,
-    labels: list[tuple[float, str]],
-    heads: list[tuple[float, str]],
-    span: tuple[float, float],
-    *,
-    inside: bool = False,
-    longest: float = 0.0,
-) -> float:
-    """Label the rows, heading by heading; return the height of a row in points.
-
-    Headings stand among the labels, or `inside` the Axes, where a long one takes no room from the data. The
-    axis holds as many rows as `longest` says, or as there are.
-    """
-    ticks = sorted(
-        [(at, label, False) for at, label in labels]
-        + [(at, label, True) for at, label in heads if not inside]
-    )
-    n = max(len(labels) + _HEAD * len(heads), longest)
-    ax.set_ylim(n, 0)
-    ax.set_xlim(*span)
-    points = _height(ax) / n
-    size = float(np.clip(0.88 * points, 3.0, 8.5))
-    _name_rows(ax, [at for at, _, _ in ticks], [label for _, label, _ in ticks])
-    ax.tick_params(axis="y", length=0, labelsize=size)
-    ax.tick_params(axis="x", labelsize=8)
-    for tick, (_, _, head) in zip(ax.get_yticklabels(), ticks, strict=True):
-        if head:
-            tick.set_fontweight("bold")
-    for at, label in heads:
-        if at > _HEAD:
-            ax.axhline(at - _HEAD / 2, color=_FAINT, linewidth=0.6, zorder=0.5)
-        if inside:
-            _head_inside(ax, at, label, size)
-    # Every other row below a heading is shaded, so that the eye finds its way from the word to its lanes.
-    shaded, last = False, -1.0
-    for at, _ in labels:
-        shaded = not shaded or at - last > 1.01
-        last = at
-        if shaded:
-            ax.axhspan(at - 0.5, at + 0.5, color=_BAND, linewidth=0, zorder=0)
-    return points
-
-
-def _head_inside(ax: Axes, at: float, label: str, size: float) -> None:
-    ax.annotate(
-        _plain(label, 40),
-        (0, at),
-        (4, 0),
-        xycoords=ax.get_yaxis_transform(),
-        textcoords="offset points",
-        va="center",
-        fontsize=size,
-        fontweight="bold",
-        bbox={"facecolor": "white", "linewidth": 0, "pad": 1},  # no dotted line through the name
-        annotation_clip=False,
-    )
-
-
-def _interval(ax: Axes, ends: tuple[float, float], y: float, connection: str, width: float) -> None:
-    """Draw an interval with a white edge, to be seen above a cloud of points of its colour."""
-    ax.plot(
-        ends, (y, y), color="white", linewidth=width + 0.9, zorder=3, solid_capstyle="butt", label="_edge"
-    )
-    ax.plot(
-        ends,
-        (y, y),
-        color=_colour(connection),
-        linewidth=width,
-        zorder=3.1,
-        solid_capstyle="butt",
-        label="_interval",
-    )
-
-
-def _point(ax: Axes, x: float, y: float, connection: str, size: float) -> None:
-    ax.plot(
-        [x],
-        [y],
-        marker=_MARKER.get(connection, "o"),
-        # A triangle covers about half of the square around it and looks small beside the others.
-        markersize=1.25 * size if _MARKER.get(connection) == "^" else size,
-        color=_colour(connection),
-        markeredgecolor="white",
-        markeredgewidth=min(0.7, 0.15 * size),
-        linestyle="none",
-        zorder=4,
-        label=f"_mean {connection}",
-    )
-
-
-def _mark_one(ax: Axes, spec: ModelSpec) -> None:
-    if spec.outcome == "distance":
-        ax.axvline(1, color=_INK, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=1, label="_no similarity")
-
-
-def _one_handle(spec: ModelSpec) -> list[Any]:
-    return (
-        [_line(_INK, "1 = no similarity", width=0.8, style=(0, (1, 1.5)))]
-        if spec.outcome == "distance"
-        else []
-    )
-
-
-def _padded(low: float, high: float, spec: ModelSpec) -> tuple[float, float]:
-    if spec.outcome == "distance":
-        low, high = min(low, 1.0), max(high, 1.0)
-    pad = 0.03 * (high - low) or 0.1
-    return low - pad, high + pad
-
-
-def _name_x(ax: Axes, text: str) -> None:
-    ax.set_xlabel(text, fontsize=8.5)
-
-
-def _aside(
-    ax: Axes,
-    row: float | None,
-    text: str,
-    size: float = 8.0,
-    *,
-    shift: float = 6.0,
-    up: float = 0.0,
-    **style: Any,
-) -> None:
-    """Write right of the Axes, `shift` points away: beside a row, or `up` points above the Axes."""
-    ax.annotate(
-        text,
-        (1, 1 if row is None else row),
-        (shift, up),
-        xycoords="axes fraction" if row is None else ax.get_yaxis_transform(),
-        textcoords="offset points",
-        va="bottom" if row is None else "center",
-        fontsize=size,
-        annotation_clip=False,
-        **{"ha": "left"} | style,
-    )
-
-
-def _room(ax: Axes) -> float:
-    """Return the width that the Axes will have, in points.
-
-    Where a layout engine is still to make room for labels, they are measured.
-    """
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    width = float(figure.get_size_inches()[0] * 72)
-    if figure.get_layout_engine() is None or len(figure.axes) > 1:
-        return width * float(ax.get_position().width)
-    with _no_glyph_warnings():
-        around = ax.get_tightbbox()
-    assert around is not None
-    return max(0.4 * width, width - (around.width - ax.bbox.width) * 72 / figure.dpi - 8)
-
-
-def _room_across(axes: Sequence[Axes]) -> float:
-    """Return the width from the left edge of the first Axes to the right edge of the figure, in points."""
-    figure = axes[0].get_figure(root=True)
-    assert figure is not None
-    with _no_glyph_warnings():
-        labels = axes[0].get_tightbbox()
-    assert labels is not None
-    beside = max(0.0, axes[0].bbox.x0 - labels.x0) * 72 / figure.dpi
-    return float(figure.get_size_inches()[0] * 72 - beside - 8)
-
-
-def _headings(ax: Axes, title: str, said: str, handles: list[Any], *, across: Sequence[Axes] = ()) -> None:
-    """Put title, source and legend above the Axes, each below the other, clear of the data.
-
-    They may reach `across` the Axes at its right.
-    """
-    room = _room(ax) if len(across) < 2 else _room_across(across)
-    for columns in range(len(handles), 0, -1):
-        legend = ax.legend(
-            handles=handles,
-            loc="lower left",
-            bbox_to_anchor=(0, 1),
-            ncols=columns,
-            borderaxespad=0.2,
-            borderpad=0.1,
-            columnspacing=1.4,
-            handlelength=2.2,
-            handletextpad=0.6,
-        )
-        figure = ax.get_figure(root=True)
-        assert figure is not None
-        if legend.get_window_extent().width * 72 / figure.dpi <= room + 4:
-            break
-    lines = -(-len(handles) // columns)
-    above = 4 + 12.5 * lines
-    wrapped = textwrap.wrap(said, max(20, int(room / 4.3))) or [""]
-    note = ax.annotate(
-        "\n".join(_plain(line, len(line)) for line in wrapped),
-        (0, 1),
-        (0, above + 3),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        ha="left",
-        va="bottom",
-        fontsize=8,
-        linespacing=1.25,
-        annotation_clip=False,
-    )
-    ax.set_title(_plain(title, len(title)), loc="left", pad=above + 6 + 11.5 * len(wrapped))
-    if len(across) > 1:
-        # The title makes room above; in the width the layout would push the neighbour away.
-        for artist in (legend, note):
-            artist.set_in_layout(False)
-
-
-@contextlib.contextmanager
-def _no_glyph_warnings() -> Iterator[None]:
-    """Let a word in a script that the font lacks be drawn as boxes: no reason to draw nothing."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=r"(?s).*missing from.*font", category=UserWarning)
-        yield
-
-
-def _line(
-    colour: str,
-    label: str,
-    *,
-    marker: str | None = None,
-    width: float = 1.2,
-    size: float = 5.0,
-    style: Any = "-",
-    **marker_style: Any,
-) -> Any:
-    from matplotlib.lines import Line2D
-
-    look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": size} | marker_style
-    return Line2D([], [], **look | {"linestyle": style, "linewidth": width, "label": label})
-
-
-def _patch(colour: str, label: str, alpha: float = 1.0, hatch: str | None = None, edge: str = "none") -> Any:
-    from matplotlib.patches import Patch
-
-    return Patch(facecolor=colour, label=label, alpha=alpha, hatch=hatch, edgecolor=edge, linewidth=0)
-
-
-def _contrast_colour(estimand: str) -> str:
-    return _COLOUR["different"] if estimand == "population" else _COLOUR["associated"]
-
-
-def _contrast_marker(estimand: str, size: float) -> dict[str, Any]:
-    population = estimand == "population"
-    return {
-        "marker": "o" if population else "D",
-        "markersize": size if population else 0.85 * size,
-        "color": _contrast_colour(estimand),
-        "markerfacecolor": _contrast_colour(estimand) if population else "white",
-        "markeredgewidth": 1.1,
-        "linestyle": "none",
-    }
-
-
-def _rendered(figure: Figure, kind: str) -> bytes:
-    """Return the bytes of a figure: the same for the same figure, on any day."""
-    import matplotlib as mpl
-
-    settings: Any = {**_STYLE, "svg.fonttype": "none", "svg.hashsalt": "bayesbias", "pdf.fonttype": 42}
-    undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    buffer = io.BytesIO()
-    with mpl.rc_context(settings), _no_glyph_warnings():
-        figure.savefig(buffer, format=kind, dpi=200, facecolor="white", metadata=undated[kind])
-    return buffer.getvalue()
-
-
 # -- words ----------------------------------------------------------------------------------------
-
-
-def _plain(text: str, longest: int = 32) -> str:
-    """Return text that matplotlib draws as written: no formula, no line breaks, not endlessly long."""
-    text = " ".join(text.split())
-    text = text if len(text) <= longest else text[: longest - 1] + "…"
-    return text.replace("$", r"\$")
-
-
-def _colour(connection: str) -> str:
-    return _COLOUR.get(connection, _FAINT)
-
-
-def _minus(contrast: str) -> str:
-    return contrast.replace(" - ", " − ")
-
-
-def _prob(prob: float) -> str:
-    return f"{100 * prob:g}%"
 
 
 def _percent(share: float) -> str:
@@ -1383,10 +888,6 @@ def _percent(share: float) -> str:
 def _probability(p: float) -> str:
     """Three decimals, and never a certainty that a finite number of draws cannot give."""
     return "<.001" if p < 0.001 else ">.999" if p > 0.999 else f"{p:.3f}".lstrip("0")
-
-
-def _label(spec: ModelSpec) -> str:
-    return _OUTCOME.get(spec.outcome, spec.outcome.replace("_", " "))
 
 
 def _table_name(fit: BiasFit) -> str:

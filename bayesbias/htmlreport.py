@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import bayesbias
+from bayesbias import _canvas as canvas
 from bayesbias._htmlparts import (
     _about,
     _base,
@@ -710,15 +711,14 @@ def _comparison_sections(run: Comparison, prob: float, rope: float) -> list[_Par
 
 def _method_section(run: Comparison, name: str, number: int, prob: float, rope: float) -> _Part:
     from bayesbias import _figures_comparison as fc
-    from bayesbias import figures as fg
 
     item = run.methods[name]
     tag = f"m{number}"
-    rows = item.pairs["protected_word"].nunique() + fg._HEAD * item.pairs["protected_class"].nunique()
+    rows = item.pairs["protected_word"].nunique() + canvas.HEAD * item.pairs["protected_class"].nunique()
     moved = _figure(
         f"changes-{tag}",
         lambda ax: fc.plot_changes(run, name, prob, ax=ax),
-        fg._size_rows(rows, 0.42, 0.17),
+        canvas.size_rows(rows, 0.42, 0.17),
         f"From the original to {name}: an arrow per protected word and connection, with the interval of the change.",
         "One row per protected word, one arrow per connection from the mean distance before to that after; the "
         "numbers are in the table of changes per word.",
@@ -893,7 +893,7 @@ def _model(fit: BiasFit, prob: float, use: str) -> dict[str, Any]:
         figure = _figure(
             "priors",
             lambda ax: fg.plot_priors(fit, ax=ax),
-            fg._size_ridges(len(_present(fit.table))),
+            canvas.size_ridges(len(_present(fit.table))),
             "What the model believed before it saw a pair, against the distances that are possible.",
             "Prior of the mean distance and prior predictive of a single pair, per connection.",
         )
@@ -926,7 +926,7 @@ def _trust_of_fit(fit: BiasFit, lacking: Sequence[str]) -> _Part:
     predictive = _figure(
         "predictive",
         lambda ax: fg.plot_predictive(fit, ax=ax),
-        fg._size_ridges(len(_present(fit.table))),
+        canvas.size_ridges(len(_present(fit.table))),
         "The observed distances against tables that the fitted model would make: where the coloured curve leaves "
         "the grey ones, the model misses something.",
         "Densities of the observed distances per connection over those of replicated tables.",

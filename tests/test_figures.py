@@ -20,6 +20,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from bayesbias import _canvas as canvas
 from bayesbias import figures
 from bayesbias.distance import read_distances
 from bayesbias.errors import FitError, InputError
@@ -311,7 +312,7 @@ def test_the_figure_grows_with_the_words() -> None:
     assert heights[0] < heights[1] < heights[2] <= 9.4
     assert heights[3] <= 9.4 < heights[4] < heights[5]
     # Each of the four lanes of a word has more than three points on paper, however many words there are.
-    assert (heights[5] - 1.4) * 72 / (90 + figures._HEAD) * 0.84 / 4 > 3
+    assert (heights[5] - 1.4) * 72 / (90 + canvas.HEAD) * 0.84 / 4 > 3
 
 
 def test_long_words_stay_in_one_column() -> None:
@@ -482,7 +483,7 @@ def test_density_agrees_with_scipy() -> None:
     values = np.random.default_rng(2).gamma(3, 0.2, 500)
     grid = np.linspace(0, 3, 401)
     wanted = gaussian_kde(values, bw_method=0.05 / values.std(ddof=1))(grid)
-    np.testing.assert_allclose(figures._density(values, grid, 0.05), wanted, atol=0.01 * wanted.max())
+    np.testing.assert_allclose(canvas.density(values, grid, 0.05), wanted, atol=0.01 * wanted.max())
 
 
 # -- priors ---------------------------------------------------------------------------------------
@@ -567,10 +568,10 @@ def test_labels_do_not_overlap_and_the_legend_is_outside(many: bool) -> None:
 
 
 def test_connections_differ_in_marker_and_in_grey() -> None:
-    assert len(set(figures._MARKER.values())) == 4
+    assert len(set(canvas.MARKER.values())) == 4
     grey = sorted(
         np.dot([0.299, 0.587, 0.114], [int(colour[i : i + 2], 16) for i in (1, 3, 5)])
-        for colour in figures._COLOUR.values()
+        for colour in canvas.COLOUR.values()
     )
     assert min(np.diff(grey)) > 20
 
