@@ -94,15 +94,24 @@ class Classifier:
         return _write_folder(self, model, Path(folder))
 
     def weaknesses(self) -> list[str]:
-        """Say what is known to be weak about it: word vectors that hold little of the training data."""
+        """Say what is known to be weak about it: word vectors that hold little of the training data; a third class."""
+        found = []
         coverage = self.provenance.get("coverage")
-        if not coverage or coverage["tokens_with_vector"] >= _LITTLE:
-            return []
-        return [
-            f"{self.name}: the word vectors hold {coverage['words_with_vector']:,} of the {coverage['words']:,} words it "
-            f"was trained on, {coverage['tokens_with_vector']:.0%} of the text; the others were learned from that text "
-            "alone, and what it makes of rare words means little"
+        if coverage and coverage["tokens_with_vector"] < _LITTLE:
+            found.append(
+                f"{self.name}: the word vectors hold {coverage['words_with_vector']:,} of the {coverage['words']:,} words it "
+                f"was trained on, {coverage['tokens_with_vector']:.0%} of the text; the others were learned from that text "
+                "alone, and what it makes of rare words means little"
+            )
+        others = [
+            label for label in self.provenance.get("labels", ()) if label != self.provenance.get("positive")
         ]
+        if len(others) > 1:
+            found.append(
+                f"{self.name} has {len(others) + 1} classes; the probability is that of {self.provenance['positive']}, so "
+                f"that {' and '.join(others)} count alike as not positive"
+            )
+        return found
 
     def __repr__(self) -> str:
         kind = self.provenance.get("kind", "")
@@ -781,7 +790,8 @@ def from_estimator(x: Any, name: str, positive: Any, provenance: dict[str, Any])
     def predict(sentences: list[str]) -> npt.ArrayLike:
         return np.asarray(x.predict_proba(sentences))[:, column]
 
-    return Classifier(name, predict, {**provenance, "positive": str(classes[column])})
+    facts = {"positive": str(classes[column]), "labels": [str(label) for label in classes]}
+    return Classifier(name, predict, {**provenance, **facts})
 
 
 def from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool) -> Classifier:
