@@ -711,20 +711,3 @@ def test_a_full_stdout_is_an_error_and_no_traceback(files):
         )  # fmt: skip
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.slow
-def test_demo_writes_its_files_and_ends_with_the_finding(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-m", "bayesbias.cli", "demo", "--out", str(tmp_path / "demo")],
-        capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "4,830 pairs of 15 protected words" in done.stdout.splitlines()[0]
-    assert (
-        done.stdout.rstrip()
-        .splitlines()[-1]
-        .startswith("religion in minilm-static: for new words like these")
-    )
-    assert "converged" in done.stdout
-    assert len(list((tmp_path / "demo").rglob("*.png"))) == len(FIGURES)

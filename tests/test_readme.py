@@ -51,5 +51,12 @@ def test_every_line_runs(tmp_path):
         )
         assert done.returncode == 0, f"{command}: {done.stderr}"
         assert "Traceback" not in done.stderr
+        if command == "bayesbias demo":
+            assert done.stderr == ""
+            said = done.stdout.rstrip().splitlines()
+            assert "4,830 pairs of 15 protected words" in said[0]
+            assert any("converged" in line for line in said)
+            assert said[-1].startswith("religion in minilm-static: for new words like these")
+            assert len(list(tmp_path.glob("*demo*/**/*.png"))) == 7
     assert (tmp_path / "religion-run/fit.nc").is_file()
     assert (tmp_path / "gender-debiased.txt").is_file()

@@ -629,7 +629,6 @@ def test_truth_is_recovered_and_new_words_and_templates_cost_certainty():
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_the_figure_has_a_cell_for_every_test_and_hatches_what_is_missing(result):
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
@@ -655,7 +654,6 @@ def test_the_figure_has_a_cell_for_every_test_and_hatches_what_is_missing(result
         plot_seat(both, alpha=2)
 
 
-@pytest.mark.slow
 @pytest.mark.slow
 def test_contrasts_are_drawn_where_they_were_fitted(result, tmp_path):
     from matplotlib.figure import Figure
