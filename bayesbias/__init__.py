@@ -73,7 +73,8 @@ _WHERE = {
     "posterior": ["ROPE", "BiasFit", "compare_models", "load_fit", "loo"],
     "model": ["build", "fit"],
     "association": ["SeatResult", "leave_one_out", "seat", "sentence_table"],
-    "comparison": ["Comparison", "compare", "find_construction", "join_pairs", "load_comparison"],
+    "comparison": ["Comparison", "compare", "join_pairs", "load_comparison"],
+    "construction": ["Construction", "find_construction"],
     "_figures_seat": ["plot_seat", "plot_seat_contrasts", "save_seat_figures"],
     "_figures_sentiment": [
         "plot_earnings",

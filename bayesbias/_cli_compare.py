@@ -219,15 +219,15 @@ def _names(paths: tuple[str, ...]) -> list[str]:
 
 def comparison_json(found: Comparison, prob: float, rope: float) -> dict[str, Any]:
     """Return what ``bayesbias compare --json`` prints, but for the timing."""
-    from bayesbias.comparison import _records
+    from bayesbias.construction import records
 
     ranked = {"associated", "different"} <= set(found.original.table["connection"])
     return {
         "model": found.provenance["model"]["name"],
-        "changes": _records(found.changes(prob, rope)),
-        "contrasts": _records(found.contrasts(prob, rope)),
+        "changes": records(found.changes(prob, rope)),
+        "contrasts": records(found.contrasts(prob, rope)),
         "construction": {name: item.construction.as_dict() for name, item in found.methods.items()},
-        "ranking": _records(found.ranking(prob, rope)) if ranked else [],
+        "ranking": records(found.ranking(prob, rope)) if ranked else [],
         "joined": {name: dict(item.account) for name, item in found.methods.items()},
         "diagnostics": found.diagnostics(),
         "sentences": found.sentences(prob, rope),

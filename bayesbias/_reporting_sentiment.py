@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias._wording import some
 from bayesbias.errors import FitError, InputError
 from bayesbias.posterior import PROB, BiasFit
 from bayesbias.sentiment import OUTCOMES, SentimentAnalysis, _plain, analysis_of_table, paired_test
@@ -302,9 +303,7 @@ def _first_sentences(analysis: SentimentAnalysis, name: str) -> list[str]:
     carrying = carrying_pairs(analysis.table, name)
     # In any sample a mean goes where its largest part is left out; worth a sentence where a test calls the mean clear.
     if carrying and said["p_value"] is not None and said["p_value"] < _CALLED:
-        named = ", ".join(carrying[:_NAMED]) + (
-            f" and {len(carrying) - _NAMED} more" if len(carrying) > _NAMED else ""
-        )
+        named = some(carrying, _NAMED)
         verb = "carries" if len(carrying) == 1 else "carry"
         out.append(
             f"{len(carrying)} of {len(listed)} noun pairs {verb} the difference: without {named} it would be gone or "

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias._wording import some
 from bayesbias.distance import PairTable, distance_table, read_distances
 from bayesbias.embedding import Embedding, load_embedding
 from bayesbias.errors import InputError, nearest
@@ -381,7 +382,7 @@ def weat(
         notes.append("A and B are the same words, so every score is 0 and there is no effect size")
     elif both:
         notes.append(
-            f"in both A and B: {_some(both)}; their similarities cancel as far as the sets' sizes agree"
+            f"in both A and B: {some(both)}; their similarities cancel as far as the sets' sizes agree"
         )
     x, y = sets[x_class], sets[y_class]
     scores_x, scores_y = [scores[w] for w in x], [scores[w] for w in y]
@@ -591,7 +592,7 @@ def mac(
             found=other.name if other else None,
         )  # fmt: skip
     if left_out:
-        notes.append(f"left out, since {other.name if other else ''} lacks their pairs: {_some(left_out)}")
+        notes.append(f"left out, since {other.name if other else ''} lacks their pairs: {some(left_out)}")
     columns = ["protected_word", "attribute", "attribute_class", "distance", "distance_against", "weight"]
     pairs = _frame(rows, columns)
     pairs["distance_against"] = pairs["distance_against"].astype("Float64")
@@ -729,7 +730,7 @@ def direct_bias(
     direction = direction if lean > 0 else -direction
     against = [couple for couple, d in zip(used, differences @ direction, strict=True) if d < 0]
     if against:
-        notes.append(f"against the direction of the others: {_some('/'.join(pair) for pair in against)}")
+        notes.append(f"against the direction of the others: {some('/'.join(pair) for pair in against)}")
     cosines = [float(vectors[w] @ direction) for w in present]
     parts = [0.0 if abs(c) <= _ROUNDING else min(abs(c), 1.0) ** strictness for c in cosines]
     return DirectBias(
@@ -845,10 +846,10 @@ def _unit_vectors(
     notes = []
     matched = {w: held.matched[w] for w in present if w in held.matched}
     if matched:
-        notes.append(f"found under another spelling: {_some(f'{w} as {v}' for w, v in matched.items())}")
+        notes.append(f"found under another spelling: {some(f'{w} as {v}' for w, v in matched.items())}")
     missing = tuple(w for w in words if w not in set(present))
     if not present:
-        raise InputError("none of the words is in the vocabulary", where=held.name, found=_some(words))
+        raise InputError("none of the words is in the vocabulary", where=held.name, found=some(words))
     array = np.asarray(held.vectors_of(present), dtype=float)
     lengths = np.linalg.norm(array, axis=1)
     if not (np.isfinite(lengths).all() and (lengths > 0).all()):
@@ -968,7 +969,7 @@ def _grid(table: PairTable) -> _Grid:
     if table.coverage.matched:
         used = {*word_class, *(v for s in sets.values() for v in s)}
         spelled = [f"{w} as {v}" for w, v in table.coverage.matched.items() if w in used]
-        notes += [f"found under another spelling: {_some(spelled)}"] if spelled else []
+        notes += [f"found under another spelling: {some(spelled)}"] if spelled else []
     return _Grid(
         name,
         list(word_class),
@@ -1058,11 +1059,6 @@ def _frame(rows: list[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(rows, columns=columns)
-
-
-def _some(words: Iterable[str], most: int = 12) -> str:
-    listed = list(words)
-    return ", ".join(listed[:most]) + (f" and {len(listed) - most} more" if len(listed) > most else "")
 
 
 def _plain(value: Any) -> Any:

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias._wording import number_of
 from bayesbias.embedding import Embedding, _digest, _spellings, load_embedding
 from bayesbias.errors import FitError, InputError, nearest
 from bayesbias.wordlist import WordList, load_wordlist
@@ -92,9 +93,9 @@ class Debiased:
         k, n = len(self.subspace), len(self.sets)
         return (
             f"Debiased: {self.settings.get('of', 'vectors')}, {self.method} debiased; subspace of "
-            f"{_count(k, 'component')}, which {'explains' if k == 1 else 'explain'} {self.explained.sum():.0%} "
-            f"within {_count(n, 'set')}\n"
-            f"  {_count(len(self.neutralised), 'word')} neutralised, {_count(len(self.equalised), 'set')} equalised; "
+            f"{number_of(k, 'component')}, which {'explains' if k == 1 else 'explain'} {self.explained.sum():.0%} "
+            f"within {number_of(n, 'set')}\n"
+            f"  {number_of(len(self.neutralised), 'word')} neutralised, {number_of(len(self.equalised), 'set')} equalised; "
             f"{self._changes()}"
         )
 
@@ -112,8 +113,8 @@ class Debiased:
         if 0 < len(self.unchanged) <= 12:
             out.append(f"unchanged: {', '.join(self.unchanged)}")
         out.append(
-            f"the subspace of {_count(len(self.subspace), 'component')} explains {self.explained.sum():.1%} of the "
-            f"variance within {_count(len(self.sets), 'definitional set')}"
+            f"the subspace of {number_of(len(self.subspace), 'component')} explains {self.explained.sum():.1%} of the "
+            f"variance within {number_of(len(self.sets), 'definitional set')}"
         )
         return [*out, *self.notes]
 
@@ -672,7 +673,3 @@ def _bounded(
     raise FitError(
         f"the soft method did not settle in {most} steps; a smaller lam, or a larger vocabulary, is easier"
     )
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" + ("" if n == 1 else "s")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias._resources import sha256_file, whole_file
+from bayesbias._wording import some
 from bayesbias.errors import InputError, nearest
 from bayesbias.spec import CONNECTIONS
 from bayesbias.wordlist import WordList, load_wordlist, pairs
@@ -108,10 +109,7 @@ class Coverage:
             for name, group in groups.items():
                 if group["missing"]:
                     words = list(group["missing"])
-                    shown = ", ".join(words[:12]) + (
-                        f" and {len(words) - 12} more" if len(words) > 12 else ""
-                    )
-                    out.append(f"{name}: {len(words)} of {group['listed']} {side} missing: {shown}")
+                    out.append(f"{name}: {len(words)} of {group['listed']} {side} missing: {some(words)}")
         if self.matched:
             shown = ", ".join(f"{asked} as {found}" for asked, found in list(self.matched.items())[:12])
             out.append(f"found under another spelling: {shown}" + (" ..." if len(self.matched) > 12 else ""))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from bayesbias._wording import some
+
 __all__ = ["BayesbiasError", "FitError", "InputError", "nearest"]
 
 
@@ -48,7 +50,7 @@ class InputError(BayesbiasError, ValueError):
         if found is not None:
             parts.append(f"found: {found!r}")
         if valid is not None:
-            parts.append(f"valid: {valid if isinstance(valid, str) else _listed(valid)}")
+            parts.append(f"valid: {valid if isinstance(valid, str) else some(valid)}")
         if hint:
             parts.append(hint)
         super().__init__("; ".join(parts))
@@ -74,9 +76,3 @@ def nearest(name: str, options: Iterable[str]) -> str | None:
         by_lower = {option.lower(): option for option in options}
         close = [by_lower[name.lower()]] if name.lower() in by_lower else []
     return f"did you mean {close[0]!r}?" if close else None
-
-
-def _listed(options: Iterable[str], most: int = 12) -> str:
-    options = [str(option) for option in options]
-    rest = len(options) - most
-    return ", ".join(options[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias._resources import data_dir, find_toml, read_toml, sha256_file, shipped_names
+from bayesbias._wording import conjoined, number_of, some
 from bayesbias.errors import InputError, nearest
 
 __all__ = [
@@ -189,9 +190,9 @@ class WordList:
             else "no controls"
         )
         return (
-            f"<WordList {self.name}: {_count(len(self.classes), 'class', 'classes')}, "
-            f"{_count(len(self.protected_words), 'protected word')}, "
-            f"{_count(len(self.attribute_words), 'attribute')}, {controls}>"
+            f"<WordList {self.name}: {number_of(len(self.classes), 'class', 'classes')}, "
+            f"{number_of(len(self.protected_words), 'protected word')}, "
+            f"{number_of(len(self.attribute_words), 'attribute')}, {controls}>"
         )
 
 
@@ -281,7 +282,7 @@ def load_wordlist(
     if problems:
         first, rest = problems[0], len(problems) - 1
         if rest:
-            raise InputError(f"{first}; and {_count(rest, 'more problem')}, which check_wordlist lists")
+            raise InputError(f"{first}; and {number_of(rest, 'more problem')}, which check_wordlist lists")
         raise first
     assert wordlist is not None  # nothing built means at least one problem
     return wordlist
@@ -729,7 +730,7 @@ def _check_across(classes: list[WordClass], where: str, problems: list[InputErro
         problems.append(
             InputError(
                 "a protected word stands in two classes, so its connection cannot be derived",
-                where=f"{where}, classes {_and(map(repr, owners))}, protected",
+                where=f"{where}, classes {conjoined(map(repr, owners))}, protected",
                 found=word,
                 valid="each protected word in one class",
             )
@@ -855,7 +856,7 @@ def _settle(words: WordList, controls: Controls | None) -> tuple[Controls | None
     several = {word: names for word, names in owners.items() if len(names) > 1}
     for word, names in several.items():
         notes.append(
-            f"The attribute {word!r} is a stereotype of {_and(map(repr, names))}: "
+            f"The attribute {word!r} is a stereotype of {conjoined(map(repr, names))}: "
             "its pairs with the words of each of them are associated."
         )
     if len(words.classes) == 1:
@@ -870,16 +871,18 @@ def _settle(words: WordList, controls: Controls | None) -> tuple[Controls | None
     else:
         taken = [w for w in (*controls.human, *controls.neutral) if w in owners]
         if taken:
-            notes.append(f"Dropped from the controls, because they are stereotypes here: {_listed(taken)}.")
+            notes.append(f"Dropped from the controls, because they are stereotypes here: {some(taken, 20)}.")
         human = tuple(w for w in controls.human if w not in owners)
         both = [w for w in controls.neutral if w in set(controls.human) and w not in owners]
         if both:
-            notes.append(f"Human and neutral at once, kept as human: {_listed(both)}.")
+            notes.append(f"Human and neutral at once, kept as human: {some(both, 20)}.")
         gone = {*owners, *human}
         neutral = tuple(w for w in controls.neutral if w not in gone)
         for kind, left in (("human", human), ("neutral", neutral)):
             if len(left) < 2:
-                notes.append(f"{_count(len(left), f'{kind} control word')} in use: that group says little.")
+                notes.append(
+                    f"{number_of(len(left), f'{kind} control word')} in use: that group says little."
+                )
         if _NOT_STATED not in (words.language, controls.language) and words.language != controls.language:
             notes.append(
                 f"The word list is in language {words.language!r}, "
@@ -896,7 +899,7 @@ def _settle(words: WordList, controls: Controls | None) -> tuple[Controls | None
         notes.append(f"The protected word {word!r} is also {others[word]}: its pair with itself is left out.")
     if len(twofold) > 1:
         notes.append(
-            f"Of {_and(map(repr, twofold))} any two are paired twice, once with each as the protected word: "
+            f"Of {conjoined(map(repr, twofold))} any two are paired twice, once with each as the protected word: "
             "the same distance enters two rows."
         )
     alike: dict[str, list[str]] = {}
@@ -905,17 +908,19 @@ def _settle(words: WordList, controls: Controls | None) -> tuple[Controls | None
     for forms in alike.values():
         if len(forms) > 1:
             notes.append(
-                f"{_and(map(repr, forms))} differ only in capitals or character form: "
+                f"{conjoined(map(repr, forms))} differ only in capitals or character form: "
                 "an embedding that does not tell them apart gives them one vector."
             )
     for c in words.classes:
         few = [
-            _count(len(items), noun)
+            number_of(len(items), noun)
             for items, noun in ((c.protected, "protected word"), (c.attributes, "attribute"))
             if len(items) < _FEW
         ]
         if few:
-            notes.append(f"The class {c.name!r} has {_and(few)}: how far its words vary is weakly known.")
+            notes.append(
+                f"The class {c.name!r} has {conjoined(few)}: how far its words vary is weakly known."
+            )
     return controls, tuple(notes)
 
 
@@ -951,17 +956,3 @@ def _short(value: Any) -> Any:
     """Return a value as it may be shown in a message: long ones by their beginning."""
     text = repr(value)
     return value if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _count(number: int, noun: str, plural: str | None = None) -> str:
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
-
-
-def _and(items: Iterable[str]) -> str:
-    items = list(items)
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
-
-
-def _listed(words: list[str], most: int = 20) -> str:
-    rest = len(words) - most
-    return ", ".join(words[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -28,11 +28,11 @@ from bayesbias.comparison import (
     _common,
     change_verdict,
     compare,
-    find_construction,
     gap_verdict,
     join_pairs,
     load_comparison,
 )
+from bayesbias.construction import find_construction
 from bayesbias.errors import InputError
 
 SMALL: dict[str, Any] = {"draws": 1000, "tune": 500, "chains": 2, "seed": 1}

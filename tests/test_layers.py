@@ -16,6 +16,7 @@ PACKAGE = ROOT / "bayesbias"
 
 # Each module imports only from modules further up. A new module is given its place here.
 ORDER = (
+    "_wording",
     "errors",
     "_resources",
     "rrandom",
@@ -42,11 +43,13 @@ ORDER = (
     "posterior",
     "model",
     "association",
+    "construction",
     "comparison",
     "simulation",
     "_workers",
     "sweep",
     "calibration",
+    "_canvas",
     "figures",
     "_figures_critique",
     "_figures_comparison",

@@ -1,0 +1,43 @@
+"""Words and numbers in messages: a few of many, how many of what, and enumerations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["conjoined", "number_of", "some"]
+
+
+def some(words: Iterable[object], most: int = 12) -> str:
+    """Name the first few of some words, each once, and say how many are left.
+
+    Examples
+    --------
+    >>> some(["a", "b", "a", "c"], 2)
+    'a, b and 1 more'
+    """
+    named = list(dict.fromkeys(map(str, words)))
+    rest = len(named) - most
+    return ", ".join(named[:most]) + (f" and {rest:,} more" if rest > 0 else "")
+
+
+def number_of(n: int, noun: str, plural: str | None = None) -> str:
+    """Say how many there are of something.
+
+    Examples
+    --------
+    >>> number_of(1, "class", "classes"), number_of(1200, "word")
+    ('1 class', '1,200 words')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def conjoined(items: Iterable[str]) -> str:
+    """Join items as a sentence does.
+
+    Examples
+    --------
+    >>> conjoined(["a"]), conjoined(["a", "b", "c"])
+    ('a', 'a, b and c')
+    """
+    *first, last = items
+    return f"{', '.join(first)} and {last}" if first else last
