@@ -172,7 +172,10 @@ def plan(
     if enough.empty:
         click.echo(f"none of these reaches {width:g}; the narrowest, {words}, is {row['width']:.3f} wide")
     else:
-        checked = f"; {row['simulated_width']:.3f} in simulated fits" if row["simulated_width"] > 0 else ""
+        checked = ""
+        if row["simulated_width"] > 0:
+            error = f" (standard error {row['simulated_se']:.3f})" if row["simulated_se"] > 0 else ""
+            checked = f"; {row['simulated_width']:.3f}{error} on average in fits of {check} simulated tables"
         click.echo(f"{words} make it {row['width']:.3f} wide{checked}")
 
 

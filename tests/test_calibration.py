@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy import stats
 
 from bayesbias import calibration
 from bayesbias.calibration import (
@@ -18,6 +19,7 @@ from bayesbias.calibration import (
     true_contrasts,
 )
 from bayesbias.errors import InputError
+from bayesbias.spec import CONNECTIONS
 
 SMALL = Scenario(words=(4, 4), attributes=(4, 4), human=10, neutral=10)
 QUICK = {"draws": 150, "tune": 200, "chains": 2, "workers": 1, "progress": False}
@@ -144,6 +146,22 @@ def test_more_words_make_narrower_intervals():
     checked = plan["simulated_width"].dropna()
     assert len(checked) == 1
     assert checked.iloc[0] == pytest.approx(plan.loc[checked.index[0], "width"], rel=0.4)
+    error = plan.loc[checked.index[0], "simulated_se"]
+    assert 0 < error < 0.3 * checked.iloc[0]
+    assert plan["simulated_se"].notna().sum() == 1
+
+
+def test_expected_widths_are_those_of_the_exact_posterior():
+    """Of balanced data, independently: each cell mean has variance csd^2 + sigma^2 / attributes, and so on."""
+    each = {"cbar": 1.0, "csd": 0.1, "sigma": 1e-3}
+    values = {name: dict.fromkeys(CONNECTIONS, value) for name, value in each.items()} | {"ws": 1e-4}
+    plain = Scenario(words=(4, 4), attributes=(3, 3), human=5, neutral=5, values=values)
+    plan = plan_words(0.2, scenario=plain, words=(6, 24), attributes=(3,), check=0, progress=False)
+    plan = plan.set_index("words")["width"]
+    for words in (6, 24):
+        # Noise and attributes hardly count here: two means of all words' cells, each with the prior N(1, 0.3).
+        variance = 2 / (2 * words / 0.1**2 + 1 / 0.3**2)
+        assert plan[words] == pytest.approx(2 * stats.norm.ppf(0.945) * np.sqrt(variance), rel=0.04)
 
 
 @pytest.mark.parametrize(
