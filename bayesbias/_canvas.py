@@ -135,7 +135,8 @@ def write_figures(
         engine = figure.get_layout_engine()
         assert engine is not None
         with _no_glyph_warnings():
-            engine.execute(figure)
+            for _ in range(2):  # labels may take less room once the Axes have moved
+                engine.execute(figure)
         figure.set_layout_engine("none")
         for kind in wanted:
             made[folder / f"{name}.{kind}"] = rendered(figure, kind)
@@ -387,7 +388,10 @@ def add_headings(ax: Axes, title: str, said: str, handles: list[Any], *, across:
         linespacing=1.25,
         annotation_clip=False,
     )
-    ax.set_title(plain(title, len(title)), loc="left", pad=above + 6 + 11.5 * len(wrapped))
+    titled = "\n".join(textwrap.wrap(plain(title, len(title)), max(20, int(room / 5.4))))
+    ax.set_title(titled, loc="left", pad=above + 6 + 11.5 * len(wrapped))
+    # Long names of rows leave a narrow Axes, and layouts make no room for the width of a label below it.
+    ax.set_xlabel("\n".join(textwrap.wrap(ax.get_xlabel(), max(20, int(room / 4.3)))))
     if len(across) > 1:
         # The title makes room above; in the width the layout would push the neighbour away.
         for artist in (legend, note):

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import bayesbias
 from bayesbias._resources import whole_file
 from bayesbias.errors import InputError, nearest
 from bayesbias.posterior import CONTRASTS, PROB, BiasFit, level_means
@@ -27,6 +28,8 @@ from bayesbias.spec import Design, ModelSpec, load_model, shipped_models
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayesbias.wordlist import WordList
 
 __all__ = [
     "AVERAGED",
@@ -90,6 +93,9 @@ class Scenario:
         ):  # fmt: skip
             if any(isinstance(n, bool) or not isinstance(n, int) or n < least for n in numbers):
                 raise InputError(f"`{name}` must hold whole numbers of at least {least}", found=numbers)
+        object.__setattr__(self, "words", tuple(self.words))
+        object.__setattr__(self, "attributes", tuple(self.attributes))
+        object.__setattr__(self, "values", {name: _plain(value) for name, value in self.values.items()})
 
     def without_difference(self) -> Scenario:
         """Return the scenario with all connections at one mean: whatever is called in it is a false alarm."""
@@ -98,6 +104,13 @@ class Scenario:
             if isinstance(value, Mapping) and not load_model(self.model).parameters[name].positive:
                 values[name] = dict.fromkeys(value, float(np.mean(list(value.values()))))
         return dataclasses.replace(self, values=values)
+
+
+def _plain(value: Any) -> Any:
+    """Turn numbers of any kind into Python's own, which a file can hold."""
+    if isinstance(value, Mapping):
+        return {str(label): float(x) for label, x in value.items()}
+    return np.asarray(value, dtype=float).tolist()
 
 
 def scenario_from_fit(fit: BiasFit) -> Scenario:
@@ -114,16 +127,18 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     values: dict[str, Any] = {}
     draws = fit.draws()
     for name in _given(fit.spec):
-        mean, labels = (
-            draws[name].mean(axis=0),
-            [fit.design.coords[d] for d in fit.spec.parameters[name].dims],
-        )
-        if not labels:
+        mean, dims = draws[name].mean(axis=0), fit.spec.parameters[name].dims
+        if not dims:
             values[name] = float(mean)
-        elif len(labels) == 1:
-            values[name] = {label: float(x) for label, x in zip(labels[0], mean, strict=True)}
+        elif dims in (("connection",), ("attribute_kind",)):
+            labels = fit.design.coords[dims[0]]
+            values[name] = {label: float(x) for label, x in zip(labels, mean, strict=True)}
         else:
-            raise InputError("a population parameter with two dimensions cannot be carried over", found=name)
+            raise InputError(
+                "belongs to the words of the table, and cannot be carried over to simulated ones",
+                where=f"{fit.spec.name}, {name}", found=f"dims {', '.join(dims)}", valid="connection, attribute_kind, or none",
+                hint="fit crossed, or shared",
+            )  # fmt: skip
     return Scenario(
         model=fit.spec.name,
         words=tuple(int(words[c]) for c in words.index),
@@ -313,6 +328,8 @@ def _by_t(table: pd.DataFrame, method: str, prob: float) -> list[dict[str, Any]]
             test = stats.ttest_ind(first["distance"], second["distance"], equal_var=False)
             estimate = float(first["distance"].mean() - second["distance"].mean())
         interval = test.confidence_interval(prob)
+        if not np.isfinite(interval.low):  # a single pair has no variance: no answer, and not the answer no
+            continue
         out.append(
             {
                 "contrast": f"{a} - {b}",
@@ -383,11 +400,13 @@ def calibrate(
         interval: its coverage, bias and width are empty.
     """
     methods = _methods(methods)
-    for name, value in (("tables", tables), ("draws", draws), ("tune", tune), ("chains", chains)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InputError(f"`{name}` must be a whole number of at least 1", found=value)
-    if not 0 < prob < 1:
-        raise InputError("the probability of an interval must lie between 0 and 1", found=prob)
+    _check_numbers(
+        seed=seed, prob=prob, workers=workers, tables=tables, draws=draws, tune=tune, chains=chains
+    )
+    if "weat" in methods and len(scenario.words) < 2:
+        raise InputError(
+            "WEAT compares two classes", where="methods", found="a scenario with one", hint="leave out weat"
+        )
     truth = true_contrasts(scenario)
     settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains}
     identity = {
@@ -395,11 +414,22 @@ def calibrate(
         "model_sha256": {m: load_model(m).sha256 for m in (scenario.model, *methods) if m not in AVERAGED},
         "methods": list(methods),
         "seed": seed,
+        "bayesbias": bayesbias.__version__,
         **settings,
     }
     folder = _folder(out, identity, resume)
     rows = _batches(scenario, methods, seed, tables, settings, folder, workers, progress)
     return _report(rows, truth, methods, prob)
+
+
+def _check_numbers(*, seed: int, prob: float, workers: int | None, **counts: int) -> None:
+    counts = counts if workers is None else {**counts, "workers": workers}
+    for least, numbers in ((1, counts), (0, {"seed": seed})):
+        for name, value in numbers.items():
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InputError(f"`{name}` must be a whole number of at least {least}", found=value)
+    if not 0 < prob < 1:
+        raise InputError("the probability of an interval must lie between 0 and 1", found=prob)
 
 
 def _methods(methods: Sequence[str]) -> list[str]:
@@ -451,8 +481,8 @@ def _batches(
     for first in starts:
         count = min(_BATCH, tables - first)
         file = folder / f"batch-{first:06d}-{count}.json" if folder else None
-        if file is not None and file.is_file():
-            done[first] = json.loads(file.read_text(encoding="utf-8"))
+        if file is not None and (rows := _read_batch(file)):
+            done[first] = rows
     with ticking("simulated tables", tables, progress) as tick:
         tick(sum(min(_BATCH, tables - first) for first in done))
 
@@ -486,12 +516,21 @@ def _batches(
     return [row for first in starts for row in done[first]]
 
 
+def _read_batch(file: Path) -> list[dict[str, Any]] | None:
+    """Return a finished batch; None where it is not there, or was damaged since, so that it is made again."""
+    try:
+        rows = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return rows if isinstance(rows, list) and all(isinstance(row, dict) for row in rows) else None
+
+
 def _report(
     rows: list[dict[str, Any]], truth: Mapping[str, float], methods: Sequence[str], prob: float
 ) -> pd.DataFrame:
     import pandas as pd
 
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame(rows, columns=["method", "contrast", "estimate", "low", "high", "p_value"])
     out = []
     for method in methods:
         for contrast, true in truth.items():
@@ -500,7 +539,7 @@ def _report(
                 continue
             n = len(part)
             row: dict[str, Any] = {"method": method, "contrast": contrast, "truth": true, "tables": n}
-            if "low" in part and part["low"].notna().all():
+            if part["p_value"].isna().all():
                 covered = ((part["low"] <= true) & (true <= part["high"])).mean()
                 called = ((part["low"] > 0) | (part["high"] < 0)).mean()
                 row |= {"coverage": covered, "coverage_se": np.sqrt(covered * (1 - covered) / n)}
@@ -563,6 +602,9 @@ def negative_controls(
     from bayesbias.embedding import load_embedding
     from bayesbias.wordlist import load_wordlist
 
+    _check_numbers(seed=seed, prob=prob, workers=None, tables=tables, draws=draws, tune=tune, chains=chains)
+    if model in AVERAGED:
+        raise InputError("negative controls are of a model", found=model, valid=shipped_models())
     for kind in kinds:
         if kind not in CONTROLS:
             raise InputError(
@@ -571,6 +613,11 @@ def negative_controls(
     words = load_wordlist(wordlist, controls=controls)
     vectors = load_embedding(embedding, words=words.words)
     real = distance_table(vectors, words).frame
+    if not {"associated", "different"} <= set(real["connection"].astype(str)):
+        raise InputError(
+            "negative controls need stereotypes of two classes or more", where=words.name,
+            found=f"connections {', '.join(real['connection'].astype(str).unique())}",
+        )  # fmt: skip
     settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains}
     out = []
     with ticking("negative controls", 1 + tables * len(kinds), progress) as tick:
@@ -578,7 +625,7 @@ def negative_controls(
             rows = []
             for number in range(1 if kind == "real" else tables):
                 rng = np.random.default_rng([seed, CONTROLS.index(kind) if kind != "real" else 9, number])
-                table = _without_meaning(real, vectors, kind, rng)
+                table = _without_meaning(real, words, vectors, kind, rng)
                 row = next(
                     r
                     for r in _analysed(table, model, number, settings)
@@ -598,7 +645,9 @@ def negative_controls(
     return pd.DataFrame(out)
 
 
-def _without_meaning(real: pd.DataFrame, vectors: Any, kind: str, rng: np.random.Generator) -> pd.DataFrame:
+def _without_meaning(
+    real: pd.DataFrame, words: WordList, vectors: Any, kind: str, rng: np.random.Generator
+) -> pd.DataFrame:
     if kind == "real":
         return real
     table = real.copy()
@@ -609,24 +658,29 @@ def _without_meaning(real: pd.DataFrame, vectors: Any, kind: str, rng: np.random
         at = {name: i for i, name in enumerate(names)}
         one, two = random[table["protected_word"].map(at)], random[table["attribute"].map(at)]
         return table.assign(distance=1 - np.einsum("ij,ij->i", one, two))
+    stereotype = (table["attribute_kind"] == "stereotype").to_numpy()
+    owners: dict[str, list[str]] = {}  # the classes that a word is a stereotype of: one, or more
+    for group in words.classes:
+        for attribute in group.attributes:
+            owners.setdefault(attribute, []).append(group.name)
     if kind == "shuffled_classes":
-        words = table.drop_duplicates("protected_word")
-        dealt = dict(
-            zip(words["protected_word"], rng.permutation(words["protected_class"].to_numpy()), strict=True)
+        each = table.drop_duplicates("protected_word")
+        dealt = rng.permutation(each["protected_class"].to_numpy())
+        table["protected_class"] = table["protected_word"].map(
+            dict(zip(each["protected_word"], dealt, strict=True))
         )
-        table["protected_class"] = table["protected_word"].map(dealt)
     else:
-        of = table[table["attribute_kind"] == "stereotype"].drop_duplicates("attribute")
-        dealt = dict(zip(of["attribute"], rng.permutation(of["attribute_class"].to_numpy()), strict=True))
-        table["attribute_class"] = table["attribute"].map(dealt).fillna(table["attribute_class"])
-    own = real[real["connection"] == "associated"].drop_duplicates("protected_class")
-    class_of = dict(zip(own["attribute_class"], own["protected_class"], strict=True))
-    same = table["attribute_class"].map(class_of) == table["protected_class"]
-    stereotype = table["attribute_kind"] == "stereotype"
-    table["connection"] = np.where(
-        stereotype, np.where(same, "associated", "different"), table["attribute_kind"]
-    )
-    return table
+        # Word by word, so that every class keeps its number of stereotypes, and of those it shares.
+        listed = table.loc[stereotype, "attribute"].drop_duplicates().to_numpy()
+        given = [owners[attribute] for attribute in listed]
+        owners = {str(new): classes for new, classes in zip(rng.permutation(listed), given, strict=True)}
+    called = {group.name: group.attribute_class for group in words.classes}
+    connection, label = (table[column].to_numpy(dtype=object) for column in ("connection", "attribute_class"))
+    for row in np.flatnonzero(stereotype):
+        of, own = owners[table["attribute"].iloc[row]], table["protected_class"].iloc[row]
+        connection[row] = "associated" if own in of else "different"
+        label[row] = called[own if own in of else of[0]]
+    return table.assign(connection=connection, attribute_class=label)
 
 
 def plan_words(
@@ -670,11 +724,16 @@ def plan_words(
     from scipy import stats
 
     from bayesbias._progress import ticking
-    from bayesbias.collapsed import collapse
+    from bayesbias.collapsed import NotCollapsible, collapse
 
     scenario = scenario or Scenario()
     if not width > 0:
         raise InputError("the width must be positive", found=width)
+    _check_numbers(seed=seed, prob=prob, workers=None)
+    for name, numbers in (("words", words), ("attributes", attributes)):
+        if not numbers:
+            raise InputError(f"`{name}` holds no number to try", found=numbers)
+        _check_numbers(seed=0, prob=prob, workers=None, **{name: min(numbers)})
     known = true_contrasts(scenario)
     if contrast not in known:
         raise InputError("unknown contrast", found=contrast, valid=list(known), hint=nearest(contrast, known))
@@ -689,7 +748,13 @@ def plan_words(
                     scenario, words=(n_words,) * classes, attributes=(n_attributes,) * classes
                 )
                 design, given = _truth(sized)
-                reduced = collapse(design)
+                try:
+                    reduced = collapse(design)
+                except NotCollapsible as error:
+                    raise InputError(
+                        f"widths can be told in advance for normal models only: {error}", where=scenario.model,
+                        valid="crossed, hierarchical, shared", hint="plan with crossed",
+                    ) from None  # fmt: skip
                 theta = np.log(np.concatenate([np.ravel(given[name]) for name in reduced.scales]))
                 drawn = reduced.draw_effects(
                     np.tile(theta, (_PLANNED, 1)), np.random.default_rng([seed, n_words, n_attributes])

@@ -292,7 +292,7 @@ class Comparison:
     methods: Mapping[str, Method]
     between: Mapping[tuple[str, str], _Changes]
     provenance: Mapping[str, Any]
-    _cache: dict[Any, Any] = field(default_factory=dict, compare=False)
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)
 
     def changes(
         self, prob: float = PROB, rope: float = ROPE, estimand: str | None = None, method: str | None = None

@@ -467,7 +467,8 @@ def _surely_too_many(tail: _Tail, half: npt.NDArray[np.int64], other: npt.NDArra
     It ends with the subsets of `half` that the smallest numbers of `other` complete within the limit. Deficits
     rounded up to a coarse grid count no more of them than there are.
     """
-    if 2 ** len(half) <= _MOST_PARTIAL_SUMS:
+    # Where there are few it does not matter; beyond some number their counts leave the range of double precision.
+    if 2 ** len(half) <= _MOST_PARTIAL_SUMS or len(tail.deficits) > _MOST_WORDS_COUNTED:
         return False
     step = max(1, -(-tail.limit // _COARSE))
     counts = _table(-(-tail.deficits // step), -(-half // step), tail.size, tail.limit // step)

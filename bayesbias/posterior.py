@@ -20,6 +20,7 @@ population to generalise to; they are averaged over the listed words under both 
 from __future__ import annotations
 
 import contextlib
+import copy
 import functools
 import itertools
 import json
@@ -89,7 +90,8 @@ class BiasFit:
     table: pd.DataFrame
     spec: ModelSpec
     provenance: Mapping[str, Any]
-    _cache: dict[Any, Any] = field(default_factory=dict, compare=False)
+    # Not part of what the fit is: a copy with another tree starts with none.
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)
 
     @property
     def design(self) -> Design:
@@ -104,12 +106,14 @@ class BiasFit:
         Returns
         -------
         dict of str to ndarray, shape (chains * draws, *shape of the parameter)
+            To be read, not to be written into: they are those of the tree.
         """
         posterior = self.tree["posterior"]
         out = {}
         for name in self.spec.parameters:
             values = posterior[name].transpose("chain", "draw", ...).to_numpy()
             out[name] = values.reshape((-1, *values.shape[2:]))
+            out[name].flags.writeable = False
         return out
 
     def summary(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
@@ -290,7 +294,8 @@ class BiasFit:
                 else "; see means() and summary(), and for sentiment sentiment_in_words()"
             )
             raise FitError(f"the table holds no two {group}s that are contrasted with each other{hint}")
-        return pd.concat(frames, ignore_index=True)
+        # A copy, since concat hands on the memory of a single frame.
+        return pd.concat(frames, ignore_index=True).copy()
 
     def _contrasts_at(self, level: str, estimand: str, prob: float, rope: float) -> pd.DataFrame | None:
         """Return the contrasts of one level; kept, since every table, figure and sentence asks for them again."""
@@ -355,7 +360,7 @@ class BiasFit:
             is well.
         """
         if "diagnostics" in self._cache:
-            return dict(self._cache["diagnostics"])
+            return copy.deepcopy(self._cache["diagnostics"])
         import arviz as az
 
         posterior = self.tree["posterior"].to_dataset()
@@ -410,7 +415,7 @@ class BiasFit:
             "problems": problems,
         }
         self._cache["diagnostics"] = out
-        return dict(out)
+        return copy.deepcopy(out)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one netCDF file, whole or not at all.

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import glob
 import hashlib
 import json
 import math
@@ -420,7 +421,9 @@ def _digest(location: str, known: dict[str, Any]) -> dict[str, str] | None:
         return {"gensim-data": location}  # a published collection that does not change under its name
     try:
         out = {"sha256": _hash_known(path, known)}
-        for beside in sorted(path.parent.glob(f"{path.name}.*.npy")):  # arrays of gensim's pickles
+        for beside in sorted(
+            path.parent.glob(f"{glob.escape(path.name)}.*.npy")
+        ):  # arrays of gensim's pickles
             out[beside.name] = _hash_known(beside, known)
     except OSError:
         return None
@@ -498,6 +501,9 @@ def _write_json(path: Path, value: Any, indent: int | None = None) -> None:
         temporary.write_text(json.dumps(value, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
 
 
+_RECORD = {"n_pairs", "group", "summary", "contrasts", "diagnostics", "coverage", "provenance", "timing"}
+
+
 def _read_record(out: Path, cell: _Cell, plan: SweepPlan) -> dict[str, Any] | None:
     """Return what is written of a finished cell; None where it is not, or not all of it."""
     try:
@@ -505,6 +511,8 @@ def _read_record(out: Path, cell: _Cell, plan: SweepPlan) -> dict[str, Any] | No
     except (OSError, ValueError):  # not there, or damaged since: the cell is fitted again
         return None
     if not isinstance(record, dict) or record.get("identity") != json.loads(json.dumps(cell.identity)):
+        return None
+    if not set(record) >= _RECORD:
         return None
     return None if plan.keep_fits and not (out / "fits" / f"{cell.key}.nc").is_file() else record
 
@@ -610,6 +618,7 @@ def _fitted(table: PairTable, model: str, settings: Mapping[str, Any]) -> dict[s
         contrasts = []
     made = {
         "n_pairs": len(table),
+        "group": spec.results.group,
         "summary": summaries,
         "contrasts": contrasts,
         "diagnostics": _plain(result.diagnostics()),
@@ -926,7 +935,7 @@ def _collect(
             "trusted": diagnostics["ok"],
         }
         means = [
-            {**row, "quantity": "mean", "level": "overall", "name": "all", "term": row["connection"]}
+            {**row, "quantity": "mean", "level": "overall", "name": "all", "term": row[record["group"]]}
             for row in record["summary"]
         ]
         contrasts = [{**row, "quantity": "contrast", "term": row["contrast"]} for row in record["contrasts"]]

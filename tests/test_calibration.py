@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
+import bayesbias as bb
 from bayesbias import calibration
 from bayesbias.calibration import (
     Scenario,
@@ -101,8 +102,6 @@ def test_pair_tests_call_what_is_not_there_and_crossed_does_not():
 
 @pytest.mark.slow
 def test_scenario_is_taken_from_a_fit():
-    import bayesbias as bb
-
     fit = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, chains=2, pointwise=False)
     scenario = calibration.scenario_from_fit(fit)
     assert (scenario.words, scenario.attributes) == ((5, 5, 5), (4, 3, 4))
@@ -113,24 +112,23 @@ def test_scenario_is_taken_from_a_fit():
 
 @pytest.mark.slow
 def test_meaning_is_taken_out():
-    import bayesbias as bb
-
     real = bb.distance_table("minilm-static", "religion").frame
-    vectors = bb.load_embedding("minilm-static", words=bb.load_wordlist("religion").words)
+    words = bb.load_wordlist("religion")
+    vectors = bb.load_embedding("minilm-static", words=words.words)
     rng = np.random.default_rng(0)
-    shuffled = calibration._without_meaning(real, vectors, "shuffled_classes", rng)
+    shuffled = calibration._without_meaning(real, words, vectors, "shuffled_classes", rng)
     assert (shuffled["distance"] == real["distance"]).all()
     assert shuffled.drop_duplicates("protected_word")["protected_class"].value_counts().tolist() == [5, 5, 5]
     agree = shuffled["attribute_class"] == shuffled["protected_class"]
     assert (
         (shuffled["connection"] == "associated") == (agree & (shuffled["attribute_kind"] == "stereotype"))
     ).all()
-    attributes = calibration._without_meaning(real, vectors, "shuffled_attributes", rng)
+    attributes = calibration._without_meaning(real, words, vectors, "shuffled_attributes", rng)
     sizes = attributes[attributes["attribute_kind"] == "stereotype"].drop_duplicates("attribute")[
         "attribute_class"
     ]
     assert sorted(sizes.value_counts()) == [3, 4, 4]
-    random = calibration._without_meaning(real, vectors, "random_vectors", rng)
+    random = calibration._without_meaning(real, words, vectors, "random_vectors", rng)
     assert random["distance"].mean() == pytest.approx(1, abs=0.02)
     report = negative_controls("minilm-static", "religion", tables=3, draws=100, tune=100, progress=False)
     assert report["kind"].tolist() == ["real", *calibration.CONTROLS]
@@ -222,3 +220,104 @@ def test_weat_is_the_one_of_the_baseline():
     wild = table.copy()
     wild.loc[0, "distance"] = -0.2
     assert 0 < calibration._by_weat(wild)[0]["p_value"] <= 1
+
+
+SHARED_STEREOTYPE = {
+    "a": {"protected": ["jew", "rabbi", "torah"], "attributes": ["greedy", "cheap", "hairy"]},
+    "b": {
+        "protected": ["christian", "priest", "bible"],
+        "attributes": ["conservative", "judgemental", "cheap"],
+    },
+    "d": {"protected": ["muslim", "imam", "quran"], "attributes": ["violent", "terrorist", "dirty"]},
+}
+
+
+def test_a_stereotype_of_two_classes_stays_one_when_meaning_is_taken_out():
+    words = bb.load_wordlist(SHARED_STEREOTYPE, controls="none")
+    vectors = bb.load_embedding("minilm-static", words=words.words)
+    real = bb.distance_table(vectors, words).frame
+    owners = {"cheap": {"a", "b"}} | {
+        a: {c.name} for c in words.classes for a in c.attributes if a != "cheap"
+    }
+    for seed in range(5):
+        classes = calibration._without_meaning(
+            real, words, vectors, "shuffled_classes", np.random.default_rng(seed)
+        )
+        own = [c in owners[a] for c, a in zip(classes["protected_class"], classes["attribute"], strict=True)]
+        assert (classes["connection"] == np.where(own, "associated", "different")).all()
+        dealt = calibration._without_meaning(
+            real, words, vectors, "shuffled_attributes", np.random.default_rng(seed)
+        )
+        near = dealt[dealt["connection"] == "associated"]
+        assert near.groupby("protected_class")["attribute"].nunique().to_dict() == {"a": 3, "b": 3, "d": 3}
+        assert (near["attribute_class"] == near["protected_class"]).all()
+        twice = near.groupby("attribute")["protected_class"].nunique()
+        assert (twice == 2).sum() == 1  # some word is shared, as cheap was
+
+
+def test_what_negative_controls_cannot_use_is_refused():
+    one = {"a": SHARED_STEREOTYPE["a"]}
+    for problem, arguments in {
+        "stereotypes of two classes": {"wordlist": one, "controls": "2022"},
+        "`tables` must be": {"wordlist": "religion", "tables": 0},
+        "are of a model; found: 'weat'": {"wordlist": "religion", "model": "weat"},
+    }.items():
+        with pytest.raises(InputError, match=problem):
+            negative_controls("minilm-static", **arguments, progress=False)
+
+
+def test_a_method_without_an_answer_gives_none():
+    with pytest.raises(InputError, match=r"WEAT compares two classes.*leave out weat"):
+        calibrate(Scenario(words=(4,), attributes=(3,)), tables=3, methods=["weat"], **QUICK)
+    lonely = {
+        name: {c: x for c, x in value.items() if c != "different"} if isinstance(value, dict) else value
+        for name, value in calibration.RELIGION_REDDIT.items()
+    }
+    single = Scenario(words=(1,), attributes=(1,), human=3, neutral=3, values=lonely)
+    report = calibrate(single, tables=3, methods=["averages_t", "pairs_t"], **QUICK)
+    # One pair has no variance, and one word no difference to compare with others.
+    assert set(report["contrast"]) == {"human - neutral"}
+    assert set(report["method"]) == {"pairs_t"}
+
+
+def test_damaged_batches_are_made_again(tmp_path):
+    arguments = {**QUICK, "tables": 21, "methods": ["pairs_t"], "out": tmp_path}
+    whole = calibrate(SMALL, **arguments)
+    first, second = sorted(tmp_path.glob("batch-*.json"))
+    first.write_text(first.read_text()[:50])
+    second.write_text("[]")
+    assert calibrate(SMALL, **arguments, resume=True).equals(whole)
+    assert json.loads(second.read_text())
+
+
+def test_bad_numbers_are_refused():
+    for arguments in ({"seed": -1}, {"workers": 0}, {"prob": 1.0}):
+        with pytest.raises(InputError, match="must"):
+            calibrate(SMALL, methods=["pairs_t"], **(QUICK | {"tables": 1} | arguments))
+    for arguments in ({"prob": 2}, {"words": ()}, {"words": (0, 3)}, {"seed": 0.5}):
+        with pytest.raises(InputError):
+            plan_words(0.1, **arguments, progress=False)
+    robust = Scenario(model="robust", values={**calibration.RELIGION_REDDIT, "nu": 10.0})
+    with pytest.raises(InputError, match="normal models only"):
+        plan_words(0.1, scenario=robust, progress=False)
+    numbers = {name: value for name, value in calibration.RELIGION_REDDIT.items()} | {"ws": np.float32(0.1)}
+    assert type(Scenario(words=[2, 2], attributes=[2, 2], values=numbers).values["ws"]) is float
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["additive", "crossed", "hierarchical", "shared"])
+def test_every_fit_can_be_simulated_from_or_says_why_not(model):
+    fit = bb.fit(
+        bb.distance_table("minilm-static", "religion"),
+        model,
+        seed=1,
+        draws=100,
+        tune=100,
+        chains=2,
+        pointwise=False,
+    )
+    if model == "additive":
+        with pytest.raises(InputError, match="belongs to the words of the table"):
+            calibration.scenario_from_fit(fit)
+    else:
+        assert len(simulate_table(calibration.scenario_from_fit(fit), 1)) == 15 * (11 + 85 + 226)

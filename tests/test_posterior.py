@@ -809,3 +809,32 @@ def test_shares_need_normal_noise(crossed):
     other = dataclasses.replace(crossed, spec=load_model("robust"))
     with pytest.raises(FitError, match="shares of variance need normal noise"):
         other.shares()
+
+
+def test_what_is_handed_out_can_be_changed_without_changing_the_fit(pairs):
+    result = fit(pairs, "crossed", seed=1, draws=50, tune=50, chains=2, pointwise=False)
+    before = {
+        "contrasts": result.contrasts(level="overall", estimand="population"),
+        "summary": result.summary(),
+        "diagnostics": str(result.diagnostics()),
+    }
+    kept = {name: value.copy() if name != "diagnostics" else value for name, value in before.items()}
+    for frame in (before["contrasts"], before["summary"]):
+        frame["mean"].array[0] = 99.0
+        frame.loc[1, "sd"] = 99.0
+    result.diagnostics()["problems"].append("x")
+    with pytest.raises(ValueError, match="read-only"):
+        result.draws()["ws"][:] = 0
+    assert result.contrasts(level="overall", estimand="population").equals(kept["contrasts"])
+    assert result.summary().equals(kept["summary"])
+    assert str(result.diagnostics()) == kept["diagnostics"]
+
+
+def test_a_copy_with_another_tree_asks_that_tree(pairs):
+    result = fit(pairs, "crossed", seed=1, draws=50, tune=50, chains=2, pointwise=False)
+    was = result.summary()["mean"]
+    tree = result.tree.copy()
+    tree["posterior"]["cbar"] = tree["posterior"]["cbar"] + 5
+    assert dataclasses.replace(result, tree=tree).summary()["mean"].to_numpy() == pytest.approx(
+        was.to_numpy() + 5
+    )

@@ -19,11 +19,13 @@ import pytest
 from click.testing import CliRunner
 
 import bayesbias
+from bayesbias import sweep as sweeping
 from bayesbias._cli_sweep import _middle_out, _print, _short_names, register, sweep
 from bayesbias._workers import Processes, Task, carry_out
 from bayesbias.distance import distance_table, read_distances
 from bayesbias.errors import FitError, InputError
 from bayesbias.model import fit
+from bayesbias.spec import load_model
 from bayesbias.sweep import _CELL_COLUMNS, _ROW_COLUMNS, SweepResult, load_plan, run_sweep
 
 QUICK = {"draws": 100, "tune": 100, "chains": 2, "seed": 7}
@@ -245,6 +247,42 @@ def test_tables_of_distances_seeds_and_kept_fits(tmp_path):
     kept = bayesbias.load_fit(tmp_path / "out" / "fits" / f"{cells['cell'][0]}.nc")
     np.testing.assert_allclose(kept.summary()["mean"], first["mean"].astype(float)[:2], rtol=1e-12)
     assert len(kept.table) == len(read_distances(tmp_path / "pairs.csv")) == 36
+
+
+@pytest.mark.slow
+def test_a_model_may_give_its_results_for_something_else_than_connections(tmp_path):
+    write_inputs(tmp_path)
+    distance_table(tmp_path / "e0.npz", tmp_path / "pets.toml").save(tmp_path / "pairs.csv")
+    text = load_model("hierarchical").text.replace('"hierarchical"', '"of_kinds"', 1)
+    results = '[results]\ngroup = "attribute_class"\nfixed = ["connection"]\n'
+    (tmp_path / "own.toml").write_text(f"{text}\n{results}", encoding="utf-8")
+    plan = {
+        "embeddings": None,
+        "wordlists": None,
+        "distances": ["pairs.csv"],
+        "models": ["hierarchical", "own.toml"],
+    }
+    write_plan(tmp_path, **plan)
+    result = run_sweep(tmp_path / "plan.toml", tmp_path / "out", workers=1)
+    assert list(result.cells["status"]) == ["ok", "ok"]
+    terms = result.frame[(result.frame["model"] == "own.toml") & (result.frame["quantity"] == "mean")]["term"]
+    assert set(terms) == set(read_distances(tmp_path / "pairs.csv").frame["attribute_class"].astype(str))
+    # A record that lacks a part was damaged: its cell is fitted again, and nothing else is.
+    record = tmp_path / "out" / "cells" / f"{result.cells['cell'][0]}.json"
+    whole = json.loads(record.read_text(encoding="utf-8"))
+    record.write_text(json.dumps({key: value for key, value in whole.items() if key != "diagnostics"}))
+    again = run_sweep(tmp_path / "plan.toml", tmp_path / "out", workers=1, resume=True)
+    assert again.reused == 1
+    pd.testing.assert_frame_equal(again.frame, result.frame)
+
+
+def test_a_name_with_brackets_hides_none_of_its_files(tmp_path):
+    for name in ("vectors[50].kv", "vectors[50].kv.vectors.npy"):
+        (tmp_path / name).write_bytes(b"x")
+    assert set(sweeping._digest(str(tmp_path / "vectors[50].kv"), {})) == {
+        "sha256",
+        "vectors[50].kv.vectors.npy",
+    }
 
 
 # -- failures ----------------------------------------------------------------------------------------
