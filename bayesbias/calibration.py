@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import json
 import os
 from collections import deque
@@ -22,6 +23,7 @@ import numpy as np
 
 import bayesbias
 from bayesbias._resources import whole_file
+from bayesbias._wording import number_of
 from bayesbias.errors import InputError, nearest
 from bayesbias.posterior import CONTRASTS, PROB, BiasFit, level_means
 from bayesbias.spec import Design, ModelSpec, load_model, shipped_models
@@ -55,7 +57,7 @@ RELIGION_REDDIT: Mapping[str, Any] = {
 """Posterior means of the crossed model on the published religion/Reddit table of 2022 (4 x 1000 draws)."""
 
 _BATCH = 20
-_PLANNED = 4000  # draws behind an expected width, which so has a standard error of 1.1 %
+_PLANNED = 1024  # draws behind a width at known spreads
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class Scenario:
         if len(self.words) != len(self.attributes) or not self.words:
             raise InputError(
                 "words and attributes need one number for each protected class",
-                found=(self.words, self.attributes),
+                found=f"{number_of(len(self.words), 'number')} of words, {len(self.attributes)} of attributes",
             )
         for name, numbers, least in (
             ("words", self.words, 1), ("attributes", self.attributes, 1), ("human", (self.human,), 0),
@@ -396,8 +398,11 @@ def calibrate(
     -------
     DataFrame
         One row per method and contrast: ``method, contrast, truth, tables, coverage, coverage_se, called, called_se,
-        bias, width``. `called` is the false-alarm rate where `truth` is 0, the power elsewhere. WEAT has no
-        interval: its coverage, bias and width are empty.
+        wrong_sign, bias, bias_se, width``. `called` is the share of tables in which a difference is called: the
+        false-alarm rate where `truth` is 0, the power elsewhere. `wrong_sign` is the part of it that is called in the
+        wrong direction. WEAT has no interval and no direction: those columns are empty. `tables` counts those for
+        which the method has an answer. Standard errors of shares are those of Agresti and Coull (1998), which are
+        not zero at 0 and 1.
     """
     methods = _methods(methods)
     _check_numbers(
@@ -541,15 +546,18 @@ def _report(
             row: dict[str, Any] = {"method": method, "contrast": contrast, "truth": true, "tables": n}
             if part["p_value"].isna().all():
                 covered = ((part["low"] <= true) & (true <= part["high"])).mean()
-                called = ((part["low"] > 0) | (part["high"] < 0)).mean()
-                row |= {"coverage": covered, "coverage_se": np.sqrt(covered * (1 - covered) / n)}
+                above, below = (part["low"] > 0).mean(), (part["high"] < 0).mean()
+                called = above + below
+                row |= {"coverage": covered, "coverage_se": _standard_error(covered, n)}
+                row |= {"wrong_sign": below if true > 0 else above} if true else {}
                 row |= {
                     "bias": (part["estimate"] - true).mean(),
                     "width": (part["high"] - part["low"]).mean(),
                 }
+                row |= {"bias_se": part["estimate"].std(ddof=1) / np.sqrt(n)} if n > 1 else {}
             else:
                 called = (part["p_value"] < 1 - prob).mean()
-            out.append({**row, "called": called, "called_se": np.sqrt(called * (1 - called) / n)})
+            out.append({**row, "called": called, "called_se": _standard_error(called, n)})
     columns = [
         "method",
         "contrast",
@@ -559,10 +567,18 @@ def _report(
         "coverage_se",
         "called",
         "called_se",
+        "wrong_sign",
         "bias",
+        "bias_se",
         "width",
     ]
     return pd.DataFrame(out).reindex(columns=columns)
+
+
+def _standard_error(share: float, n: int) -> float:
+    """Return the standard error of a share after Agresti and Coull (1998), which is not zero at 0 and 1."""
+    centre = (share * n + 2) / (n + 4)
+    return float(np.sqrt(centre * (1 - centre) / (n + 4)))
 
 
 CONTROLS = ("random_vectors", "shuffled_classes", "shuffled_attributes")
@@ -592,8 +608,9 @@ def negative_controls(
     Returns
     -------
     DataFrame
-        One row per kind: ``kind, tables, called, called_se, mean, width`` of ``associated - different``, and one row ``real``
-        for the list as it is.
+        One row per kind: ``kind, tables, called, called_se, mean, sd, width`` of ``associated - different``, and one row
+        ``real`` for the list as it is. `called` is the share of tables whose interval leaves out zero, which should
+        be no more than about ``1 - prob`` in all but the real ones; `mean` and `sd` are those of the posterior means.
     """
     import pandas as pd
 
@@ -638,8 +655,9 @@ def negative_controls(
             out.append(
                 {
                     "kind": kind, "tables": len(part), "called": called,
-                    "called_se": np.sqrt(called * (1 - called) / len(part)),
-                    "mean": part["estimate"].mean(), "width": (part["high"] - part["low"]).mean(),
+                    "called_se": _standard_error(called, len(part)) if kind != "real" else np.nan,
+                    "mean": part["estimate"].mean(), "sd": part["estimate"].std(ddof=1),
+                    "width": (part["high"] - part["low"]).mean(),
                 }
             )  # fmt: skip
     return pd.DataFrame(out)
@@ -683,23 +701,46 @@ def _without_meaning(
     return table.assign(connection=connection, attribute_class=label)
 
 
+class _EvenNormals:
+    """Standard normals whose sample means, variances and covariances are exactly 0, 1 and 0, where they are few.
+
+    In place of a generator: moments of linear functions of such draws are those of the distribution, without noise.
+    """
+
+    def __init__(self, seed: Sequence[int]) -> None:
+        self._random = np.random.default_rng(seed)
+        self._used = np.full(
+            (_PLANNED, 1), _PLANNED**-0.5
+        )  # a constant: what is orthogonal to it has mean zero
+
+    def standard_normal(self, shape: tuple[int, ...]) -> np.ndarray:
+        drawn = self._random.standard_normal((shape[0], int(np.prod(shape[1:]))))
+        many = drawn.shape[1] > _PLANNED // 8 or self._used.shape[1] + drawn.shape[1] > _PLANNED // 2
+        if len(drawn) == _PLANNED and not many:
+            new = np.linalg.qr(drawn - self._used @ (self._used.T @ drawn))[0]
+            self._used = np.hstack([self._used, new])
+            drawn = new * np.sqrt(_PLANNED)
+        return drawn.reshape(shape)
+
+
 def plan_words(
     width: float,
     *,
     contrast: str = "associated - different",
     scenario: Scenario | None = None,
     prob: float = PROB,
-    words: Sequence[int] = (3, 5, 8, 12, 20, 30),
-    attributes: Sequence[int] = (5, 8, 12, 20, 30, 50),
+    words: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30),
+    attributes: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50),
     check: int = 20,
     seed: int = 0,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Say how many words make the interval of a population contrast narrow enough.
 
-    For each combination of words and attributes per class the expected width follows from the exact conditional
-    posterior at the scenario's spreads. Combinations that reach `width` are then checked, leanest first, by fits of the
-    scenario's model to simulated tables, which also have to learn the spreads, until one passes.
+    For each combination of words and attributes per class the width follows from the exact conditional posterior, were
+    the scenario's spreads known. A real study has to learn them, which makes its interval wider: so combinations that
+    reach `width` are checked, leanest first (fewest words and attributes per class), by fits of the scenario's model to
+    simulated tables, until one passes. Control words are as many as the scenario has.
 
     Parameters
     ----------
@@ -708,23 +749,26 @@ def plan_words(
     contrast : str
     scenario : Scenario, optional
         Number of classes, controls and spreads; by default those of religion/Reddit.
+    prob : float in (0, 1)
+        Probability of the interval.
     words, attributes : sequence of int
         Numbers per class to try.
     check : int
-        Simulated tables for the check; 0 leaves it out.
+        Simulated tables for each check; 0 leaves it out.
+    seed : int
 
     Returns
     -------
     DataFrame
-        ``words, attributes, pairs, width, enough, simulated_width, simulated_se``, leanest first among those that are
-        enough. `width` has a Monte Carlo error of about 1 %; the last two, mean width of the simulated tables and its
-        standard error, stand only where tables were simulated. Single tables vary more: spreads are learned from them.
+        ``words, attributes, pairs, known_width, enough, simulated_width, simulated_se, simulated_80``, leanest first
+        among those that are enough. `known_width` is the width at known spreads; the last three, mean width of the
+        simulated tables, its standard error, and the width that 80 % of them stay below, stand only where tables
+        were simulated. `enough` goes by `simulated_width` where there is one, else by `known_width`.
     """
     import pandas as pd
     from scipy import stats
 
     from bayesbias._progress import ticking
-    from bayesbias.collapsed import NotCollapsible, collapse
 
     scenario = scenario or Scenario()
     if not width > 0:
@@ -737,55 +781,57 @@ def plan_words(
     known = true_contrasts(scenario)
     if contrast not in known:
         raise InputError("unknown contrast", found=contrast, valid=list(known), hint=nearest(contrast, known))
-    a, b = contrast.split(" - ")
     z = 2 * stats.norm.ppf(0.5 + prob / 2)
     classes = len(scenario.words)
-    rows = []
-    with ticking("combinations", len(words) * len(attributes) + check, progress) as tick:
-        for n_words in words:
-            for n_attributes in attributes:
-                sized = dataclasses.replace(
-                    scenario, words=(n_words,) * classes, attributes=(n_attributes,) * classes
-                )
-                design, given = _truth(sized)
-                try:
-                    reduced = collapse(design)
-                except NotCollapsible as error:
-                    raise InputError(
-                        f"widths can be told in advance for normal models only: {error}", where=scenario.model,
-                        valid="crossed, hierarchical, shared", hint="plan with crossed",
-                    ) from None  # fmt: skip
-                theta = np.log(np.concatenate([np.ravel(given[name]) for name in reduced.scales]))
-                drawn = reduced.draw_effects(
-                    np.tile(theta, (_PLANNED, 1)), np.random.default_rng([seed, n_words, n_attributes])
-                )
-                frame = _frame(sized.words, sized.attributes, sized.human, sized.neutral)
-                keys, means = level_means(design, frame, drawn, "population")
-                at = {connection: i for i, (level, _, connection) in enumerate(keys) if level == "overall"}
-                spread = float((means[:, at[a]] - means[:, at[b]]).std(ddof=1))
-                rows.append(
-                    {"words": n_words, "attributes": n_attributes, "pairs": len(frame), "width": z * spread}
-                )
+    settings = {"prob": prob, "draws": 500, "tune": 500, "chains": 2}
+    rows: list[dict[str, Any]] = []
+    with ticking("combinations", len(words) * len(attributes), progress) as tick:
+        for n_words, n_attributes in itertools.product(words, attributes):
+            sized = dataclasses.replace(
+                scenario, words=(n_words,) * classes, attributes=(n_attributes,) * classes
+            )
+            pairs, spread = _spread_of(sized, contrast, [seed, n_words, n_attributes])
+            row = {"words": n_words, "attributes": n_attributes, "pairs": pairs, "known_width": z * spread}
+            rows.append({**row, "enough": z * spread <= width, "sized": sized})
+            tick(1)
+    # A lean design is little work to set up, whichever of its words are hard to find.
+    rows.sort(key=lambda row: (row["words"] + row["attributes"], row["known_width"]))
+    for row in (row for row in rows if row["enough"] and check):
+        widths = []
+        with ticking(f"simulating {row['words']} x {row['attributes']}", check, progress) as tick:
+            for number in range(check):
+                found = _batch(row["sized"], [scenario.model], seed, number, 1, settings)
+                widths += [r["high"] - r["low"] for r in found if r["contrast"] == contrast]
                 tick(1)
-        out = pd.DataFrame(rows)
-        out["enough"] = out["width"] <= width
-        # Leanest: fewest words to find, of either sort; a class of few attributes says little of its own spread.
-        out["cost"] = out["words"] + out["attributes"]
-        out = out.sort_values(["enough", "cost", "width"], ascending=[False, True, True], ignore_index=True)
-        out["simulated_width"] = out["simulated_se"] = np.nan
-        settings = {"prob": prob, "draws": 500, "tune": 500, "chains": 2}
-        for place in out.index[out["enough"]] if check else []:
-            size = (int(out["words"][place]),) * classes, (int(out["attributes"][place]),) * classes
-            trial = dataclasses.replace(scenario, words=size[0], attributes=size[1])
-            rows = [row for n in range(check) for row in _batch(trial, [trial.model], seed, n, 1, settings)]
-            widths = [row["high"] - row["low"] for row in rows if row["contrast"] == contrast]
-            out.loc[place, "simulated_width"] = float(np.mean(widths))
-            if check > 1:
-                out.loc[place, "simulated_se"] = float(np.std(widths, ddof=1) / np.sqrt(check))
-            out.loc[place, "enough"] = bool(np.mean(widths) <= width)
-            tick(check)
-            if out["enough"][place]:
-                break
-        out = out.sort_values(["enough", "cost", "width"], ascending=[False, True, True], ignore_index=True)
-        out = out.drop(columns="cost")
-    return out
+        row["simulated_width"] = float(np.mean(widths))
+        row["simulated_80"] = float(np.quantile(widths, 0.8))
+        if check > 1:
+            row["simulated_se"] = float(np.std(widths, ddof=1) / np.sqrt(check))
+        row["enough"] = row["simulated_width"] <= width
+        if row["enough"]:
+            break
+    columns = ["words", "attributes", "pairs", "known_width", "enough"]
+    columns += ["simulated_width", "simulated_se", "simulated_80"]
+    rows.sort(key=lambda row: not row["enough"])
+    return pd.DataFrame(rows).reindex(columns=columns)
+
+
+def _spread_of(scenario: Scenario, contrast: str, seed: Sequence[int]) -> tuple[int, float]:
+    """Return the number of pairs, and the posterior sd of a contrast were the spreads known."""
+    from bayesbias.collapsed import NotCollapsible, collapse
+
+    design, given = _truth(scenario)
+    try:
+        reduced = collapse(design)
+    except NotCollapsible as error:
+        raise InputError(
+            f"widths can be told in advance for normal models only: {error}", where=scenario.model,
+            valid="crossed, hierarchical, shared", hint="plan with crossed",
+        ) from None  # fmt: skip
+    theta = np.log(np.concatenate([np.ravel(given[name]) for name in reduced.scales]))
+    drawn = reduced.draw_effects(np.tile(theta, (_PLANNED, 1)), _EvenNormals(seed))
+    frame = _frame(scenario.words, scenario.attributes, scenario.human, scenario.neutral)
+    keys, means = level_means(design, frame, drawn, "population")
+    at = {connection: i for i, (level, _, connection) in enumerate(keys) if level == "overall"}
+    a, b = contrast.split(" - ")
+    return len(frame), float((means[:, at[a]] - means[:, at[b]]).std())

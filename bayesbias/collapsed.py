@@ -26,7 +26,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -62,6 +62,13 @@ class _Effect:
     blocks: np.ndarray  # the rows of the component it enters
     coef: np.ndarray  # with these coefficients
     scale: float  # from the rotated effect to its entries
+
+
+class Normals(Protocol):
+    """What draws are made from: a random generator, or something more even."""
+
+    def standard_normal(self, shape: tuple[int, ...], /) -> np.ndarray:
+        """Return standard normals; of draws, the first axis counts them."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +136,7 @@ class Collapsed:
             start += part.shape[-1]
         return out
 
-    def draw_effects(self, theta: np.ndarray, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    def draw_effects(self, theta: np.ndarray, rng: Normals) -> dict[str, np.ndarray]:
         """Draw all location parameters from their exact conditional posterior.
 
         Within a component, with incidence X, effect variances D and noise variances S, the effects are normal
@@ -139,6 +146,7 @@ class Collapsed:
         ----------
         theta : ndarray, shape (n, n_theta)
         rng : numpy.random.Generator
+            Or anything else that has its `standard_normal`.
 
         Returns
         -------
@@ -170,9 +178,7 @@ class Collapsed:
         return out
 
 
-def _draw_component(
-    comp: _Component, var: np.ndarray, flat: dict[str, np.ndarray], rng: np.random.Generator
-) -> None:
+def _draw_component(comp: _Component, var: np.ndarray, flat: dict[str, np.ndarray], rng: Normals) -> None:
     """Add the draws of one component to the effects it is part of."""
     assert comp.data is not None
     shape = comp.data.shape[1:]
@@ -215,7 +221,7 @@ def _draw_component(
             flat[effect.name][part, effect.entries.ravel()] += spread.reshape(len(u), -1)
 
 
-def _normals(rng: np.random.Generator, shape: tuple[int, ...], along: tuple[int, ...]) -> np.ndarray:
+def _normals(rng: Normals, shape: tuple[int, ...], along: tuple[int, ...]) -> np.ndarray:
     """Draw standard normals, projected on deviations along the given axes; trailing axes flattened."""
     z = rng.standard_normal(shape)
     for axis in along:

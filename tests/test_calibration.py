@@ -139,11 +139,13 @@ def test_more_words_make_narrower_intervals():
     plan = plan_words(0.1, words=(5, 12), attributes=(3, 12), check=2, progress=False).set_index(
         ["words", "attributes"]
     )
-    assert plan.loc[(12, 12), "width"] < plan.loc[(5, 12), "width"] < plan.loc[(5, 3), "width"]
-    assert plan["enough"].tolist() == (plan["width"] <= 0.1).tolist()
+    assert (
+        plan.loc[(12, 12), "known_width"] < plan.loc[(5, 12), "known_width"] < plan.loc[(5, 3), "known_width"]
+    )
+    assert plan["enough"].tolist() == (plan["simulated_width"].fillna(plan["known_width"]) <= 0.1).tolist()
     checked = plan["simulated_width"].dropna()
     assert len(checked) == 1
-    assert checked.iloc[0] == pytest.approx(plan.loc[checked.index[0], "width"], rel=0.4)
+    assert checked.iloc[0] == pytest.approx(plan.loc[checked.index[0], "known_width"], rel=0.4)
     error = plan.loc[checked.index[0], "simulated_se"]
     assert 0 < error < 0.3 * checked.iloc[0]
     assert plan["simulated_se"].notna().sum() == 1
@@ -155,11 +157,11 @@ def test_expected_widths_are_those_of_the_exact_posterior():
     values = {name: dict.fromkeys(CONNECTIONS, value) for name, value in each.items()} | {"ws": 1e-4}
     plain = Scenario(words=(4, 4), attributes=(3, 3), human=5, neutral=5, values=values)
     plan = plan_words(0.2, scenario=plain, words=(6, 24), attributes=(3,), check=0, progress=False)
-    plan = plan.set_index("words")["width"]
+    plan = plan.set_index("words")["known_width"]
     for words in (6, 24):
         # Noise and attributes hardly count here: two means of all words' cells, each with the prior N(1, 0.3).
         variance = 2 / (2 * words / 0.1**2 + 1 / 0.3**2)
-        assert plan[words] == pytest.approx(2 * stats.norm.ppf(0.945) * np.sqrt(variance), rel=0.04)
+        assert plan[words] == pytest.approx(2 * stats.norm.ppf(0.945) * np.sqrt(variance), rel=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -187,12 +189,13 @@ def test_commands(monkeypatch):
                      "--tables", "2", "--methods", "pairs_t,weat", "--workers", "1", "--json"])  # fmt: skip
     assert done.exit_code == 0, done.output
     report = json.loads(done.stdout)
-    assert set(report) == {"difference", "no_difference"}
+    assert set(report) == {"difference", "no_difference", "scenario", "tables", "seed", "prob"}
+    assert report["scenario"]["model"] == "crossed"
     weat = [row for row in report["difference"] if row["method"] == "weat"]
     assert [row["coverage"] for row in weat] == [None]
     done = run(cli, ["plan", "--width", "0.2", "--check", "0", "--json"])
     best = json.loads(done.stdout)["best"]
-    assert best["width"] <= 0.2
+    assert best["known_width"] <= 0.2
     assert isinstance(run(cli, ["calibrate", "--words", "a,b"]).exception, InputError)
     assert isinstance(run(cli, ["calibrate", "--embedding", "minilm-static"]).exception, InputError)
 
