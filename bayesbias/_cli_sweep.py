@@ -8,13 +8,15 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayesbias import _cli_options as options
+from bayesbias._wording import number_of
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.table import Table
 
     from bayesbias.sweep import SweepResult
@@ -60,9 +62,14 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
     prob = 0.89
     rope = 0.02
     keep_fits = false                 # true: also save every fit as netCDF
+    repeats = "once"                  # or "keep": repeated rows of a table
+    invalid_utf8 = "error"            # or "skip"
+    allow_pickle = false              # true runs code in the files
 
-    Paths are relative to the plan. DIR receives cells/, results.csv, results.parquet and timing.csv. A cell that
-    cannot be fitted is a row with its error beside the others.
+    Paths are relative to the plan. Every cell is fitted with a fit_seed of its own, made from the seed and the
+    names in the plan; it is in the results, and `fit --seed` with it gives the same numbers. DIR receives
+    cells/, results.csv, results.parquet and timing.csv. A cell that cannot be fitted is a row with its error
+    beside the others.
 
     \b
     Exit codes: 0 all cells were fitted; 1 the results were written, but some cells failed;
@@ -71,17 +78,24 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
     from bayesbias.sweep import run_sweep
 
     started = time.perf_counter()
+    if resume and not (out / "sweep.json").is_file():
+        click.echo(f"{out} holds no sweep yet: starting anew", err=True)
     result = run_sweep(
         plan, out, workers=workers, dask=dask, resume=resume, progress=False if as_json else None
     )
     failures = result.failures
     if as_json:
-        columns = ["cell", "embedding", "wordlist", "controls", "distances", "model", "seed", "error"]
+        labels = ["cell", "embedding", "wordlist", "controls", "distances", "model", "seed"]
         payload = {
             "cells": len(result.cells),
             "failed": len(failures),
             "reused": result.reused,
-            "failures": json.loads(failures[columns].to_json(orient="records")),
+            "of_other_plans": result.others,
+            "not_to_be_trusted": _records(_doubtful(result)[[*labels, "problems"]]),
+            "look_again": _records(
+                result.cells.loc[result.cells["look_again"].notna(), [*labels, "look_again"]]
+            ),
+            "failures": _records(failures[[*labels, "error"]]),
             "results": [str(out / "results.csv"), str(out / "results.parquet")],
             "timing": {"total_s": round(time.perf_counter() - started, 4)},
         }
@@ -89,6 +103,15 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
     else:
         _print(result)
     sys.exit(1 if len(failures) else 0)
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return json.loads(frame.to_json(orient="records"))
+
+
+def _doubtful(result: SweepResult) -> pd.DataFrame:
+    cells = result.cells
+    return cells[~cells["trusted"].fillna(True)]
 
 
 def _print(result: SweepResult) -> None:
@@ -106,16 +129,30 @@ def _print(result: SweepResult) -> None:
         console.print(f"and {len(cells) - _SHOWN} more cells in the results")
     # One bad file fails many cells with one message.
     for error, count in result.failures["error"].value_counts(sort=False).items():
-        console.print(escape(f"failed ({count} {'cell' if count == 1 else 'cells'}): {error}"))
+        console.print(escape(f"failed ({number_of(int(count), 'cell')}): {error}"))
+    doubtful = _doubtful(result)
+    if len(doubtful):
+        console.print(
+            escape(
+                f"not to be trusted ({number_of(len(doubtful), 'cell')}), such as: {doubtful['problems'].iloc[0]}"
+            )
+        )
+    again = result.cells["look_again"].dropna()
+    if len(again):
+        console.print(escape(f"look again ({number_of(len(again), 'cell')}), such as: {again.iloc[0]}"))
     files = [result.out / name for name in ("results.csv", "results.parquet", "timing.csv")]
     console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
     before = f" ({result.reused} of them before)" if result.reused else ""
     failed = f", {len(result.failures)} failed" if len(result.failures) else ""
-    doubtful = int((~cells["trusted"].fillna(True)).sum())
     console.print(
-        f"{len(cells)} cell{'' if len(cells) == 1 else 's'}: {int((cells['status'] == 'ok').sum())} fitted{before}"
-        f"{failed}, {doubtful} not to be trusted (see results.csv)"
+        f"{number_of(len(cells), 'cell')}: {int((cells['status'] == 'ok').sum())} fitted{before}{failed}, {len(doubtful)} not to "
+        f"be trusted, {len(again)} to look at again (columns problems and look_again of the results)"
     )
+    if result.others:
+        console.print(
+            f"{number_of(result.others, 'cell')} of earlier plans: kept in {escape(str(result.out / 'cells'))}, and not part of "
+            "these results"
+        )
 
 
 def _table(result: SweepResult, width: int | None) -> Table:
@@ -144,8 +181,7 @@ def _table(result: SweepResult, width: int | None) -> Table:
             found = chosen.loc[row.cell]
             low, high = found["hpdi_low"], found["hpdi_high"]
             numbers = [f"{found['mean']:+.3f}", f"{low:+.3f} to {high:+.3f}", f"{found['p_below_zero']:.3f}"]
-        doubt = "" if row.status == "ok" and row.trusted else "not to be trusted"
-        note = "failed" if row.status == "failed" else doubt
+        note = "failed" if row.status == "failed" else _note(row)
         for column, text in zip(rest.values(), [*numbers, note], strict=True):
             column.append(text)
     table = _laid_out(names, rest)
@@ -162,6 +198,24 @@ def _table(result: SweepResult, width: int | None) -> Table:
             break
         table = _laid_out(names, rest)
     return table
+
+
+def _note(row: Any) -> str:
+    """Say in few words what has to be known before a fitted cell is compared with others."""
+    import pandas as pd
+
+    out = [] if row.trusted else ["not to be trusted"]
+    if pd.notna(row.look_again):
+        out.append("look again")
+    lacking = [
+        f"{listed - found} of {listed} {side}"
+        for side, listed, found in (
+            ("protected words", row.protected_listed, row.protected_found),
+            ("stereotypes", row.stereotypes_listed, row.stereotypes_found),
+        )
+        if pd.notna(found) and found < listed
+    ]
+    return "; ".join([*out, *(["lacks " + ", ".join(lacking)] if lacking else [])])
 
 
 def _laid_out(names: dict[str, list[str]], rest: dict[str, list[str]]) -> Table:

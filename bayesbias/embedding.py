@@ -726,7 +726,8 @@ def _from_pickle(
             where=path,
             found="a pickle",
             valid=files.FORMATS,
-            hint="for a file you trust pass allow_pickle=True (--allow-pickle), or save it with save_word2vec_format",
+            hint="for a file you trust pass allow_pickle=True (--allow-pickle; in the [settings] of a sweep "
+            "allow_pickle = true), or save it with save_word2vec_format",
         )
     keyed = _gensim("a pickle of gensim").models.KeyedVectors
     try:

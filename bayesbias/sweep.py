@@ -38,6 +38,7 @@ from bayesbias.embedding import GENSIM_DATA, load_embedding, shipped_embeddings
 from bayesbias.errors import BayesbiasError, FitError, InputError, nearest
 from bayesbias.model import fit
 from bayesbias.posterior import PROB, ROPE
+from bayesbias.reporting import shortcomings
 from bayesbias.spec import ModelSpec, load_model, parse_model, shipped_models
 from bayesbias.wordlist import WordList, load_wordlist, shipped_controls, shipped_wordlists
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SweepPlan", "SweepResult", "load_plan", "run_sweep"]
 
+_CONTROLS = ("human", "neutral")
 _SCHEMA = 1
 _FORMAT = 1  # of the files of a cell
 _LISTS = ("embeddings", "wordlists", "controls", "distances", "models")
@@ -453,7 +455,9 @@ def _opened(out: Path, plan: SweepPlan, resume: bool) -> Iterator[None]:
         raise InputError("the output must be a folder", where=out, found="a file")
     # Hidden files are no content: our lock and half-written files are, and so is what file managers leave.
     entries = sorted(path.name for path in out.iterdir() if path.name[0] != ".") if out.exists() else []
-    if entries and not resume:
+    # A sweep that ended before its first fit leaves nothing that could be lost.
+    unbegun = _MARKER in entries and set(entries) <= {_MARKER, "inputs.json"}
+    if entries and not resume and not unbegun:
         raise InputError(
             "the output folder is not empty",
             where=out,
@@ -501,7 +505,9 @@ def _write_json(path: Path, value: Any, indent: int | None = None) -> None:
         temporary.write_text(json.dumps(value, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
 
 
-_RECORD = {"n_pairs", "group", "summary", "contrasts", "diagnostics", "coverage", "provenance", "timing"}
+_RECORD = {
+    "n_pairs", "group", "summary", "contrasts", "diagnostics", "look_again", "coverage", "provenance", "timing",
+}  # fmt: skip
 
 
 def _read_record(out: Path, cell: _Cell, plan: SweepPlan) -> dict[str, Any] | None:
@@ -622,6 +628,7 @@ def _fitted(table: PairTable, model: str, settings: Mapping[str, Any]) -> dict[s
         "summary": summaries,
         "contrasts": contrasts,
         "diagnostics": _plain(result.diagnostics()),
+        "look_again": shortcomings(result),
         "coverage": coverage,
         "provenance": provenance,
         "timing": {
@@ -670,12 +677,15 @@ class SweepResult:
         The folder.
     reused : int
         Cells that were finished before and were not fitted again.
+    others : int
+        Finished cells in the folder that belong to no cell of this plan: those of earlier plans.
     """
 
     frame: pd.DataFrame
     timing: pd.DataFrame
     out: Path
     reused: int
+    others: int = 0
 
     @property
     def cells(self) -> pd.DataFrame:
@@ -722,11 +732,17 @@ _CELL_COLUMNS = {
     "error": "string",
     "n_pairs": "Int64",
     "missing_words": "Int64",
+    "protected_listed": "Int64",
+    "protected_found": "Int64",
+    "stereotypes_listed": "Int64",
+    "stereotypes_found": "Int64",
     "method": "string",
     "divergences": "Int64",
     "max_r_hat": "Float64",
     "min_ess_bulk": "Float64",
     "trusted": "boolean",
+    "problems": "string",
+    "look_again": "string",
 }
 _ROW_COLUMNS = {
     "quantity": "string",
@@ -786,10 +802,11 @@ def run_sweep(
     SweepResult
         ``frame`` has a row for each mean (``quantity`` ``mean``, ``term`` a connection; overall only) and each
         contrast (``contrast``; ``level`` overall, class or word): ``cell, embedding, wordlist, controls, distances,
-        model, seed, fit_seed, status, error, n_pairs, missing_words, method, divergences, max_r_hat,
-        min_ess_bulk, trusted, quantity, level, name, term, estimand, mean, sd, hpdi_low, hpdi_high, prob,
-        ess_bulk, r_hat, p_below_zero, p_in_rope, rope``. Distances are in [0, 2]. A cell that failed is one row with
-        ``status`` ``failed`` and its ``error``.
+        model, seed, fit_seed, status, error, n_pairs, missing_words, protected_listed, protected_found,
+        stereotypes_listed, stereotypes_found, method, divergences, max_r_hat, min_ess_bulk, trusted, problems (why
+        not), look_again (what the residuals show that the model leaves out, see `shortcomings`), quantity, level,
+        name, term, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat, p_below_zero, p_in_rope, rope``.
+        Distances are in [0, 2]. A cell that failed is one row with ``status`` ``failed`` and its ``error``.
 
     Raises
     ------
@@ -930,9 +947,12 @@ def _collect(
             "status": "ok",
             "n_pairs": record["n_pairs"],
             "missing_words": len(record["coverage"]["missing"]),
+            **_counts(record["coverage"]),
             "method": record["provenance"]["sampler"]["method"],
             **{key: diagnostics[key] for key in ("divergences", "max_r_hat", "min_ess_bulk")},
             "trusted": diagnostics["ok"],
+            "problems": "; ".join(diagnostics["problems"]) or None,
+            "look_again": "; ".join(record["look_again"]) or None,
         }
         means = [
             {**row, "quantity": "mean", "level": "overall", "name": "all", "term": row[record["group"]]}
@@ -951,4 +971,16 @@ def _collect(
             table.to_csv(temporary, index=False)
     with whole_file(out / "results.parquet") as temporary:
         frame.to_parquet(temporary, index=False)
-    return SweepResult(frame, timing, out, reused)
+    mine = {cell.key for group in groups for cell in group.cells}
+    others = sum(path.stem not in mine for path in (out / "cells").glob("*.json"))
+    return SweepResult(frame, timing, out, reused, others)
+
+
+def _counts(coverage: Mapping[str, Any]) -> dict[str, int]:
+    """Count the words that a result hangs on; missing control words are many and matter little."""
+    stereotypes = {name: group for name, group in coverage["attributes"].items() if name not in _CONTROLS}
+    return {
+        f"{side}_{what}": sum(group[what] for group in groups.values())
+        for side, groups in (("protected", coverage["protected"]), ("stereotypes", stereotypes))
+        for what in ("listed", "found")
+    }

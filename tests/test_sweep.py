@@ -20,7 +20,7 @@ from click.testing import CliRunner
 
 import bayesbias
 from bayesbias import sweep as sweeping
-from bayesbias._cli_sweep import _middle_out, _print, _short_names, register, sweep
+from bayesbias._cli_sweep import _middle_out, _note, _print, _short_names, register, sweep
 from bayesbias._workers import Processes, Task, carry_out
 from bayesbias.distance import distance_table, read_distances
 from bayesbias.errors import FitError, InputError
@@ -274,6 +274,32 @@ def test_a_model_may_give_its_results_for_something_else_than_connections(tmp_pa
     again = run_sweep(tmp_path / "plan.toml", tmp_path / "out", workers=1, resume=True)
     assert again.reused == 1
     pd.testing.assert_frame_equal(again.frame, result.frame)
+
+
+@pytest.mark.slow
+def test_what_has_to_be_known_of_a_cell_stands_beside_its_numbers(tmp_path):
+    plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "controls": ["none"],
+            "settings": {"draws": 200, "tune": 200, "chains": 2, "seed": 1}}  # fmt: skip
+    result = run_sweep(plan, tmp_path / "out", workers=1)
+    (row,) = result.cells.itertuples()
+    table = distance_table("minilm-static", "religion", controls="none")
+    alone = fit(table, "crossed", draws=200, tune=200, chains=2, seed=int(row.fit_seed), pointwise=False)
+    assert row.look_again == "; ".join(bayesbias.shortcomings(alone)) != ""
+    assert (None if pd.isna(row.problems) else row.problems) == (
+        "; ".join(alone.diagnostics()["problems"]) or None
+    )
+    assert (row.protected_listed, row.protected_found) == (15, 15)
+    assert (row.stereotypes_listed, row.stereotypes_found) == (11, 11)
+    # Another plan in the same folder is allowed, and what the first one left is spoken of.
+    other = run_sweep({**plan, "wordlists": ["weat7"]}, tmp_path / "out", workers=1, resume=True)
+    assert (other.reused, other.others) == (0, 1)
+    words = [*table.frame["protected_word"].unique()[:-2], *table.frame["attribute"].unique()]
+    random = np.random.default_rng(0)
+    np.savez(tmp_path / "few.npz", words=words, vectors=random.normal(size=(len(words), 9)))
+    few = run_sweep({**plan, "embeddings": [str(tmp_path / "few.npz")]}, tmp_path / "few", workers=1)
+    (row,) = few.cells.itertuples()
+    assert (row.protected_listed, row.protected_found) == (15, 13)
+    assert "lacks 2 of 15 protected words" in _note(row)
 
 
 def test_a_name_with_brackets_hides_none_of_its_files(tmp_path):
@@ -739,6 +765,11 @@ def test_a_cluster_gives_the_same_results_and_survives_a_killed_worker(done, clu
 def test_an_address_where_no_scheduler_listens_is_refused(done, tmp_path, monkeypatch):
     pytest.importorskip("distributed")
     with pytest.raises(InputError, match="no Dask scheduler answers"):
+        run_sweep(done[0], tmp_path / "out", dask="tcp://127.0.0.1:1")
+    # Nothing was fitted in the folder, so that it is as good as new: another try need not say that it resumes.
+    assert (tmp_path / "out" / "sweep.json").is_file()
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"pip install 'bayesbias\[dask\]'"):
         run_sweep(done[0], tmp_path / "out", dask="tcp://127.0.0.1:1")
 
 
