@@ -593,7 +593,7 @@ def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
     for name in long:  # whole in a pipe, without its folder
         assert f"{Path(name).name} " in piped
     assert "/data/vectors" not in piped
-    assert [line.split()[0][0] for line in piped.splitlines() if "not to be trusted" in line][:-1] == ["b"]
+    assert [line.split()[0][0] for line in piped.splitlines() if "not to be trusted" in line][:-2] == ["b"]
     assert piped.splitlines()[-1] == "3 cells: 3 fitted, 1 not to be trusted (see results.csv)"
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     for width in (80, 30):
