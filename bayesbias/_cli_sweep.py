@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _SHOWN = 40
 _SHORTEST = 10  # characters that a shortened name keeps
 _WIDE = 10_000
+_NOTE = 24  # characters of a note in one line of a terminal
 
 
 def register(group: click.Group) -> None:
@@ -80,9 +81,13 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
     started = time.perf_counter()
     if resume and not (out / "sweep.json").is_file():
         click.echo(f"{out} holds no sweep yet: starting anew", err=True)
-    result = run_sweep(
-        plan, out, workers=workers, dask=dask, resume=resume, progress=False if as_json else None
-    )
+    try:
+        result = run_sweep(
+            plan, out, workers=workers, dask=dask, resume=resume, progress=False if as_json else None
+        )
+    except KeyboardInterrupt:
+        click.echo("stopped; finished cells are kept, and --resume goes on with the rest", err=True)
+        raise
     failures = result.failures
     if as_json:
         labels = ["cell", "embedding", "wordlist", "controls", "distances", "model", "seed"]
@@ -144,9 +149,18 @@ def _print(result: SweepResult) -> None:
     console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
     before = f" ({result.reused} of them before)" if result.reused else ""
     failed = f", {len(result.failures)} failed" if len(result.failures) else ""
+    doubts = [
+        f"{len(found)} {said}"
+        for found, said in ((doubtful, "not to be trusted"), (again, "to look at again"))
+        if len(found)
+    ]
     console.print(
-        f"{number_of(len(cells), 'cell')}: {int((cells['status'] == 'ok').sum())} fitted{before}{failed}, {len(doubtful)} not to "
-        f"be trusted, {len(again)} to look at again (columns problems and look_again of the results)"
+        f"{number_of(len(cells), 'cell')}: {int((cells['status'] == 'ok').sum())} fitted{before}{failed}"
+        + (
+            f", {', '.join(doubts)} (see the columns problems and look_again of the results)"
+            if doubts
+            else ""
+        )
     )
     if result.others:
         console.print(
@@ -184,7 +198,7 @@ def _table(result: SweepResult, width: int | None) -> Table:
         note = "failed" if row.status == "failed" else _note(row)
         for column, text in zip(rest.values(), [*numbers, note], strict=True):
             column.append(text)
-    table = _laid_out(names, rest)
+    table = _laid_out(names, rest, width)
     while width is not None and (excess := _width(table) - width) > 0:
         # The widest column gives way first, down to the others; names that differ stay different.
         for name in sorted(names, key=lambda name: -max(map(len, names[name]))):
@@ -196,7 +210,7 @@ def _table(result: SweepResult, width: int | None) -> Table:
                 break
         else:
             break
-        table = _laid_out(names, rest)
+        table = _laid_out(names, rest, width)
     return table
 
 
@@ -218,7 +232,7 @@ def _note(row: Any) -> str:
     return "; ".join([*out, *(["lacks " + ", ".join(lacking)] if lacking else [])])
 
 
-def _laid_out(names: dict[str, list[str]], rest: dict[str, list[str]]) -> Table:
+def _laid_out(names: dict[str, list[str]], rest: dict[str, list[str]], width: int | None) -> Table:
     from rich import box
     from rich.markup import escape
     from rich.table import Table
@@ -233,7 +247,10 @@ def _laid_out(names: dict[str, list[str]], rest: dict[str, list[str]]) -> Table:
     for name in names:
         table.add_column(name, no_wrap=True)
     for name in rest:
-        table.add_column(name, justify="left" if name == "note" else "right", no_wrap=True)
+        if name == "note":  # it may take several lines where there is a width to keep to
+            table.add_column(name, max_width=None if width is None else _NOTE)
+        else:
+            table.add_column(name, justify="right", no_wrap=True)
     for row in zip(*names.values(), *rest.values(), strict=True):
         table.add_row(*map(escape, row))
     return table

@@ -594,7 +594,9 @@ def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
         assert f"{Path(name).name} " in piped
     assert "/data/vectors" not in piped
     assert [line.split()[0][0] for line in piped.splitlines() if "not to be trusted" in line][:-2] == ["b"]
-    assert piped.splitlines()[-1] == "3 cells: 3 fitted, 1 not to be trusted (see results.csv)"
+    assert piped.splitlines()[-1] == (
+        "3 cells: 3 fitted, 1 not to be trusted (see the columns problems and look_again of the results)"
+    )
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     for width in (80, 30):
         monkeypatch.setenv("COLUMNS", str(width))
