@@ -744,7 +744,7 @@ def test_one_connection_has_no_contrasts(tmp_path: Path, ax: Any) -> None:
 def test_a_missing_column_is_named(fit: BiasFit, ax: Any) -> None:
     import dataclasses
 
-    bare = dataclasses.replace(fit, table=fit.table.drop(columns="protected_class"), _cache={})
+    bare = dataclasses.replace(fit, table=fit.table.drop(columns="protected_class"))
     with pytest.raises(InputError, match="valid: protected_class"):
         plot_words(bare, ax=ax)
 
