@@ -10,19 +10,36 @@ from test_collapsed import grid
 
 from bayesbias import read_distances
 from bayesbias.errors import FitError, InputError
-from bayesbias.model import _pymc_model, build, fit
+from bayesbias.model import _pymc_model, fit
 from bayesbias.spec import Design, load_model
 
 QUICK = {"draws": 300, "tune": 300, "chains": 2, "pointwise": False}
 
 
-def plain_fit(table, model, seed):
-    """Sample the plain model with PyMC, by nobody's hand but PyMC's."""
+def by_hand(fit, seed):
+    """Sample the hierarchical model with PyMC alone, written down here and not by `build`.
+
+    Cells of connections with few pairs are sampled in units of their spread: in the plain coordinates plain NUTS
+    diverges in the funnel of small spreads, and its means come out elsewhere on every machine.
+    """
     import pymc as pm
 
-    with build(model, table):
+    words, connections = (fit.design.coords[dim] for dim in ("protected_word", "connection"))
+    word = [words.index(str(x)) for x in fit.table["protected_word"]]
+    connection = [connections.index(str(x)) for x in fit.table["connection"]]
+    with pm.Model():
+        cbar = pm.Normal("cbar", 1, 0.3, shape=4)
+        csd, sigma = (pm.Exponential(name, 2, shape=4) for name in ("csd", "sigma"))
+        cells = []
+        for k, name in enumerate(connections):
+            if name == "neutral":
+                cells.append(pm.Normal(f"c_{name}", cbar[k], csd[k], shape=len(words)))
+            else:
+                cells.append(cbar[k] + csd[k] * pm.Normal(f"z_{name}", 0, 1, shape=len(words)))
+        c = pm.Deterministic("c", pm.math.stack(cells, axis=1))
+        pm.Normal("y", c[word, connection], sigma[connection], observed=fit.table["distance"].to_numpy(float))
         return pm.sample(
-            2000, tune=800, chains=4, cores=2, random_seed=seed, target_accept=0.95, nuts_sampler="nutpie",
+            1500, tune=700, chains=4, cores=2, random_seed=seed, target_accept=0.9, nuts_sampler="nutpie",
             progressbar=False, compute_convergence_checks=False,
         )  # fmt: skip
 
@@ -108,15 +125,28 @@ def test_rotated_coordinates_are_the_same_distribution(model):
     np.testing.assert_allclose(differences, differences[0], atol=1e-6)  # slopes by differences
 
 
-def close(reduced, sampled, *, mean=0.1, sd=0.1):
-    """Means within a tenth of a posterior sd and sds within a tenth, for every parameter."""
+def standard_errors_apart(ours, theirs, least):
+    """Means and sds of draws, in Monte Carlo standard errors of their difference; both need `least` effective draws."""
+    import arviz as az
+    from scipy import stats
+
+    errors, moments = [], []
+    for draws in (ours, theirs):
+        ess = az.ess(draws.to_dataset(name="x"), method="bulk")["x"].to_numpy()
+        assert ess.min() > least, ess.min()
+        flat = draws.to_numpy().reshape((-1, *draws.shape[2:]))
+        kurtosis, sd = stats.kurtosis(flat, axis=0, fisher=False), flat.std(axis=0)
+        moments.append((flat.mean(axis=0), np.log(sd)))
+        errors.append((sd / np.sqrt(ess), np.sqrt((kurtosis - 1) / (4 * ess))))
+    return [np.abs(moments[0][i] - moments[1][i]) / np.hypot(errors[0][i], errors[1][i]) for i in (0, 1)]
+
+
+def close(reduced, sampled, least=600):
+    """Means and sds of every parameter within five Monte Carlo standard errors, which must be small."""
     for name in reduced.spec.parameters:
-        ours = reduced.draws()[name]
-        theirs = sampled["posterior"][name].to_numpy()
-        theirs = theirs.reshape((-1, *theirs.shape[2:]))
-        spread = theirs.std(axis=0)
-        assert np.max(np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) / spread) < mean, name
-        assert np.max(np.abs(ours.std(axis=0) / spread - 1)) < sd, name
+        mean, sd = standard_errors_apart(reduced.tree["posterior"][name], sampled["posterior"][name], least)
+        assert mean.max() < 5, name
+        assert sd.max() < 5, name
 
 
 @pytest.mark.slow
@@ -126,7 +156,7 @@ def test_hierarchical_agrees_with_plain_pymc(shared, table):
     pairs = read_distances(path)
     ours = fit(pairs, "hierarchical", seed=1, draws=3000, pointwise=False)
     assert ours.provenance["sampler"]["method"] == "collapsed"
-    close(ours, plain_fit(pairs, "hierarchical", 2))
+    close(ours, by_hand(ours, 2))
 
 
 @pytest.mark.slow

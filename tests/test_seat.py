@@ -10,6 +10,7 @@ import zlib
 import numpy as np
 import pandas as pd
 import pytest
+from test_model import standard_errors_apart
 
 from bayesbias import association, read_test, sentence_test
 from bayesbias._cli_seat import seat_sentences
@@ -590,19 +591,17 @@ def test_the_contrast_agrees_with_a_plain_pymc_fit():
     assert ours.provenance["sampler"]["method"] == "collapsed"
     with build(spec, table):
         sampled = pm.sample(
-            1000, tune=600, chains=2, cores=2, random_seed=2, target_accept=0.9, nuts_sampler="nutpie",
+            1500, tune=600, chains=2, cores=2, random_seed=2, target_accept=0.9, nuts_sampler="nutpie",
             progressbar=False, compute_convergence_checks=False,
         )  # fmt: skip
-    means = sampled["posterior"]["cbar"].to_numpy().reshape(-1, 2)
-    theirs = means[:, 0] - means[:, 1]
+    both = ours.tree["posterior"], sampled["posterior"]
+    gaps = [draws["cbar"][..., 0] - draws["cbar"][..., 1] for draws in both]
+    for name in ("gap", "csd", "us", "pcs", "qcs", "ss", "sigma"):
+        draws = gaps if name == "gap" else [posterior[name] for posterior in both]
+        for apart in standard_errors_apart(*draws, least=80):  # plain NUTS gets about slowly even so
+            assert apart.max() < 5, name
     row = ours.contrasts(estimand="population", level="overall").iloc[0]
-    assert row["mean"] == pytest.approx(theirs.mean(), abs=0.2 * theirs.std())
-    assert row["sd"] == pytest.approx(theirs.std(), rel=0.15)
-    draws = ours.draws()
-    for name in ("csd", "us", "pcs", "qcs", "ss", "sigma"):
-        plain = sampled["posterior"][name].to_numpy()
-        plain = plain.reshape((-1, *plain.shape[2:]))
-        assert np.all(np.abs(draws[name].mean(axis=0) - plain.mean(axis=0)) < 0.25 * plain.std(axis=0)), name
+    assert row["mean"] == pytest.approx(float(gaps[0].mean()))
 
 
 @pytest.mark.slow
