@@ -12,7 +12,7 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/python -m pytest tests -m "not slow" -n 2 --dist loadfile
 	$(BIN)/python -m pytest bayesbias -n 2
-	$(BIN)/python -m pytest tests -m slow -n 3 --dist loadfile
+	$(BIN)/python -m pytest tests -m slow -n 2 --dist loadfile
 
 test-fast: $(READY)
 	$(BIN)/python -m pytest tests -m "not slow" -n 2 --dist loadfile
