@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesbias import _cli_options as options
+from bayesbias._resources import records
 from bayesbias._wording import number_of
 from bayesbias.errors import InputError
 
@@ -32,8 +34,6 @@ def _numbers(context: click.Context, parameter: click.Parameter, value: str | No
 def _scenario(
     fit: str | None, words: tuple[int, ...] | None, attributes: tuple[int, ...] | None, **controls: Any
 ) -> Scenario:
-    import dataclasses
-
     from bayesbias.calibration import Scenario, scenario_from_fit
     from bayesbias.posterior import load_fit
 
@@ -44,16 +44,10 @@ def _scenario(
     )
 
 
-def _about(scenario: Scenario) -> dict[str, Any]:
-    import dataclasses
-
-    return dataclasses.asdict(scenario)
-
-
 def _in_words(scenario: Scenario, fit: str | None, *, sizes: bool = True) -> str:
     source = f"of {fit}" if fit else "of religion on Reddit"
     words = ", ".join(f"{w} x {a}" for w, a in zip(scenario.words, scenario.attributes, strict=True))
-    classes = f"{number_of(len(scenario.words), 'class', 'classes')}" + (
+    classes = number_of(len(scenario.words), "class", "classes") + (
         f" of protected words x stereotypes ({words})" if sizes else ""
     )
     return (
@@ -66,10 +60,6 @@ def _print(frame: pd.DataFrame, title: str) -> None:
     click.echo(title)
     click.echo(frame.to_string(index=False, float_format=lambda x: f"{x:.3f}", na_rep="-"))
     click.echo()
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return json.loads(frame.to_json(orient="records", double_precision=15))
 
 
 _SIZES = [
@@ -147,7 +137,7 @@ def calibrate(
         )
         if as_json:
             about = {"model": model, "tables": tables, "seed": seed, "prob": prob}
-            click.echo(json.dumps({**about, "negative_controls": _records(frame)}, allow_nan=False))
+            click.echo(json.dumps({**about, "negative_controls": records(frame)}, allow_nan=False))
         else:
             _print(
                 frame,
@@ -168,9 +158,9 @@ def calibrate(
     for name, kind in (("difference", scenario), ("no_difference", scenario.without_difference())):
         frames[name] = calibration.calibrate(kind, out=out / name if out else None, **settings)
     if as_json:
-        about = {"scenario": _about(scenario), "tables": tables, "seed": seed, "prob": prob}
-        records = {name: _records(frame) for name, frame in frames.items()}
-        click.echo(json.dumps({**about, **records}, allow_nan=False))
+        about = {"scenario": dataclasses.asdict(scenario), "tables": tables, "seed": seed, "prob": prob}
+        found = {name: records(frame) for name, frame in frames.items()}
+        click.echo(json.dumps({**about, **found}, allow_nan=False))
         return
     click.echo(f"{tables:,} tables of each kind, {_in_words(scenario, fit)}; seed {seed}.")
     click.echo(
@@ -216,12 +206,12 @@ def plan(
     frame = plan_words(width, contrast=contrast, scenario=scenario, prob=prob, check=check, seed=seed)
     enough = frame[frame["enough"]]
     if as_json:
-        best = _records(enough.head(1))
+        best = records(enough.head(1))
         about = {"width": width, "contrast": contrast, "prob": prob, "seed": seed, "check": check}
-        scenario_of = {"model": scenario.model, "scenario": _about(scenario)}
+        scenario_of = {"model": scenario.model, "scenario": dataclasses.asdict(scenario)}
         click.echo(
             json.dumps(
-                {**about, **scenario_of, "best": best[0] if best else None, "combinations": _records(frame)}
+                {**about, **scenario_of, "best": best[0] if best else None, "combinations": records(frame)}
             )
         )
         return

@@ -219,7 +219,7 @@ def _names(paths: tuple[str, ...]) -> list[str]:
 
 def comparison_json(found: Comparison, prob: float, rope: float) -> dict[str, Any]:
     """Return what ``bayesbias compare --json`` prints, but for the timing."""
-    from bayesbias.construction import records
+    from bayesbias._resources import records
 
     ranked = {"associated", "different"} <= set(found.original.table["connection"])
     return {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesbias import _cli_options as options
+from bayesbias._resources import records
 from bayesbias.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -374,7 +375,7 @@ def simulate(
             fields = ("n_x", "n_y", "n_attributes", "sd", "denominator", "draws", "seed", "largest")
             click.echo(
                 json.dumps(
-                    {**{f: getattr(null, f) for f in fields}, "summary": _records(frame)}, allow_nan=False
+                    {**{f: getattr(null, f) for f in fields}, "summary": records(frame)}, allow_nan=False
                 )
             )
         else:
@@ -415,14 +416,9 @@ def _numbers(text: str | None, option: str, kind: type) -> list[Any] | None:
     return numbers
 
 
-def _records(frame: Any) -> list[dict[str, Any]]:
-    # JSON has no NaN: what is missing is null.
-    return json.loads(frame.to_json(orient="records", double_precision=15))
-
-
 def _print_frame(frame: Any, as_json: bool, digits: int = 7) -> None:
     if as_json:
-        click.echo(json.dumps(_records(frame), allow_nan=False))
+        click.echo(json.dumps(records(frame), allow_nan=False))
     else:
         frame = frame.astype({c: float for c in frame.columns if str(frame[c].dtype) == "Float64"})
         click.echo(frame.to_string(index=False, na_rep="-", float_format=lambda value: f"{value:.{digits}g}"))

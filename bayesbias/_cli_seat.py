@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesbias import _cli_options as options
-from bayesbias._resources import check_folder
+from bayesbias._resources import check_folder, records
 from bayesbias.errors import BayesbiasError, InputError
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def sentences(
 
 def seat_json(result: SeatResult) -> list[dict[str, Any]]:
     """Return what ``bayesbias seat --json`` prints; what does not exist is null."""
-    rows = json.loads(result.frame.to_json(orient="records", double_precision=15))
+    rows = records(result.frame)
     # Pandas writes 15 decimals, which is nothing of a p-value of 1e-20.
     said: dict[Any, list[str]] = {}
     for note in result.notes.itertuples():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesbias import _cli_options as options
-from bayesbias._resources import check_folder
+from bayesbias._resources import check_folder, records
 from bayesbias.errors import BayesbiasError, FitError, InputError
 
 if TYPE_CHECKING:
@@ -375,7 +375,7 @@ def sentiment_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float
         return out | {"provenance": {"classifiers": analysis.provenance["classifiers"]}}
     if len(each) > 1:
         compared, _ = contrasts_or_why_not(fit, prob)
-        out["contrasts"] = [] if compared is None else _records(compared)
+        out["contrasts"] = [] if compared is None else records(compared)
     provenance = dict(fit.provenance)
     provenance.pop("timing", None)
     provenance["classifiers"] = analysis.provenance["classifiers"]
@@ -404,7 +404,7 @@ def _of_classifier(
         found[key] = _first(fit.summary(prob, estimand), name)
     found["shares"] = {
         row["source"]: {k: row[k] for k in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
-        for row in _records(fit.shares(prob, group=name))
+        for row in records(fit.shares(prob, group=name))
     }
     for level, rows in (("profession", found["professions"]), ("noun_pair", found["noun_pairs"])):
         for estimand in ("these_words", "population"):
@@ -416,17 +416,12 @@ def _of_classifier(
 
 
 def _first(frame: pd.DataFrame, name: str) -> dict[str, Any]:
-    (row,) = _records(frame[frame["classifier"] == name])
+    (row,) = records(frame[frame["classifier"] == name])
     return _interval(row) | {k: row[k] for k in ("estimand", "ess_bulk", "r_hat")}
 
 
 def _interval(row: dict[str, Any]) -> dict[str, Any]:
     return {k: float(row[k]) for k in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    # JSON has no NaN; a statistic that does not exist is null.
-    return json.loads(frame.to_json(orient="records", double_precision=15))
 
 
 def write_sentiment(

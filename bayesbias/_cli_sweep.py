@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bayesbias import _cli_options as options
+from bayesbias._resources import records
 from bayesbias._wording import number_of
 
 if TYPE_CHECKING:
@@ -96,11 +97,11 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
             "failed": len(failures),
             "reused": result.reused,
             "of_other_plans": result.others,
-            "not_to_be_trusted": _records(_doubtful(result)[[*labels, "problems"]]),
-            "look_again": _records(
+            "not_to_be_trusted": records(_doubtful(result)[[*labels, "problems"]]),
+            "look_again": records(
                 result.cells.loc[result.cells["look_again"].notna(), [*labels, "look_again"]]
             ),
-            "failures": _records(failures[[*labels, "error"]]),
+            "failures": records(failures[[*labels, "error"]]),
             "results": [str(out / "results.csv"), str(out / "results.parquet")],
             "timing": {"total_s": round(time.perf_counter() - started, 4)},
         }
@@ -108,10 +109,6 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
     else:
         _print(result)
     sys.exit(1 if len(failures) else 0)
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return json.loads(frame.to_json(orient="records"))
 
 
 def _doubtful(result: SweepResult) -> pd.DataFrame:

@@ -307,10 +307,6 @@ def _minus(contrast: str) -> str:
     return contrast.replace(" - ", " − ")
 
 
-def _many(n: int, noun: str, plural: str = "") -> str:
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
-
-
 def _sentence(text: str, lead: str = "") -> str:
     """Begin with a capital, unless a name leads, and end with a stop, where the text does neither."""
     named = re.match(r"[^\s:]+: ", text)  # the name of a classifier, a method or a test stays as it is

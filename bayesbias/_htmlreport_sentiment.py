@@ -15,7 +15,6 @@ from bayesbias._htmlparts import (
     _interval,
     _interval_cell,
     _look_again,
-    _many,
     _minus,
     _not_trusted,
     _number,
@@ -37,6 +36,7 @@ from bayesbias._reporting_sentiment import (
     sentiment_in_words,
     verdict,
 )
+from bayesbias._wording import number_of
 from bayesbias.posterior import ROPE, BiasFit
 from bayesbias.reporting import convergence
 from bayesbias.sentiment import SentimentAnalysis
@@ -151,7 +151,7 @@ def _tests_table(analysis: SentimentAnalysis) -> _Table:
     ]
     k = analysis.provenance["hypotheses"]
     note = (
-        f"Bonferroni's correction is for {_many(k, 'test')}. The first row of a classifier is the published test "
+        f"Bonferroni's correction is for {number_of(k, 'test')}. The first row of a classifier is the published test "
         f"({_PUBLISHED}); the others let noun pairs or professions be what varies."
     )
     return _Table("t-tests", "Paired t-tests of male against female", head, rows, note)
@@ -385,8 +385,8 @@ def _data(analysis: SentimentAnalysis, fit: BiasFit) -> dict[str, Any]:
     n = len(table) // max(1, len(names))
     pairs, professions = (list(dict.fromkeys(table[c].astype(str))) for c in ("noun_pair", "profession"))
     sentences = [
-        f"{n:,} pairs of sentences, each of one noun pair and one profession: {_many(len(pairs), 'noun pair')} and "
-        f"{_many(len(professions), 'profession')}, predicted by {_many(len(names), 'classifier')} ({', '.join(names)}). "
+        f"{n:,} pairs of sentences, each of one noun pair and one profession: {number_of(len(pairs), 'noun pair')} and "
+        f"{number_of(len(professions), 'profession')}, predicted by {number_of(len(names), 'classifier')} ({', '.join(names)}). "
         "The two sentences of a pair differ in gender alone; the difference female − male of their probabilities of "
         "the positive class is one observation."
     ]

@@ -1,17 +1,21 @@
-"""Where the shipped data lie, and how files are written whole or not at all."""
+"""Where the shipped data lie, how files are written whole or not at all, and frames as JSON."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import tempfile
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesbias.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -143,3 +147,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame as plain dictionaries, for JSON; what does not exist is None."""
+    return json.loads(frame.to_json(orient="records", double_precision=15))

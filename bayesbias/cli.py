@@ -20,7 +20,7 @@ from bayesbias._cli_report import register as register_report
 from bayesbias._cli_seat import register as register_seat
 from bayesbias._cli_sentiment import register as register_sentiment
 from bayesbias._cli_sweep import register as register_sweep
-from bayesbias._resources import check_folder
+from bayesbias._resources import check_folder, records
 from bayesbias.errors import BayesbiasError, InputError, nearest
 
 if TYPE_CHECKING:
@@ -316,12 +316,12 @@ def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
     coverage, timing = provenance.pop("coverage"), provenance.pop("timing")
     return {
         "model": result.spec.name,
-        "summary": _records(result.summary(prob)[["connection", "estimand", *columns, "n_pairs"]]),
-        "words": _records(
+        "summary": records(result.summary(prob)[["connection", "estimand", *columns, "n_pairs"]]),
+        "words": records(
             result.words(prob)[["protected_word", "protected_class", "connection", "estimand", *columns]]
         ),
-        "contrasts": _records(result.contrasts(prob, rope)),
-        "parameters": _records(result.parameters(prob)),
+        "contrasts": records(result.contrasts(prob, rope)),
+        "parameters": records(result.parameters(prob)),
         "diagnostics": result.diagnostics(),
         "coverage": coverage,
         "provenance": provenance,
@@ -348,11 +348,6 @@ def _coverage_sentences(coverage: dict[str, Any]) -> list[str]:
             f"{len(matched)} {noun} found in another spelling: {shown}{' ...' if len(matched) > 8 else ''}"
         )
     return out
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    # JSON has no NaN; a statistic that does not exist (R-hat of one chain) is null.
-    return json.loads(frame.to_json(orient="records", double_precision=15))
 
 
 def write_run(result: BiasFit, table: PairTable, out: Path, prob: float, rope: float) -> list[Path]:

@@ -22,12 +22,13 @@ import numpy as np
 
 from bayesbias._resources import read_bytes, whole_file
 from bayesbias._wording import some
-from bayesbias.construction import CONTROLS, EXACT, Construction, find_construction
+from bayesbias.construction import EXACT, Construction, find_construction
 from bayesbias.distance import COLUMNS, PairTable, read_distances
 from bayesbias.errors import FitError, InputError, nearest
 from bayesbias.model import fit
 from bayesbias.posterior import CONTRASTS, ESTIMANDS, PROB, ROPE, BiasFit, described, load_fit
 from bayesbias.spec import CONNECTIONS, ModelSpec, load_model
+from bayesbias.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd

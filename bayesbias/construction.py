@@ -6,15 +6,16 @@ it holds afterwards is no evidence of success. What can still be learned is list
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias._resources import records
 from bayesbias._wording import number_of, some
 from bayesbias.errors import InputError
 from bayesbias.posterior import ROPE
+from bayesbias.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +25,6 @@ __all__ = ["Construction", "find_construction"]
 EXACT = 1e-6
 """Distances nearer to each other than this are one number: single precision rounds distances to about 1e-7."""
 
-CONTROLS = ("human", "neutral")
 _LEAST_TIED = 2  # attributes that two words must share exactly; one may be chance
 _NEARER_THAN = 0.9
 
@@ -285,8 +285,3 @@ def _nearness(pairs: pd.DataFrame, control: pd.Series) -> pd.DataFrame:
         table["nearer_than"] = 0.0
     table["near_everything"] = table["nearer_than"] >= _NEARER_THAN
     return table
-
-
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a frame as plain dictionaries, for JSON."""
-    return json.loads(frame.to_json(orient="records", double_precision=15))

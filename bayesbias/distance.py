@@ -19,7 +19,7 @@ from bayesbias._resources import sha256_file, whole_file
 from bayesbias._wording import some
 from bayesbias.errors import InputError, nearest
 from bayesbias.spec import CONNECTIONS
-from bayesbias.wordlist import WordList, load_wordlist, pairs
+from bayesbias.wordlist import CONTROLS, WordList, load_wordlist, pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,6 @@ COLUMNS = (
     "distance",
 )
 _PUBLISHED = ("protected_word", "word_to_compare", "word_class", "cosine_distance", "connection")
-_CONTROLS = ("human", "neutral")
 # Published Google tables hold single precision: distance and 1 - similarity differ by up to 1.2e-7.
 _ROUNDING = 1e-6
 _LAYOUTS = f"{', '.join(COLUMNS)}; or the published {', '.join(_PUBLISHED)}"
@@ -289,7 +288,7 @@ def _thin(
             notes.append(
                 f"{name} has {found} stereotype{'' if found == 1 else 's'}: how far they vary is weakly known"
             )
-    for name in _CONTROLS:
+    for name in CONTROLS:
         group = groups[1].get(name)
         if group and group["found"] == 1 < group["listed"]:
             notes.append(f"only one {name} control word is in the {place}; that group says little")
@@ -300,7 +299,7 @@ def _refuse_empty(groups: tuple[dict[str, Any], dict[str, Any]], source: str) ->
     for side, of in zip(("protected class", "attribute class"), groups, strict=True):
         for name, group in of.items():
             if group["found"] == 0:
-                control = " (a control list; choose another one, or none)" if name in _CONTROLS else ""
+                control = " (a control list; choose another one, or none)" if name in CONTROLS else ""
                 raise InputError(
                     f"no word of the {side} {name!r}{control} is in the vocabulary",
                     where=source,
@@ -383,7 +382,7 @@ def read_distances(
     else:
         _check_classes(frame, where)
     _check_derived(frame, where)
-    frame["attribute_kind"] = np.where(frame["connection"].isin(_CONTROLS), frame["connection"], "stereotype")
+    frame["attribute_kind"] = np.where(frame["connection"].isin(CONTROLS), frame["connection"], "stereotype")
 
     gone = frame["distance"].isna()
     absent = _absent(frame, gone)
@@ -633,7 +632,7 @@ def _check_derived(frame: pd.DataFrame, where: str) -> None:
     usual = connection.groupby([frame["protected_class"].astype(str), kind]).transform(
         lambda stated: stated.value_counts().idxmax()
     )
-    usual = kind.where(kind.isin(_CONTROLS), usual)
+    usual = kind.where(kind.isin(CONTROLS), usual)
     other = connection != usual
     if other.any():
         line = _line(other)

@@ -36,7 +36,6 @@ from bayesbias._htmlparts import (
     _interval_cell,
     _look_again,
     _lower,
-    _many,
     _minus,
     _not_trusted,
     _number,
@@ -54,12 +53,13 @@ from bayesbias._htmlparts import (
 from bayesbias._htmlreport_sentiment import of_sentiment
 from bayesbias._reporting_sentiment import is_sentiment
 from bayesbias._resources import data_dir, whole_file
+from bayesbias._wording import number_of
 from bayesbias.comparison import Comparison, Method, load_comparison
 from bayesbias.errors import InputError, nearest
 from bayesbias.posterior import CONTRASTS, PROB, ROPE, BiasFit, load_fit
 from bayesbias.reporting import convergence, finding, in_words, shortcomings, verdict
 from bayesbias.spec import CONNECTIONS, load_model
-from bayesbias.wordlist import shipped_controls, shipped_wordlists
+from bayesbias.wordlist import CONTROLS, shipped_controls, shipped_wordlists
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -343,8 +343,8 @@ def _data(table: pd.DataFrame, coverage: Mapping[str, Any]) -> dict[str, Any]:
     attributes = table.groupby("attribute_class", sort=False, observed=True)["attribute"].unique()
     n_words, n_attributes = table["protected_word"].nunique(), table["attribute"].nunique()
     sentences = [
-        f"{len(table):,} pairs of {n_words} protected words in {_many(len(words), 'class', 'classes')} "
-        f"({', '.join(map(str, words.index))}) and {_many(n_attributes, 'attribute')}. "
+        f"{len(table):,} pairs of {n_words} protected words in {number_of(len(words), 'class', 'classes')} "
+        f"({', '.join(map(str, words.index))}) and {number_of(n_attributes, 'attribute')}. "
         "Each pair is one observation; nothing was averaged before the model saw it."
     ]
     rows = []
@@ -366,7 +366,7 @@ def _data(table: pd.DataFrame, coverage: Mapping[str, Any]) -> dict[str, Any]:
     else:
         n = len(coverage["missing"])
         sentences.append(
-            f"{_many(n, 'listed word')} {'was' if n == 1 else 'were'} not found and {'makes' if n == 1 else 'make'} "
+            f"{number_of(n, 'listed word')} {'was' if n == 1 else 'were'} not found and {'makes' if n == 1 else 'make'} "
             "no pair; the table names them."
         )
     kinds = table["connection"].astype(str).value_counts()
@@ -387,7 +387,7 @@ def _data(table: pd.DataFrame, coverage: Mapping[str, Any]) -> dict[str, Any]:
         pairs = ", ".join(f"{asked} as {found}" for asked, found in matched.items())
         notes.append(f"Found under another spelling: {pairs}.")
     if coverage.get("repeats"):
-        notes.append(f"{_many(int(coverage['repeats']), 'repeated row')} counted once.")
+        notes.append(f"{number_of(int(coverage['repeats']), 'repeated row')} counted once.")
     groups = [
         {"title": f"Protected: {name}", "words": [str(w) for w in found]} for name, found in words.items()
     ]
@@ -600,7 +600,7 @@ def _gap(run: Comparison, name: str, prob: float, rope: float) -> Any:
 
 
 def _control_rms(item: Method) -> float | None:
-    change = item.pairs.loc[item.pairs["connection"].isin(("human", "neutral")), "change"].to_numpy()
+    change = item.pairs.loc[item.pairs["connection"].isin(CONTROLS), "change"].to_numpy()
     return float(np.sqrt(np.mean(change**2))) if len(change) else None
 
 

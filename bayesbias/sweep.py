@@ -40,14 +40,13 @@ from bayesbias.model import fit
 from bayesbias.posterior import PROB, ROPE
 from bayesbias.reporting import shortcomings
 from bayesbias.spec import ModelSpec, load_model, parse_model, shipped_models
-from bayesbias.wordlist import WordList, load_wordlist, shipped_controls, shipped_wordlists
+from bayesbias.wordlist import CONTROLS, WordList, load_wordlist, shipped_controls, shipped_wordlists
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["SweepPlan", "SweepResult", "load_plan", "run_sweep"]
 
-_CONTROLS = ("human", "neutral")
 _SCHEMA = 1
 _FORMAT = 1  # of the files of a cell
 _LISTS = ("embeddings", "wordlists", "controls", "distances", "models")
@@ -423,9 +422,8 @@ def _digest(location: str, known: dict[str, Any]) -> dict[str, str] | None:
         return {"gensim-data": location}  # a published collection that does not change under its name
     try:
         out = {"sha256": _hash_known(path, known)}
-        for beside in sorted(
-            path.parent.glob(f"{glob.escape(path.name)}.*.npy")
-        ):  # arrays of gensim's pickles
+        arrays = f"{glob.escape(path.name)}.*.npy"  # of gensim's pickles
+        for beside in sorted(path.parent.glob(arrays)):
             out[beside.name] = _hash_known(beside, known)
     except OSError:
         return None
@@ -978,7 +976,7 @@ def _collect(
 
 def _counts(coverage: Mapping[str, Any]) -> dict[str, int]:
     """Count the words that a result hangs on; missing control words are many and matter little."""
-    stereotypes = {name: group for name, group in coverage["attributes"].items() if name not in _CONTROLS}
+    stereotypes = {name: group for name, group in coverage["attributes"].items() if name not in CONTROLS}
     return {
         f"{side}_{what}": sum(group[what] for group in groups.values())
         for side, groups in (("protected", coverage["protected"]), ("stereotypes", stereotypes))

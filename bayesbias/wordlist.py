@@ -36,7 +36,7 @@ __all__ = [
 
 _SCHEMA = 1
 _CONTROL_KIND = "wordlists/controls"
-_CONTROLS = ("human", "neutral")
+CONTROLS = ("human", "neutral")
 _ABOUT_KEYS = ("schema", "name", "title", "language", "source", "edits", "disagreements")
 _LIST_KEYS = (
     *_ABOUT_KEYS,
@@ -48,7 +48,7 @@ _LIST_KEYS = (
     "class",
 )
 _CLASS_KEYS = ("name", "protected", "attribute_class", "attributes")
-_CONTROL_KEYS = (*_ABOUT_KEYS, *_CONTROLS)
+_CONTROL_KEYS = (*_ABOUT_KEYS, *CONTROLS)
 # Below this many words a class still counts, but a note says that its own spread is weakly known.
 # Two words is the hard limit; the shortest published stereotype list has three.
 _FEW = 4
@@ -625,10 +625,10 @@ def _controls(data: Mapping[str, Any], name: str, where: str, problems: list[Inp
         kind: _words(data[kind], f"{where}, {kind}", problems, f"a {kind} control list", "words")
         if kind in data
         else ()
-        for kind in _CONTROLS
+        for kind in CONTROLS
     }
-    if not any(kind in data for kind in _CONTROLS):
-        problems.append(InputError("has no control words", where=where, valid=_CONTROLS))
+    if not any(kind in data for kind in CONTROLS):
+        problems.append(InputError("has no control words", where=where, valid=CONTROLS))
     return Controls(human=lists["human"], neutral=lists["neutral"], **about)
 
 
@@ -708,7 +708,7 @@ def _classes(tables: Any, where: str, problems: list[InputError], short_form: bo
                     found=_short(attribute_class),
                 )
             )
-        elif attribute_class in _CONTROLS:
+        elif attribute_class in CONTROLS:
             problems.append(
                 InputError(
                     "is the name of a control group, and cannot be that of an attribute class",
