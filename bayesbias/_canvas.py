@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    Plot = tuple[Callable[[Figure], object], tuple[float, float]]  # what draws, and inches
 
 # Okabe and Ito, Color Universal Design (2008): vermillion, blue, reddish purple; the fourth is a dark grey
 # in place of their black. Their luminances (119, 87, 151, 64 of 255) keep neighbours apart in grey print.
@@ -93,6 +92,9 @@ def styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
             return function(*args, **kwargs)
 
     return inner
+
+
+type Plot = tuple[Callable[[Figure], object], tuple[float, float]]  # what draws, and inches
 
 
 # -- files -----------------------------------------------------------------------------------------

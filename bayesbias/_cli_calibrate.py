@@ -249,9 +249,3 @@ def plan(
             f"them {row['simulated_80']:.3f} at most"
             + ("; a close call, which more tables (--check) decide" if close else "")
         )
-
-
-def register(group: click.Group) -> None:
-    """Add the commands to the command line."""
-    group.add_command(calibrate)
-    group.add_command(plan)

@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from bayesbias.distance import PairTable
 
 
-def register(group: click.Group) -> None:
-    """Add the commands to `group`."""
-    group.add_command(debias)
-    group.add_command(compare)
-
-
 @click.command()
 @click.option(
     "--embedding",

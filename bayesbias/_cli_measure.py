@@ -22,12 +22,6 @@ _OF_TWO = ("weat", "relative_norm_distance")
 _NEED_VECTORS = ("direct_bias", "relative_norm_distance")
 
 
-def register(group: click.Group) -> None:
-    """Add ``measure`` and ``simulate`` to a click group."""
-    group.add_command(measure)
-    group.add_command(simulate)
-
-
 @click.command()
 @click.option("--embedding", metavar="E", help="Word vectors: a file, a gensim-data name, or minilm-static.")
 @click.option("--wordlist", metavar="W", help="A word list: a shipped name or the path of a TOML file.")

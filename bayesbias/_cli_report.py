@@ -7,11 +7,6 @@ from pathlib import Path
 import click
 
 
-def register(group: click.Group) -> None:
-    """Add the command to `group`."""
-    group.add_command(report)
-
-
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
 @click.option(

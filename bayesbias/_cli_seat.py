@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 _CLEAR = 0.01  # where the paper draws its line
 
 
-def register(group: click.Group) -> None:
-    """Add the command to `group`."""
-    group.add_command(seat)
-
-
 @click.group(invoke_without_command=True)
 @click.option(
     "--encoder", "encoders", multiple=True, metavar="E", default=("minilm-static",), show_default=True,

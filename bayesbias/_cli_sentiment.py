@@ -36,11 +36,6 @@ _ALL = (
 )
 
 
-def register(group: click.Group) -> None:
-    """Add the command and its two subcommands to `group`."""
-    group.add_command(sentiment)
-
-
 @click.group(invoke_without_command=True)
 @click.option(
     "--predictions", multiple=True, metavar="FILE",

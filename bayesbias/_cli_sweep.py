@@ -28,11 +28,6 @@ _WIDE = 10_000
 _NOTE = 24  # characters of a note in one line of a terminal
 
 
-def register(group: click.Group) -> None:
-    """Add the command to `group`."""
-    group.add_command(sweep)
-
-
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN.toml")
 @options.folder("Write cells and results here.", required=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import importlib.resources
 import json
 import os
 import tempfile
@@ -17,7 +18,7 @@ from bayesbias.errors import InputError, nearest
 if TYPE_CHECKING:
     import pandas as pd
 
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(str(importlib.resources.files("bayesbias")))
 
 
 def data_dir(kind: str) -> Path:

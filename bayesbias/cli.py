@@ -13,13 +13,13 @@ import click
 
 import bayesbias
 from bayesbias import _cli_options as options
-from bayesbias._cli_calibrate import register as register_calibrate
-from bayesbias._cli_compare import register as register_compare
-from bayesbias._cli_measure import register as register_measure
-from bayesbias._cli_report import register as register_report
-from bayesbias._cli_seat import register as register_seat
-from bayesbias._cli_sentiment import register as register_sentiment
-from bayesbias._cli_sweep import register as register_sweep
+from bayesbias._cli_calibrate import calibrate, plan
+from bayesbias._cli_compare import compare, debias
+from bayesbias._cli_measure import measure, simulate
+from bayesbias._cli_report import report
+from bayesbias._cli_seat import seat
+from bayesbias._cli_sentiment import sentiment
+from bayesbias._cli_sweep import sweep
 from bayesbias._resources import check_folder, records
 from bayesbias.errors import BayesbiasError, InputError, nearest
 
@@ -31,21 +31,6 @@ if TYPE_CHECKING:
 
 KINDS = ("wordlists", "models", "embeddings")
 DEMO = ("minilm-static", "religion")
-
-
-def main() -> None:
-    """Run the command; errors a user can mend are one message and exit code 2."""
-    try:
-        cli(prog_name="bayesbias")
-    except (BayesbiasError, OSError) as error:  # the latter say file and reason themselves
-        click.echo(f"bayesbias: {error}", err=True)
-        sys.exit(2)
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(bayesbias.__version__, prog_name="bayesbias")
-def cli() -> None:
-    """Measure social association in word vectors, pair by pair, with honest uncertainty."""
 
 
 def _check_contrasts(table: PairTable) -> None:
@@ -61,7 +46,7 @@ def _check_contrasts(table: PairTable) -> None:
         )
 
 
-@cli.command()
+@click.command()
 @click.option("--embedding", metavar="E", help="Word vectors: a file, a gensim-data name, or minilm-static.")
 @click.option("--wordlist", metavar="W", help="A word list: a shipped name or the path of a TOML file.")
 @click.option("--distances", metavar="FILE", help="A table of distances (CSV or Parquet) in place of both.")
@@ -128,7 +113,7 @@ def fit(
         _print_fit(result, files, settings["prob"], settings["rope"])
 
 
-@cli.command()
+@click.command()
 @click.option(
     "--out", type=click.Path(path_type=Path), default=Path("bayesbias-demo"), show_default=True, metavar="DIR"
 )
@@ -147,7 +132,7 @@ def demo(out: Path, seed: int) -> None:
     click.echo(finding(result))
 
 
-@cli.command("list")
+@click.command("list")
 @click.argument("kind", type=click.Choice(KINDS))
 def list_(kind: str) -> None:
     """List what is shipped: wordlists, models or embeddings."""
@@ -175,7 +160,7 @@ def list_(kind: str) -> None:
         )
 
 
-@cli.command()
+@click.command()
 @click.argument("name")
 def show(name: str) -> None:
     """Show a word list, control list, model or embedding by name or path.
@@ -253,7 +238,7 @@ def _show_wordlist(words: Any) -> None:
         click.echo(f"note: {note}")
 
 
-@cli.command("check-wordlist")
+@click.command("check-wordlist")
 @click.argument("file")
 def check_wordlist(file: str) -> None:
     """Check a word list of your own and say everything that is wrong with it."""
@@ -489,13 +474,25 @@ def _print_fit(
         console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
 
 
-register_measure(cli)
-register_calibrate(cli)
-register_compare(cli)
-register_report(cli)
-register_seat(cli)
-register_sentiment(cli)
-register_sweep(cli)
+COMMANDS = (
+    fit, demo, measure, simulate, calibrate, plan, debias, compare, seat, sentiment, sweep, report, list_, show, check_wordlist,
+)  # fmt: skip
+
+
+@click.group(commands=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(bayesbias.__version__, prog_name="bayesbias")
+def cli() -> None:
+    """Measure social association in word vectors, pair by pair, with honest uncertainty."""
+
+
+def main() -> None:
+    """Run the command; errors a user can mend are one message and exit code 2."""
+    try:
+        cli(prog_name="bayesbias")
+    except (BayesbiasError, OSError) as error:  # the latter say file and reason themselves
+        click.echo(f"bayesbias: {error}", err=True)
+        sys.exit(2)
+
 
 if __name__ == "__main__":
     main()

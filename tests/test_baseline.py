@@ -7,14 +7,12 @@ import json
 import math
 import statistics
 
-import click
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 from scipy import stats
 
-from bayesbias._cli_measure import register
 from bayesbias.baseline import (
     CONVENTIONS,
     DENOMINATORS,
@@ -25,6 +23,7 @@ from bayesbias.baseline import (
     relative_norm_distance,
     weat,
 )
+from bayesbias.cli import cli
 from bayesbias.distance import distance_table, read_distances
 from bayesbias.embedding import load_embedding
 from bayesbias.errors import InputError
@@ -528,13 +527,6 @@ def test_results_keep_their_fields_and_hold_no_nan() -> None:
 
 
 # -- the command -----------------------------------------------------------------------------------
-
-
-@click.group()
-def cli() -> None: ...
-
-
-register(cli)
 
 
 def run(*args: object) -> str:

@@ -8,7 +8,6 @@ import math
 import statistics
 import time
 
-import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -17,9 +16,9 @@ from matplotlib.patches import Rectangle
 from scipy import stats
 
 from bayesbias import simulation
-from bayesbias._cli_measure import register
 from bayesbias._figures_critique import plot_false_alarms, plot_paper
 from bayesbias.baseline import effect_size, largest_effect_size
+from bayesbias.cli import cli
 from bayesbias.errors import InputError
 from bayesbias.permutation import permutation_test
 from bayesbias.rrandom import RRandom
@@ -382,13 +381,6 @@ def test_the_alarm_lines_are_those_of_the_grid(grid) -> None:
 
 
 # -- the command -----------------------------------------------------------------------------------
-
-
-@click.group()
-def cli() -> None: ...
-
-
-register(cli)
 
 
 def run(*args: object) -> str:
