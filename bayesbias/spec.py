@@ -187,34 +187,6 @@ class ModelSpec:
         """Whether a parameter is a random effect: its spread is itself a parameter."""
         return isinstance(self.parameters[name].args.get("sigma"), str)
 
-    def without(self, terms: Collection[str], note: str) -> ModelSpec:
-        """Return the model without some terms of its mean, and without what only they used.
-
-        Parameters
-        ----------
-        terms : collection of str
-            Terms of the mean.
-        note : str
-            Why; the last of the notes of the model that is returned.
-        """
-        import tomlkit
-
-        kept = [name for name in self.mu if name not in terms]
-        used = {value for value in self.noise.values() if isinstance(value, str)}
-        waiting = list(kept)
-        while waiting:
-            name = waiting.pop()
-            used.add(name)
-            waiting += [value for value in self.parameters[name].args.values() if isinstance(value, str)]
-        document = tomlkit.parse(self.text).unwrap()
-        document["likelihood"]["mu"] = kept
-        document["notes"] = [*self.notes, note]
-        document["parameter"] = {
-            name: document["parameter"][name] for name in self.parameters if name in used
-        }
-        text = tomlkit.dumps(document).encode("utf-8")
-        return replace(parse_model(text, self.origin or self.name), origin=self.origin)
-
     def location_parameters(self) -> list[str]:
         """Return the parameters that reach the mean, each after the one it is centred on."""
         order: list[str] = []
@@ -712,6 +684,7 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     Examples
     --------
     >>> import pandas as pd
+    >>> from bayesbias import load_model
     >>> frame = pd.DataFrame({"protected_word": ["she", "he"] * 2, "attribute": ["nurse"] * 2 + ["boss"] * 2,
     ...     "connection": ["associated", "different"] * 2, "distance": [0.7, 0.8, 0.9, 0.7]})
     >>> trimmed(load_model("crossed"), frame).mu
@@ -734,7 +707,37 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     if not gone:
         return spec
     said = ", ".join(f"{name} (from {twin})" for name, twin in gone.items())
-    return spec.without(gone, f"Left out, since the table cannot tell these terms from others: {said}.")
+    return without_terms(spec, gone, f"Left out, since the table cannot tell these terms from others: {said}.")
+
+
+def without_terms(spec: ModelSpec, terms: Collection[str], note: str) -> ModelSpec:
+    """Return the model without some terms of its mean, and without what only they used.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    terms : collection of str
+        Terms of the mean.
+    note : str
+        Why; the last of the notes of the model that is returned.
+    """
+    import tomlkit
+
+    kept = [name for name in spec.mu if name not in terms]
+    used = {value for value in spec.noise.values() if isinstance(value, str)}
+    waiting = list(kept)
+    while waiting:
+        name = waiting.pop()
+        used.add(name)
+        waiting += [value for value in spec.parameters[name].args.values() if isinstance(value, str)]
+    document = tomlkit.parse(spec.text).unwrap()
+    document["likelihood"]["mu"] = kept
+    document["notes"] = [*spec.notes, note]
+    document["parameter"] = {
+        name: document["parameter"][name] for name in spec.parameters if name in used
+    }
+    text = tomlkit.dumps(document).encode("utf-8")
+    return replace(parse_model(text, spec.origin or spec.name), origin=spec.origin)
 
 
 def _partition(index: np.ndarray) -> bytes:

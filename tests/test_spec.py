@@ -17,6 +17,7 @@ from bayesbias.spec import (
     parse_model,
     shipped_models,
     trimmed,
+    without_terms,
 )
 
 # A model of one's own: a mean with three terms, a spread per kind, Student-t noise with numbers and parameters.
@@ -671,7 +672,7 @@ def test_bad_results_are_refused(old, new, said):
 
 def test_a_model_without_terms_keeps_only_what_is_used():
     spec = load_model("shared")
-    less = spec.without(("u", "m"), "why")
+    less = without_terms(spec, ("u", "m"), "why")
     assert less.mu == ("c", "v")
     assert list(less.parameters) == ["c", "v", "cbar", "csd", "ws", "sigma"]
     crossed = load_model("crossed")
