@@ -10,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bayesbias.calibration import Scenario, calibrate, simulate_table
+from bayesbias.simulation.calibration import calibrate
+from bayesbias.simulation.scenario import Scenario, simulate_table
 
 
 def main() -> None:

@@ -13,21 +13,15 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
-from bayesbias.baseline import (
-    CONVENTIONS,
-    DENOMINATORS,
-    direct_bias,
-    effect_size,
-    largest_effect_size,
-    mac,
-    relative_norm_distance,
-    weat,
-)
-from bayesbias.cli import cli
-from bayesbias.distance import distance_table, read_distances
-from bayesbias.embedding import load_embedding
-from bayesbias.errors import InputError
-from bayesbias.wordlist import load_wordlist
+from bayesbias.basics.errors import InputError
+from bayesbias.cli.main import cli
+from bayesbias.scores.association import DENOMINATORS, effect_size, largest_effect_size, weat
+from bayesbias.scores.averages import CONVENTIONS, mac
+from bayesbias.scores.projections import direct_bias, relative_norm_distance
+from bayesbias.tables.distances import distance_table
+from bayesbias.tables.reading import read_distances
+from bayesbias.vectors.loading import load_embedding
+from bayesbias.words.listfile import load_wordlist
 
 # Caliskan et al. (2017), table 1: effect sizes of WEAT 1-10 on GloVe 840B.
 PUBLISHED = [1.50, 1.53, 1.41, 1.50, 1.28, 1.81, 1.06, 1.24, 1.38, 1.21]

@@ -10,24 +10,21 @@ from click.testing import CliRunner
 from scipy import stats
 
 import bayesbias as bb
-from bayesbias import calibration
-from bayesbias.calibration import (
-    Scenario,
-    calibrate,
-    negative_controls,
-    plan_words,
-    simulate_table,
-    true_contrasts,
-)
-from bayesbias.errors import InputError
-from bayesbias.spec import CONNECTIONS
+from bayesbias.basics.errors import InputError
+from bayesbias.simulation import answers, calibration, shuffles
+from bayesbias.simulation import scenario as scenario_room
+from bayesbias.simulation.calibration import calibrate
+from bayesbias.simulation.planning import plan_words
+from bayesbias.simulation.scenario import Scenario, simulate_table, true_contrasts
+from bayesbias.simulation.shuffles import negative_controls
+from bayesbias.words.pairing import CONNECTIONS
 
 SMALL = Scenario(words=(4, 4), attributes=(4, 4), human=10, neutral=10)
 QUICK = {"draws": 150, "tune": 200, "chains": 2, "workers": 1, "progress": False}
 
 
 def test_truth_is_what_was_asked_for():
-    values = calibration.RELIGION_REDDIT["cbar"]
+    values = scenario_room.RELIGION_REDDIT["cbar"]
     truth = true_contrasts(Scenario())
     assert truth["associated - different"] == pytest.approx(values["associated"] - values["different"])
     assert truth["human - neutral"] == pytest.approx(values["human"] - values["neutral"])
@@ -41,7 +38,7 @@ def test_tables_have_the_moments_of_the_scenario():
     tables = [simulate_table(scenario, seed) for seed in range(1500)]
     y = np.stack([t["distance"] for t in tables])
     frame = tables[0]
-    v = calibration.RELIGION_REDDIT
+    v = scenario_room.RELIGION_REDDIT
     for connection in ("associated", "different", "human", "neutral"):
         columns = np.flatnonzero(frame["connection"] == connection)
         variance = v["csd"][connection] ** 2 + v["ws"] ** 2 + v["sigma"][connection] ** 2
@@ -77,7 +74,7 @@ def test_t_interval_equals_scipy():
     from scipy import stats
 
     table = simulate_table(SMALL, 5)
-    row = next(r for r in calibration._by_t(table, "pairs_t", 0.9) if r["contrast"] == "human - neutral")
+    row = next(r for r in answers._by_t(table, "pairs_t", 0.9) if r["contrast"] == "human - neutral")
     one, two = (table.loc[table["connection"] == c, "distance"] for c in ("human", "neutral"))
     result = stats.ttest_ind(one, two, equal_var=False)
     # The interval leaves out zero exactly where p < 1 - prob.
@@ -103,7 +100,7 @@ def test_pair_tests_call_what_is_not_there_and_crossed_does_not():
 @pytest.mark.slow
 def test_scenario_is_taken_from_a_fit():
     fit = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, chains=2, pointwise=False)
-    scenario = calibration.scenario_from_fit(fit)
+    scenario = scenario_room.scenario_from_fit(fit)
     assert (scenario.words, scenario.attributes) == ((5, 5, 5), (4, 3, 4))
     assert (scenario.human, scenario.neutral) == (85, 226)
     assert scenario.values["ws"] == pytest.approx(float(fit.draws()["ws"].mean()))
@@ -116,22 +113,22 @@ def test_meaning_is_taken_out():
     words = bb.load_wordlist("religion")
     vectors = bb.load_embedding("minilm-static", words=words.words)
     rng = np.random.default_rng(0)
-    shuffled = calibration._without_meaning(real, words, vectors, "shuffled_classes", rng)
+    shuffled = shuffles._without_meaning(real, words, vectors, "shuffled_classes", rng)
     assert (shuffled["distance"] == real["distance"]).all()
     assert shuffled.drop_duplicates("protected_word")["protected_class"].value_counts().tolist() == [5, 5, 5]
     agree = shuffled["attribute_class"] == shuffled["protected_class"]
     assert (
         (shuffled["connection"] == "associated") == (agree & (shuffled["attribute_kind"] == "stereotype"))
     ).all()
-    attributes = calibration._without_meaning(real, words, vectors, "shuffled_attributes", rng)
+    attributes = shuffles._without_meaning(real, words, vectors, "shuffled_attributes", rng)
     sizes = attributes[attributes["attribute_kind"] == "stereotype"].drop_duplicates("attribute")[
         "attribute_class"
     ]
     assert sorted(sizes.value_counts()) == [3, 4, 4]
-    random = calibration._without_meaning(real, words, vectors, "random_vectors", rng)
+    random = shuffles._without_meaning(real, words, vectors, "random_vectors", rng)
     assert random["distance"].mean() == pytest.approx(1, abs=0.02)
     report = negative_controls("minilm-static", "religion", tables=3, draws=100, tune=100, progress=False)
-    assert report["kind"].tolist() == ["real", *calibration.CONTROLS]
+    assert report["kind"].tolist() == ["real", *shuffles.NEGATIVE_CONTROLS]
 
 
 @pytest.mark.slow
@@ -170,9 +167,9 @@ def test_expected_widths_are_those_of_the_exact_posterior():
         ({"words": (5,), "attributes": (4, 3)}, "one number for each"),
         ({"words": (5, 0), "attributes": (4, 3)}, "at least 1"),
         ({"values": {"cbar": 1.0}}, "has no value"),
-        ({"values": {**calibration.RELIGION_REDDIT, "wz": 1.0}}, "no population parameter"),
-        ({"values": {**calibration.RELIGION_REDDIT, "ws": 0.0}}, "must be positive"),
-        ({"values": {**calibration.RELIGION_REDDIT, "csd": {"human": 1.0}}}, "no value for"),
+        ({"values": {**scenario_room.RELIGION_REDDIT, "wz": 1.0}}, "no population parameter"),
+        ({"values": {**scenario_room.RELIGION_REDDIT, "ws": 0.0}}, "must be positive"),
+        ({"values": {**scenario_room.RELIGION_REDDIT, "csd": {"human": 1.0}}}, "no value for"),
     ],
 )
 def test_bad_scenarios_are_refused(change, says):
@@ -182,7 +179,7 @@ def test_bad_scenarios_are_refused(change, says):
 
 @pytest.mark.slow
 def test_commands(monkeypatch):
-    from bayesbias.cli import cli
+    from bayesbias.cli.main import cli
 
     run = CliRunner().invoke
     done = run(cli, ["calibrate", "--words", "3,3", "--attributes", "3,3", "--human", "4", "--neutral", "4",
@@ -212,17 +209,17 @@ def test_coverage_of_the_crossed_model():
 
 def test_weat_is_the_one_of_the_baseline():
     """And a table with a distance below 0, which normal noise makes now and then, is no reason to stop."""
-    from bayesbias.baseline import weat
+    from bayesbias.scores.association import weat
 
     table = simulate_table(SMALL, 4)
     expected = weat(
         table.assign(distance=table["distance"].clip(0, 2)), classes=("class0", "class1"), sides=2
     )
     assert (table["distance"] > 0).all()
-    assert calibration._by_weat(table)[0]["p_value"] == pytest.approx(expected.p_value, rel=1e-9)
+    assert answers._by_weat(table)[0]["p_value"] == pytest.approx(expected.p_value, rel=1e-9)
     wild = table.copy()
     wild.loc[0, "distance"] = -0.2
-    assert 0 < calibration._by_weat(wild)[0]["p_value"] <= 1
+    assert 0 < answers._by_weat(wild)[0]["p_value"] <= 1
 
 
 SHARED_STEREOTYPE = {
@@ -243,12 +240,12 @@ def test_a_stereotype_of_two_classes_stays_one_when_meaning_is_taken_out():
         a: {c.name} for c in words.classes for a in c.attributes if a != "cheap"
     }
     for seed in range(5):
-        classes = calibration._without_meaning(
+        classes = shuffles._without_meaning(
             real, words, vectors, "shuffled_classes", np.random.default_rng(seed)
         )
         own = [c in owners[a] for c, a in zip(classes["protected_class"], classes["attribute"], strict=True)]
         assert (classes["connection"] == np.where(own, "associated", "different")).all()
-        dealt = calibration._without_meaning(
+        dealt = shuffles._without_meaning(
             real, words, vectors, "shuffled_attributes", np.random.default_rng(seed)
         )
         near = dealt[dealt["connection"] == "associated"]
@@ -274,7 +271,7 @@ def test_a_method_without_an_answer_gives_none():
         calibrate(Scenario(words=(4,), attributes=(3,)), tables=3, methods=["weat"], **QUICK)
     lonely = {
         name: {c: x for c, x in value.items() if c != "different"} if isinstance(value, dict) else value
-        for name, value in calibration.RELIGION_REDDIT.items()
+        for name, value in scenario_room.RELIGION_REDDIT.items()
     }
     single = Scenario(words=(1,), attributes=(1,), human=3, neutral=3, values=lonely)
     report = calibrate(single, tables=3, methods=["averages_t", "pairs_t"], **QUICK)
@@ -300,10 +297,10 @@ def test_bad_numbers_are_refused():
     for arguments in ({"prob": 2}, {"words": ()}, {"words": (0, 3)}, {"seed": 0.5}):
         with pytest.raises(InputError):
             plan_words(0.1, **arguments, progress=False)
-    robust = Scenario(model="robust", values={**calibration.RELIGION_REDDIT, "nu": 10.0})
+    robust = Scenario(model="robust", values={**scenario_room.RELIGION_REDDIT, "nu": 10.0})
     with pytest.raises(InputError, match="normal models only"):
         plan_words(0.1, scenario=robust, progress=False)
-    numbers = {name: value for name, value in calibration.RELIGION_REDDIT.items()} | {"ws": np.float32(0.1)}
+    numbers = {name: value for name, value in scenario_room.RELIGION_REDDIT.items()} | {"ws": np.float32(0.1)}
     assert type(Scenario(words=[2, 2], attributes=[2, 2], values=numbers).values["ws"]) is float
 
 
@@ -321,6 +318,6 @@ def test_every_fit_can_be_simulated_from_or_says_why_not(model):
     )
     if model == "additive":
         with pytest.raises(InputError, match="belongs to the words of the table"):
-            calibration.scenario_from_fit(fit)
+            scenario_room.scenario_from_fit(fit)
     else:
-        assert len(simulate_table(calibration.scenario_from_fit(fit), 1)) == 15 * (11 + 85 + 226)
+        assert len(simulate_table(scenario_room.scenario_from_fit(fit), 1)) == 15 * (11 + 85 + 226)

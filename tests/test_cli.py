@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 import bayesbias
-from bayesbias import cli
+from bayesbias.cli import main
 
 WORDS = {
     "young": (["youth", "teen", "junior"], ["lively", "rash"]),
@@ -82,7 +82,7 @@ def run(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["bayesbias", *map(str, arguments)])
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            main.main()
         out, err = capsys.readouterr()
         return ended.value.code or 0, out, err
 
@@ -270,14 +270,14 @@ FIGURES = ("connections", "contrasts", "contrasts_class", "contrasts_word", "pre
 @pytest.fixture
 def no_figures(monkeypatch):
     """Leave the drawing out, which takes seconds and is tested elsewhere."""
-    from bayesbias import figures
+    from bayesbias.figures import words as words_room
 
     def draw(result, folder):
         folder.mkdir()
         (folder / "one.svg").write_text("<svg/>")
         return [folder / "one.svg"]
 
-    monkeypatch.setattr(figures, "save_figures", draw)
+    monkeypatch.setattr(words_room, "save_figures", draw)
 
 
 @pytest.fixture
@@ -337,9 +337,10 @@ def test_out_holds_figures_too(files, tmp_path, direct):
 @pytest.mark.usefixtures("no_figures", "fitted_before")
 @pytest.mark.parametrize("fails_at", ["pairs.csv", "fit.nc", "words.csv", "provenance.json", "one.svg"])
 def test_a_disk_that_is_full_leaves_nothing_and_old_files_alone(run, files, tmp_path, monkeypatch, fails_at):
-    from bayesbias import _resources, figures
+    from bayesbias.basics import files as files_room
+    from bayesbias.figures import words as words_room
 
-    written_whole = _resources.whole_file
+    written_whole = files_room.whole_file
     reached = []
 
     def full(path):
@@ -348,16 +349,16 @@ def test_a_disk_that_is_full_leaves_nothing_and_old_files_alone(run, files, tmp_
             raise bayesbias.InputError("cannot be written: No space left on device", where=path)
         return written_whole(path)
 
-    for module in ("_resources", "distance", "posterior"):
+    for module in ("basics.files", "tables.pair_table", "inference.posterior"):
         monkeypatch.setattr(f"bayesbias.{module}.whole_file", full)
-    draw = figures.save_figures
+    draw = words_room.save_figures
 
     def draw_or_fail(result, folder):
         if fails_at == "one.svg":
             full(folder / "one.svg")
         return draw(result, folder)
 
-    monkeypatch.setattr(figures, "save_figures", draw_or_fail)
+    monkeypatch.setattr(words_room, "save_figures", draw_or_fail)
     arguments = ["fit", "--distances", files / "pairs.csv", *QUICK, "--out"]
     code, out, err = run(*arguments, tmp_path / "new")
     assert (code, out) == (2, "")

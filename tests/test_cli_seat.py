@@ -9,10 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesbias import cli, read_test, seat, sentence_test, shipped_tests
-from bayesbias._cli_seat import seat_json, write_seat
-from bayesbias.association import PUBLISHED_COLUMNS
-from bayesbias.errors import InputError
+from bayesbias import read_test, seat, sentence_test, shipped_tests
+from bayesbias.basics.errors import InputError
+from bayesbias.cli import main
+from bayesbias.cli.sentence_tests import seat_json
+from bayesbias.runs.sentences import write_seat
+from bayesbias.studies.seat_result import PUBLISHED_COLUMNS
 
 NINE = list(PUBLISHED_COLUMNS)
 P = ["p_lower", "p_upper", "p_method", "p_holm"]
@@ -29,7 +31,7 @@ def run(monkeypatch, capsys, *arguments):
     """Run the command as from a shell; return exit code, standard output and standard error."""
     monkeypatch.setattr(sys, "argv", ["bayesbias", "seat", *map(str, arguments)])
     with pytest.raises(SystemExit) as end:
-        cli.main()
+        main.main()
     said = capsys.readouterr()
     return end.value.code or 0, said.out, said.err
 
@@ -183,7 +185,7 @@ def test_an_older_run_is_kept_until_the_new_one_is_made(tmp_path, monkeypatch):
     def full(*_):
         raise InputError("no space left on device")
 
-    monkeypatch.setattr("bayesbias._figures_seat.save_seat_figures", full)
+    monkeypatch.setattr("bayesbias.figures.sentences.save_seat_figures", full)
     with pytest.raises(InputError, match="no space left"):
         write_seat(seat("weat7", seed=1), tmp_path / "run")
     assert {path: path.read_bytes() for path in files} == before

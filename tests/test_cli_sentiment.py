@@ -13,7 +13,8 @@ import pandas as pd
 import pytest
 
 import bayesbias as bb
-from bayesbias import _cli_sentiment, _predictions, cli
+from bayesbias.classifiers import predicting
+from bayesbias.cli import main, sentiment_analysis
 
 QUICK = ["--draws", "1000", "--tune", "500", "--chains", "2", "--seed", "1"]
 
@@ -31,7 +32,7 @@ def run(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["bayesbias", "sentiment", *map(str, arguments)])
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
-            cli.main()
+            main.main()
         out, err = capsys.readouterr()
         return int(ended.value.code or 0), out, err
 
@@ -217,7 +218,7 @@ def test_a_folder_keeps_what_it_held_where_something_fails(run, tmp_path, monkey
     def fails(*_, **__):
         raise bb.InputError("cannot be drawn")
 
-    monkeypatch.setattr("bayesbias._figures_sentiment.save_sentiment_figures", fails)
+    monkeypatch.setattr("bayesbias.figures.sentiment.save_sentiment_figures", fails)
     code, _, err = run("--predictions", "m1", "--name", "other", "--out", out)
     assert (code, err) == (2, "bayesbias: cannot be drawn\n")
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
@@ -305,8 +306,8 @@ def test_a_classifier_that_fails_on_a_batch_keeps_what_was_finished(run, printed
     def load(x, **_):
         return bb.Classifier("frail", predict)
 
-    monkeypatch.setattr(_predictions, "load_classifier", load)
-    monkeypatch.setattr("bayesbias.sentiment.load_classifier", load)
+    monkeypatch.setattr(predicting, "load_classifier", load)
+    monkeypatch.setattr("bayesbias.classifiers.loading.load_classifier", load)
     out = tmp_path / "out"
     code, _, err = run("--classifier", "frail", "--out", out)
     assert code == 2
@@ -387,7 +388,7 @@ def test_which_column_is_positive_can_be_said(printed, tmp_path):
 
 def test_an_output_that_is_a_file_is_refused_before_the_work(refused, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("x")
-    monkeypatch.setattr(_cli_sentiment, "_predictions", lambda *_: pytest.fail("worked first"))
+    monkeypatch.setattr(sentiment_analysis, "_predictions", lambda *_: pytest.fail("worked first"))
     refused("--predictions", "m1", "--out", tmp_path / "file", says="the output must be a folder")
     refused("--predictions", "m1", "--out", tmp_path / "file" / "x", says="the output must be a folder")
     refused(
@@ -475,12 +476,12 @@ def test_a_list_of_occupations_is_shown_and_checked(monkeypatch, capsys, tmp_pat
 
     monkeypatch.setattr("sys.argv", ["bayesbias", "show", "occupations"])
     with pytest.raises(SystemExit):
-        cli.main()
+        main.main()
     own = tmp_path / "own.toml"
     own.write_text(capsys.readouterr().out)
     monkeypatch.setattr("sys.argv", ["bayesbias", "check-wordlist", str(own)])
     with pytest.raises(SystemExit) as end:
-        cli.main()
+        main.main()
     assert not end.value.code
     assert "20 noun pairs, 20 professions" in capsys.readouterr().out
 
@@ -503,7 +504,7 @@ def test_a_run_of_two_classifiers_has_a_report(run, gender, tmp_path, monkeypatc
         sys, "argv", ["bayesbias", "report", str(tmp_path / "run"), "--out", str(tmp_path / "r.html")]
     )
     with pytest.raises(SystemExit) as ended:
-        cli.main()
+        main.main()
     assert not ended.value.code
     text = (tmp_path / "r.html").read_text()
     assert "One classifier against another" in text
@@ -520,10 +521,10 @@ def test_little_coverage_is_said_with_every_prediction():
 
 
 def test_a_classifier_that_seems_swapped_can_be_taken_as_it_is(run, monkeypatch):
-    good = set(_predictions._GOOD)
+    good = set(predicting._GOOD)
     model = bb.Classifier("odd", lambda texts: [0.1 if t in good else 0.9 for t in texts])
-    monkeypatch.setattr(_predictions, "load_classifier", lambda *_, **__: model)
-    monkeypatch.setattr("bayesbias.sentiment.load_classifier", lambda *_, **__: model)
+    monkeypatch.setattr(predicting, "load_classifier", lambda *_, **__: model)
+    monkeypatch.setattr("bayesbias.classifiers.loading.load_classifier", lambda *_, **__: model)
     code, _, err = run("--classifier", "odd")
     assert code == 2
     assert "--no-check" in err

@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bayesbias.collapsed import NotCollapsible, collapse, exchangeable_blocks
-from bayesbias.spec import CONNECTIONS, Design, load_model, parse_model
+from bayesbias.inference.collapsed import NotCollapsible, collapse
+from bayesbias.inference.components import exchangeable_blocks
+from bayesbias.models.design import Design
+from bayesbias.models.loading import load_model, parse_model
+from bayesbias.words.pairing import CONNECTIONS
 
 NORMAL_MODELS = ("additive", "crossed", "shared", "hierarchical")
 
@@ -196,7 +199,7 @@ def test_the_function_behind_a_pointer_is_the_same(model, table):
     """What the sampler calls through C gives value and gradient of the Python call, and says where there is none."""
     import ctypes
 
-    from bayesbias._kernel import logp_callback, packed
+    from bayesbias.inference.kernel import logp_callback, packed
 
     reduced = collapse(Design.of(spec_of(model), TABLES[table]))
     data = packed(reduced.arrays)
@@ -332,7 +335,7 @@ def test_blocks_group_what_is_exchangeable():
 )
 def test_log_density_differences_equal_the_plain_pymc_model(model):
     """log p(y, effects, scales) of PyMC less log p(effects | y, scales) is the collapsed density."""
-    from bayesbias.model import build
+    from bayesbias.inference.fitting import build
 
     design = Design.of(load_model(model), grid())
     reduced = collapse(design)

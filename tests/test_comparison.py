@@ -16,24 +16,14 @@ mpl.use("Agg")
 from matplotlib.figure import Figure
 
 import bayesbias as bb
-from bayesbias._figures_comparison import (
-    plot_changes,
-    plot_ranking,
-    plot_raw_pairs,
-    save_comparison_figures,
-)
-from bayesbias.cli import cli
-from bayesbias.comparison import (
-    Comparison,
-    _common,
-    change_verdict,
-    compare,
-    gap_verdict,
-    join_pairs,
-    load_comparison,
-)
-from bayesbias.construction import find_construction
-from bayesbias.errors import InputError
+from bayesbias.basics.errors import InputError
+from bayesbias.cli.main import cli
+from bayesbias.figures.change import plot_changes, plot_ranking, plot_raw_pairs, save_comparison_figures
+from bayesbias.inference.verdicts import change_verdict, gap_verdict
+from bayesbias.studies.change import compare
+from bayesbias.studies.comparison import Comparison, load_comparison
+from bayesbias.studies.construction import find_construction
+from bayesbias.tables.change import common_pairs, join_pairs
 
 SMALL: dict[str, Any] = {"draws": 1000, "tune": 500, "chains": 2, "seed": 1}
 PUBLISHED = "data/bayesbias_distances/reddit_pairs_2021"
@@ -154,13 +144,13 @@ def test_only_pairs_that_all_tables_have_are_compared():
     before = table()
     other, cut = changed(before, NONE, 2), changed(before, NONE, 1)
     cut = cut[cut["attribute"] != "neutral5"].iloc[::-1]
-    frames, accounts = _common({"a": join_pairs(before, other), "b": join_pairs(before, cut)})
+    frames, accounts = common_pairs({"a": join_pairs(before, other), "b": join_pairs(before, cut)})
     assert [len(frame) for frame in frames.values()] == [184, 184]
     keys = ["protected_word", "attribute"]
     pd.testing.assert_frame_equal(frames["a"][keys], frames["b"][keys])
     assert accounts["a"]["notes"] == ["8 pairs are left out because another table lacks them"]
     with pytest.raises(InputError, match="no pair is in all of the tables"):
-        _common(
+        common_pairs(
             {
                 "a": join_pairs(before, other),
                 "b": join_pairs(before[100:101], before),

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from bayesbias.debias import hard_debias, soft_debias
-from bayesbias.embedding import Embedding, load_embedding, save_word2vec
-from bayesbias.errors import InputError
-from bayesbias.wordlist import load_wordlist
+from bayesbias.basics.errors import InputError
+from bayesbias.debiasing.hard import hard_debias
+from bayesbias.debiasing.soft import soft_debias
+from bayesbias.vectors.embedding import Embedding
+from bayesbias.vectors.loading import load_embedding
+from bayesbias.vectors.writing import save_word2vec
+from bayesbias.words.listfile import load_wordlist
 
 THREE = [["a1", "b1", "c1"], ["a2", "b2", "c2"], ["a3", "b3", "c3"]]
 
@@ -139,7 +142,7 @@ def test_the_soft_map_solves_the_published_problem():
 
 
 def test_the_bounded_soft_problem_meets_its_optimality_conditions():
-    from bayesbias.debias import _bounded, _unbounded
+    from bayesbias.debiasing.soft import _bounded, _unbounded
 
     rng = np.random.default_rng(1)
     e = np.linalg.qr(rng.normal(size=(5, 5)))[0][:2]

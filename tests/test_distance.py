@@ -12,10 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesbias import _resources
-from bayesbias.distance import COLUMNS, PairTable, distance_table, read_distances
-from bayesbias.embedding import load_embedding
-from bayesbias.errors import InputError
+from bayesbias.basics import files
+from bayesbias.basics.errors import InputError
+from bayesbias.tables.distances import distance_table
+from bayesbias.tables.pair_table import COLUMNS, PairTable
+from bayesbias.tables.reading import read_distances
+from bayesbias.vectors.loading import load_embedding
 
 # -- from vectors ----------------------------------------------------------------------------------
 
@@ -215,7 +217,7 @@ def test_a_saved_table_reads_back_the_same(hand, tmp_path, suffix):
     assert back.frame["distance"].tolist() == hand.frame["distance"].tolist()
     assert back.coverage.missing == ()
     assert back.provenance["name"] == "pairs"
-    assert back.provenance["sha256"] == _resources.sha256_file(path)
+    assert back.provenance["sha256"] == files.sha256_file(path)
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 

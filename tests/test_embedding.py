@@ -18,18 +18,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayesbias import _vectorindex
-from bayesbias._resources import data_dir
-from bayesbias.embedding import (
-    CASES,
-    SEPARATORS,
-    Embedding,
-    load_embedding,
-    save_word2vec,
-    shipped_embeddings,
-    static_vectors,
-)
-from bayesbias.errors import InputError
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import data_dir
+from bayesbias.vectors import file_index
+from bayesbias.vectors.embedding import Embedding
+from bayesbias.vectors.loading import load_embedding
+from bayesbias.vectors.spelling import CASES, SEPARATORS
+from bayesbias.vectors.static import shipped_embeddings, static_vectors
+from bayesbias.vectors.writing import save_word2vec
 
 WORDS = ["rabbi", "priest", "imam", "naïve", "New_York", "日本"]
 
@@ -103,10 +99,13 @@ def test_binary_with_newlines_as_word2vec_c_writes_them(tmp_path, vectors):
 
 
 def test_binary_over_many_blocks(tmp_path, monkeypatch):
-    from bayesbias import _vectorfiles
+    from bayesbias.vectors.readers import binary as binary_room
+    from bayesbias.vectors.readers import rows as rows_room
+    from bayesbias.vectors.readers import text as text_room
 
-    monkeypatch.setattr(_vectorfiles, "_BLOCK", 1024)
-    monkeypatch.setattr(_vectorfiles, "_TEXT_CHUNK", 3000)
+    monkeypatch.setattr(binary_room, "_BLOCK", 1024)
+    for room in (rows_room, binary_room, text_room):
+        monkeypatch.setattr(room, "CHUNK_BYTES", 3000)
     rng = np.random.default_rng(2)
     words = [f"w{'x' * int(n)}{i}" for i, n in enumerate(rng.integers(0, 40, 3000))]
     table = rng.standard_normal((3000, 11)).astype(np.float32)
@@ -621,7 +620,7 @@ def test_a_false_or_damaged_index_is_not_believed(tmp_path):
         tmp_path / "a.txt", [(w, [i + 1.0, 2.0]) for i, w in enumerate(["aa", "bb", "cc", "dd"])]
     )
     load_embedding(path, ["bb"], index=True)
-    at = _vectorindex.index_path(path)
+    at = file_index.index_path(path)
     good = at.read_bytes()
     offsets = np.frombuffer(good[-32:], np.int64)
     for content in (
@@ -750,10 +749,10 @@ class Terminal(io.StringIO):
 
 
 def test_progress_goes_to_stderr_and_only_on_a_terminal(tmp_path, capsys, monkeypatch):
-    from bayesbias import embedding
+    from bayesbias.basics import progress
 
     clock = iter(range(0, 10_000, 3))
-    monkeypatch.setattr(embedding.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: next(clock))
     path = text_file(tmp_path / "slow.txt", GOOD)
     load_embedding(path, ["imam"], index=False)
     assert capsys.readouterr() == ("", "")
@@ -829,7 +828,8 @@ def test_static_embedding_is_open_and_says_what_it_did():
 
 @pytest.mark.parametrize("name", ["religion", "gender", "race"])
 def test_static_embedding_orders_the_connections(name):
-    from bayesbias.wordlist import load_wordlist, pairs
+    from bayesbias.words.listfile import load_wordlist
+    from bayesbias.words.pairing import pairs
 
     words = load_wordlist(name)
     e = load_embedding("minilm-static", words.words)
@@ -846,23 +846,23 @@ def test_static_embedding_orders_the_connections(name):
 def test_a_changed_shipped_file_is_noticed(tmp_path, monkeypatch):
     import shutil
 
-    from bayesbias import embedding
+    from bayesbias.vectors import static
 
     shutil.copytree(data_dir("embeddings") / "minilm-static", tmp_path / "minilm-static")
     with open(tmp_path / "minilm-static" / "tokenizer.json", "ab") as file:
         file.write(b" ")
-    monkeypatch.setattr(embedding, "data_dir", lambda kind: tmp_path)
-    embedding._static_model.cache_clear()
+    monkeypatch.setattr(static, "data_dir", lambda kind: tmp_path)
+    static.static_model.cache_clear()
     try:
         with pytest.raises(InputError, match=r"tokenizer.json: the shipped file was changed or damaged"):
             load_embedding("minilm-static", ["rabbi"])
     finally:
-        embedding._static_model.cache_clear()
+        static.static_model.cache_clear()
 
 
 def test_heavy_libraries_are_left_alone():
     code = (
-        "import sys; from bayesbias.embedding import load_embedding;"
+        "import sys; from bayesbias import load_embedding;"
         "load_embedding('minilm-static', ['rabbi']);"
         "print([m for m in ('torch', 'gensim', 'pandas', 'numba', 'scipy', 'pymc') if m in sys.modules])"
     )

@@ -18,19 +18,14 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from bayesbias.embedding import load_embedding, static_vectors
-from bayesbias.encoder import (
-    Encoder,
-    cbow_encoder,
-    cbow_tokens,
-    describe_encoder,
-    encode,
-    function_encoder,
-    load_encoder,
-    static_encoder,
-    vectors_encoder,
-)
-from bayesbias.errors import InputError
+from bayesbias.basics.errors import InputError
+from bayesbias.encoders.averages import cbow_encoder, cbow_tokens, static_encoder
+from bayesbias.encoders.encoder import Encoder, describe_encoder, function_encoder
+from bayesbias.encoders.encoding import encode
+from bayesbias.encoders.loading import load_encoder
+from bayesbias.encoders.precomputed import vectors_encoder
+from bayesbias.vectors.loading import load_embedding
+from bayesbias.vectors.static import static_vectors
 
 NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 SENTENCES = [f"This is sentence {word}." for word in NUMBERS]
@@ -212,7 +207,7 @@ def test_progress_counts_every_sentence(monkeypatch):
         said.append(arguments)
         yield ticks.append
 
-    monkeypatch.setattr("bayesbias.encoder.ticking", ticking)
+    monkeypatch.setattr("bayesbias.encoders.encoding.ticking", ticking)
     encode(Fake(), SENTENCES[:4])
     encode(Fake(), SENTENCES * 2, batch_size=4, progress=True)
     assert said == [("encoding with fake", 4, None), ("encoding with fake", 6, True)]
@@ -347,7 +342,7 @@ def test_a_batch_is_kept_whole_or_not_at_all(own_cache):
 WORKER = """
 import sys, time
 import numpy as np
-from bayesbias.encoder import encode, function_encoder
+from bayesbias import encode, function_encoder
 
 count = 0
 def slow(sentences):
@@ -810,7 +805,7 @@ def test_without_the_extra_it_says_how_to_install_it(monkeypatch, kind):
 
 
 def test_importing_the_module_loads_nothing_heavy():
-    code = "import sys, bayesbias.encoder; print(*{n.split('.')[0] for n in sys.modules})"
+    code = "import sys, bayesbias.encoders.loading, bayesbias.encoders.encoding; print(*{n.split('.')[0] for n in sys.modules})"
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()

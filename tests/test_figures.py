@@ -20,21 +20,20 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from bayesbias import _canvas as canvas
-from bayesbias import figures
-from bayesbias.distance import read_distances
-from bayesbias.errors import FitError, InputError
-from bayesbias.figures import (
-    plot_connections,
-    plot_contrasts,
-    plot_predictive,
-    plot_priors,
-    plot_words,
-    save_figures,
-)
-from bayesbias.model import fit as fit_model
-from bayesbias.posterior import BiasFit, with_pointwise
-from bayesbias.spec import CONNECTIONS, Design, load_model
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.figures import contrasts, marks, priors, style
+from bayesbias.figures import words as words_room
+from bayesbias.figures.contrasts import plot_contrasts
+from bayesbias.figures.predictive import plot_predictive
+from bayesbias.figures.priors import plot_priors
+from bayesbias.figures.words import plot_connections, plot_words, save_figures
+from bayesbias.inference.fitting import fit as fit_model
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.prediction import with_pointwise
+from bayesbias.models.design import Design
+from bayesbias.models.loading import load_model
+from bayesbias.tables.reading import read_distances
+from bayesbias.words.pairing import CONNECTIONS
 
 ALL = (
     "priors",
@@ -238,7 +237,7 @@ def test_no_interval_is_cut_and_few_pairs_are_shown_whole(ax: Any) -> None:
 
 def test_the_span_holds_of_each_connection_the_middle() -> None:
     fit = narrow(far_out())
-    low, high = figures._trimmed(fit, fit.words())
+    low, high = words_room._trimmed(fit, fit.words())
     for _, group in fit.table.groupby("connection", observed=True):
         out = (group["distance"] < low) | (group["distance"] > high)
         assert out.mean() <= 0.02
@@ -290,11 +289,11 @@ def test_columns_end_with_a_class_where_they_can() -> None:
     def shape(parts: Any) -> list[dict[str, int]]:
         return [{name: len(members) for name, members in part.items()} for part in parts]
 
-    assert shape(figures._in_columns(of(a=32, b=32), 2)) == [{"a": 32}, {"b": 32}]
-    assert shape(figures._in_columns(of(a=10, b=9, c=20), 2)) == [{"a": 10, "b": 9}, {"c": 20}]
-    assert shape(figures._in_columns(of(a=60), 2)) == [{"a": 30}, {"a (continued)": 30}]
-    assert shape(figures._in_columns(of(a=5, b=5), 1)) == [{"a": 5, "b": 5}]
-    (first, second) = figures._in_columns(of(a=60), 2)
+    assert shape(words_room._in_columns(of(a=32, b=32), 2)) == [{"a": 32}, {"b": 32}]
+    assert shape(words_room._in_columns(of(a=10, b=9, c=20), 2)) == [{"a": 10, "b": 9}, {"c": 20}]
+    assert shape(words_room._in_columns(of(a=60), 2)) == [{"a": 30}, {"a (continued)": 30}]
+    assert shape(words_room._in_columns(of(a=5, b=5), 1)) == [{"a": 5, "b": 5}]
+    (first, second) = words_room._in_columns(of(a=60), 2)
     assert [key for part in (first, second) for members in part.values() for key, _ in members] == [
         f"a{i}" for i in range(60)
     ]
@@ -303,23 +302,23 @@ def test_columns_end_with_a_class_where_they_can() -> None:
 def test_the_figure_grows_with_the_words() -> None:
     def height(n: int) -> float:
         fit = unsampled(simulated({"a": [f"a{i}" for i in range(n)], "b": [f"b{i}" for i in range(n)]}, 2))
-        shown = figures._shown_words(fit, None)
-        columns = figures._columns(fit, shown)
+        shown = words_room._shown_words(fit, None)
+        columns = words_room._columns_of_words(fit, shown)
         assert columns == (1 if n <= 12 else 2)
-        return figures._size_words(fit, columns)[1]
+        return words_room.size_words(fit, columns)[1]
 
     heights = [height(n) for n in (2, 5, 12, 32, 60, 90)]
     assert heights[0] < heights[1] < heights[2] <= 9.4
     assert heights[3] <= 9.4 < heights[4] < heights[5]
     # Each of the four lanes of a word has more than three points on paper, however many words there are.
-    assert (heights[5] - 1.4) * 72 / (90 + canvas.HEAD) * 0.84 / 4 > 3
+    assert (heights[5] - 1.4) * 72 / (90 + style.HEAD) * 0.84 / 4 > 3
 
 
 def test_long_words_stay_in_one_column() -> None:
     fit = unsampled(
         simulated({"a": ["a very long protected word", *(f"a{i}" for i in range(40))], "b": ["b"]}, 2)
     )
-    assert figures._columns(fit, figures._shown_words(fit, None)) == 1
+    assert words_room._columns_of_words(fit, words_room._shown_words(fit, None)) == 1
 
 
 def test_chosen_words_share_the_axis_of_all(fit: BiasFit, ax: Any) -> None:
@@ -374,7 +373,7 @@ def test_words_are_drawn_the_same_each_time(fit: BiasFit) -> None:
 
 def test_the_spread_is_even_within_each_group() -> None:
     group = np.tile([2.0, 1.0, 5.0], 40)
-    spread = figures._spread(group)
+    spread = words_room._spread(group)
     for g in (1, 2, 5):
         counts, _ = np.histogram(spread[group == g], bins=4, range=(0, 1))
         assert counts.min() >= 9
@@ -483,7 +482,7 @@ def test_density_agrees_with_scipy() -> None:
     values = np.random.default_rng(2).gamma(3, 0.2, 500)
     grid = np.linspace(0, 3, 401)
     wanted = gaussian_kde(values, bw_method=0.05 / values.std(ddof=1))(grid)
-    np.testing.assert_allclose(canvas.density(values, grid, 0.05), wanted, atol=0.01 * wanted.max())
+    np.testing.assert_allclose(marks.density(values, grid, 0.05), wanted, atol=0.01 * wanted.max())
 
 
 # -- priors ---------------------------------------------------------------------------------------
@@ -491,8 +490,8 @@ def test_density_agrees_with_scipy() -> None:
 
 def test_prior_means_are_those_of_the_estimand() -> None:
     frame = simulated({"men": ["he", "him", "his"], "women": ["she", "her", "hers"]})
-    hierarchical = figures._prior_means(load_model("crossed"), frame, 0)
-    additive = figures._prior_means(load_model("additive"), frame, 0)
+    hierarchical = priors._prior_means(load_model("crossed"), frame, 0)
+    additive = priors._prior_means(load_model("additive"), frame, 0)
     for name in CONNECTIONS:
         # cbar ~ Normal(1, 0.3); and the mean of six shifts plus a coefficient: 0.25 / 6 + 0.25.
         assert hierarchical[name].mean() == pytest.approx(1, abs=0.02)
@@ -550,9 +549,9 @@ def test_labels_do_not_overlap_and_the_legend_is_outside(many: bool) -> None:
     five = {name: [f"{name} {i}" for i in range(5)] for name in ("christian", "jew", "muslim")}
     fit = unsampled(sixty() if many else simulated(five))
     for draw, size in (
-        (lambda ax: plot_words(fit, ax=ax), figures._size_words(fit)),
-        (lambda ax: plot_contrasts(fit, level="word", ax=ax), figures._size_contrasts(fit, "word", None)),
-        (lambda ax: plot_contrasts(fit, level="class", ax=ax), figures._size_contrasts(fit, "class", None)),
+        (lambda ax: plot_words(fit, ax=ax), words_room.size_words(fit)),
+        (lambda ax: plot_contrasts(fit, level="word", ax=ax), contrasts.size_contrasts(fit, "word", None)),
+        (lambda ax: plot_contrasts(fit, level="class", ax=ax), contrasts.size_contrasts(fit, "class", None)),
     ):
         ax = in_figure(draw, size)
         boxes = [label.get_window_extent() for label in ax.get_yticklabels() if label.get_text()]
@@ -568,10 +567,10 @@ def test_labels_do_not_overlap_and_the_legend_is_outside(many: bool) -> None:
 
 
 def test_connections_differ_in_marker_and_in_grey() -> None:
-    assert len(set(canvas.MARKER.values())) == 4
+    assert len(set(style.MARKER.values())) == 4
     grey = sorted(
         np.dot([0.299, 0.587, 0.114], [int(colour[i : i + 2], 16) for i in (1, 3, 5)])
-        for colour in canvas.COLOUR.values()
+        for colour in style.COLOUR.values()
     )
     assert min(np.diff(grey)) > 20
 
@@ -585,7 +584,7 @@ def test_words_of_any_kind_are_drawn_as_written(tmp_path: Path) -> None:
     for word in ("$x_1$", r"\$ \frac{", "_under", "c_l$a", "two lines", "基督教😀", "an $odd$ table_name"):
         assert f"{word}" in text
     long = unsampled(simulated({"a": ["x" * 200], "b": ["y"]}))
-    ax = in_figure(lambda ax: plot_words(long, ax=ax), figures._size_words(long))
+    ax = in_figure(lambda ax: plot_words(long, ax=ax), words_room.size_words(long))
     assert ax.bbox.width > 0.5 * ax.get_figure().bbox.width
 
 
@@ -594,8 +593,8 @@ def test_words_of_any_kind_are_drawn_as_written(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_rates_near_the_level_are_not_blown_up() -> None:
-    from bayesbias._figures_critique import _SHOWN, plot_false_alarms
-    from bayesbias.simulation import simulate_grid
+    from bayesbias.figures.critique import _SHOWN, plot_false_alarms
+    from bayesbias.simulation.alarms import simulate_grid
 
     grid = simulate_grid([2, 8, 32], attribute_sd=[0.0, 0.06], draws=300, seed=2)
     calm = plot_false_alarms(grid, ax=Figure().subplots(), attribute_sd=0)
@@ -621,7 +620,7 @@ def test_rates_near_the_level_are_not_blown_up() -> None:
 
 
 def test_the_two_draws_of_the_paper_differ_without_colour(ax: Any) -> None:
-    from bayesbias._figures_critique import plot_paper
+    from bayesbias.figures.critique import plot_paper
 
     plot_paper("no difference, sd 0.05", ax=ax)
     (printed,), (same,) = (drawn(ax, f"_single draw, {name}") for name in ("as coded", "as intended"))
@@ -693,7 +692,7 @@ def test_nothing_is_left_behind_where_saving_fails(
     with pytest.raises(InputError, match="did you mean 'png'"):
         save_figures(fit, out, ["pngs"])
     with monkeypatch.context() as patch:
-        patch.setattr(figures, "plot_predictive", lambda fit, ax=None: 1 / 0)
+        patch.setattr(words_room, "plot_predictive", lambda fit, ax=None: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             save_figures(fit, out, "svg")
     assert not out.exists()

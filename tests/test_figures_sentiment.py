@@ -10,15 +10,15 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.pages import without_pictures
 from matplotlib.figure import Figure
 from scipy import stats
 from test_htmlreport import Page, check_structure
 
 import bayesbias as bb
-from bayesbias import _figures_sentiment as fs
-from bayesbias import _htmlreport_sentiment as hs
-from bayesbias._reporting_sentiment import between_classifiers, sentiment_finding, verdict
-from bayesbias.errors import FitError, InputError
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.figures import sentiment, sentiment_scatter
+from bayesbias.findings.sentiment import between_classifiers, sentiment_finding, verdict
 
 QUICK = {"seed": 1, "draws": 1000, "tune": 500, "chains": 2, "pointwise": False}
 EVIL = "<script>alert(1)</script> $x_1$"
@@ -141,7 +141,7 @@ def test_a_fit_of_log_odds_says_the_tests_of_log_odds(m1):
 
 
 def test_nothing_is_concluded_from_a_fit_that_has_not_converged(analysis, tmp_path, monkeypatch):
-    monkeypatch.setattr(hs, "_figure", lambda id_, *_: hs._Figure(f"figure-{id_}", "", ""))
+    without_pictures(monkeypatch)
     result = bb.fit(analysis.table, "sentiment", **QUICK | {"draws": 10, "tune": 10})
     assert not result.diagnostics()["ok"]
     said = bb.sentiment_in_words(analysis, result)
@@ -235,7 +235,7 @@ def test_rows_are_in_the_order_of_the_effect_and_hold_the_posterior(alone, level
     ax = draw(alone, 0.8, ax=Figure(figsize=(7, 8)).subplots())
     these, new = (alone.means(level, 0.8, e).set_index("name") for e in ("these_words", "population"))
     order = these["mean"].sort_values(kind="stable").index
-    assert [t.get_text() for t in ax.get_yticklabels()] == [fs._pair_label(name) for name in order]
+    assert [t.get_text() for t in ax.get_yticklabels()] == [sentiment._pair_label(name) for name in order]
     at = {round(float(y), 6): name for y, name in zip(ax.get_yticks(), order, strict=True)}
     raw = alone.table.groupby(level)["difference"].mean()
     for label, means, shift in (("_these_words", these, 0.2), ("_population", new, -0.2)):
@@ -294,7 +294,7 @@ def test_one_axes_shows_one_classifier(fit, analysis):
     ],
 )
 def test_noun_pairs_are_labelled_by_what_differs(name, short):
-    assert fs._pair_label(name) == short
+    assert sentiment._pair_label(name) == short
 
 
 def test_genders_show_the_means_of_each_profession(analysis, m1):
@@ -419,7 +419,7 @@ def test_every_word_of_a_user_is_text(tmp_path, monkeypatch):
 
 
 def test_a_plain_fit_has_a_report_too(analysis, tmp_path, monkeypatch):
-    monkeypatch.setattr(hs, "_figure", lambda id_, *_: hs._Figure(f"figure-{id_}", "", ""))
+    without_pictures(monkeypatch)
     result = bb.fit(analysis.table[analysis.table["classifier"] == "m1"], "sentiment_logit", **QUICK)
     result.save(tmp_path / "fit.nc")
     result.summary(0.5).to_csv(tmp_path / "summary.csv", index=False)
@@ -438,7 +438,7 @@ def test_intervals_of_a_probability_end_at_one(m1):
     ends = np.concatenate(
         [np.asarray(line)[:, 1] for bar in ax.containers for line in bar[2][0].get_segments()]
     )
-    wide = fs._profession_means(analysis.table, analysis.provenance["earnings"], 0.95)
+    wide = sentiment_scatter._profession_means(analysis.table, analysis.provenance["earnings"], 0.95)
     assert (wide["sentiment"] + wide["half"]).max() > 1  # or this would show nothing
     assert ends.max() == pytest.approx(1.0)
     assert ends.min() >= 0

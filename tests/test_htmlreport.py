@@ -20,11 +20,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.pages import without_pictures
 
 import bayesbias as bb
-from bayesbias import _htmlparts, htmlreport
-from bayesbias.errors import InputError
-from bayesbias.reporting import convergence, finding
+from bayesbias.basics.errors import InputError
+from bayesbias.findings.words import convergence, finding
+from bayesbias.report import columns as columns_room
+from bayesbias.report import parts
 
 PHRASE = ("a phrase of two hundred characters that somebody pasted into the list " * 3)[:199] + "."
 EVIL = [
@@ -179,7 +181,7 @@ def test_the_page_says_what_the_draws_say(page, fit):
 
 
 def test_nothing_is_concluded_from_a_fit_that_has_not_converged(tmp_path, monkeypatch):
-    monkeypatch.setattr(htmlreport, "_figure", lambda id_, *_: htmlreport._Figure(f"figure-{id_}", "", ""))
+    without_pictures(monkeypatch)
     result = bb.fit(bb.read_distances(pairs_frame()), "crossed", **SETTINGS | {"draws": 20, "tune": 20})
     assert not result.diagnostics()["ok"]
     text = Page(bb.write_report(result, tmp_path / "x.html").read_text(encoding="utf-8")).all_text()
@@ -214,7 +216,7 @@ def test_the_same_fit_gives_the_same_bytes(fit, page, tmp_path):
 
 @pytest.mark.slow
 def test_a_saved_fit_is_reported_with_the_settings_of_its_folder(fit, tmp_path, monkeypatch):
-    monkeypatch.setattr(htmlreport, "_figure", lambda id_, *_: htmlreport._Figure(f"figure-{id_}", "", ""))
+    without_pictures(monkeypatch)
     fit.save(tmp_path / "fit.nc")
     fit.contrasts(0.5, 0.05).to_csv(tmp_path / "contrasts.csv", index=False)
     of_folder = bb.write_report(tmp_path, tmp_path / "a.html").read_text(encoding="utf-8")
@@ -266,12 +268,10 @@ def test_bad_runs_are_refused_and_nothing_is_written(fit, tmp_path):
 
 
 def test_very_many_shapes_become_a_picture(fit, monkeypatch):
-    monkeypatch.setattr(_htmlparts, "_LARGEST_SVG", 1000)
-    from bayesbias.figures import plot_connections
+    monkeypatch.setattr(parts, "_LARGEST_SVG", 1000)
+    from bayesbias.figures.words import plot_connections
 
-    made = htmlreport._figure(
-        "x", lambda ax: plot_connections(fit, ax=ax), (7, 3), "caption", 'alt "text" <b>'
-    )
+    made = parts.as_picture("x", lambda ax: plot_connections(fit, ax=ax), (7, 3), "caption", 'alt "text" <b>')
     (attrs,) = Page(str(made.content)).of("img")
     assert attrs["alt"] == 'alt "text" <b>'
     assert base64.b64decode(attrs["src"].removeprefix("data:image/png;base64,")).startswith(b"\x89PNG")
@@ -279,8 +279,8 @@ def test_very_many_shapes_become_a_picture(fit, monkeypatch):
 
 
 def test_characters_that_no_file_can_hold_are_shown_as_such():
-    assert htmlreport._clean("a\x00b\ud800c\u202ed\te👩🏽‍🚀") == "a\ufffdb\ufffdc\ufffdd\te👩🏽‍🚀"
-    assert str(htmlreport._shown("<i>, שלום, אב")) == "&lt;i&gt;, <bdi>שלום</bdi>, <bdi>אב</bdi>"
+    assert columns_room.without_controls("a\x00b\ud800c\u202ed\te👩🏽‍🚀") == "a\ufffdb\ufffdc\ufffdd\te👩🏽‍🚀"
+    assert str(columns_room.escaped("<i>, שלום, אב")) == "&lt;i&gt;, <bdi>שלום</bdi>, <bdi>אב</bdi>"
 
 
 @pytest.mark.slow

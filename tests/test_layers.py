@@ -1,9 +1,11 @@
-"""The order of the modules, what they may import, and what no file may hold."""
+"""The order of folders and files, what they may import, and what no file may hold."""
 
 from __future__ import annotations
 
 import ast
 import functools
+import graphlib
+import importlib
 import re
 import subprocess
 import sys
@@ -14,162 +16,172 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "bayesbias"
 
-# Each module imports only from modules further up. A new module is given its place here.
-ORDER = (
-    "_wording",
-    "errors",
-    "_resources",
-    "rrandom",
-    "_progress",
-    "spec",
-    "wordlist",
-    "_vectorfiles",
-    "_vectorindex",
-    "embedding",
-    "_encodercache",
-    "_encoderfiles",
-    "_encodermodels",
-    "encoder",
-    "distance",
-    "sentences",
-    "_classifiers",
-    "_predictions",
-    "sentiment",
-    "debias",
-    "permutation",
-    "baseline",
-    "_kernel",
-    "collapsed",
-    "posterior",
-    "reporting",
-    "model",
-    "association",
-    "construction",
-    "comparison",
+# Each folder imports only from itself and from those further up.
+FOLDERS = (
+    "basics",
+    "words",
+    "vectors",
+    "encoders",
+    "classifiers",
+    "debiasing",
+    "models",
+    "tables",
+    "inference",
+    "scores",
     "simulation",
-    "_workers",
-    "sweep",
-    "calibration",
-    "_canvas",
+    "studies",
+    "findings",
+    "sweeps",
     "figures",
-    "_figures_critique",
-    "_figures_comparison",
-    "_figures_seat",
-    "_figures_sentiment",
-    "_reporting_sentiment",
-    "_htmlparts",
-    "_htmlreport_sentiment",
-    "htmlreport",
-    "_cli_options",
-    "_cli_calibrate",
-    "_cli_compare",
-    "_cli_measure",
-    "_cli_report",
-    "_cli_seat",
-    "_cli_sentiment",
-    "_cli_sweep",
+    "runs",
+    "report",
     "cli",
 )
-# What only some modules may import.
+MOST_LINES = 600
+# What only some rooms may import; a folder stands for all of its rooms.
 ALLOWED = {
-    "pymc": {"model"},
-    "pytensor": {"model"},
-    "nutpie": {"model"},
-    "arviz": {"posterior"},
-    "click": {
-        "cli",
-        "_cli_calibrate",
-        "_cli_compare",
-        "_cli_measure",
-        "_cli_options",
-        "_cli_report",
-        "_cli_seat",
-        "_cli_sentiment",
-        "_cli_sweep",
-    },
-    "numba": {"_kernel"},
-    "jinja2": {"htmlreport"},
-    "sklearn": {"_classifiers"},
-    "joblib": {"_classifiers"},
-    "sentence_transformers": {"encoder"},
+    "pymc": {"inference.graph", "inference.fitting"},
+    "pytensor": {"inference.graph"},
+    "nutpie": {"inference.sampling"},
+    "arviz": {"inference"},
+    "click": {"cli"},
+    "numba": {"inference.kernel"},
+    "jinja2": {"report.page"},
+    "sklearn": {"classifiers"},
+    "joblib": {"classifiers"},
+    "sentence_transformers": {"encoders"},
+    "rich": {"cli", "basics.progress"},
 }
 # What takes long to import, and must wait inside functions. numpy may not load with the package either.
 HEAVY = (
     "arviz", "gensim", "h5py", "jinja2", "joblib", "matplotlib", "numba", "nutpie", "numpy", "pandas", "pyarrow", "pymc",
-    "pytensor", "safetensors", "scipy", "sentence_transformers", "sklearn", "tokenizers", "torch", "transformers", "xarray",
+    "pytensor", "rich", "safetensors", "scipy", "sentence_transformers", "sklearn", "tokenizers", "torch", "transformers",
+    "xarray",
 )  # fmt: skip
 LATE = set(HEAVY) - {"numpy"}
-WITHOUT_NUMPY = {"errors", "_resources", "wordlist", "cli", "__init__"}
+WITHOUT_NUMPY = ("basics.errors", "basics.files", "words.wordlist", "words.listfile", "cli")
 
 
-def modules() -> list[str]:
-    return sorted(path.stem for path in PACKAGE.glob("*.py") if path.stem != "__init__")
+def rooms() -> list[str]:
+    """Return all files of the package but the folders' own, as ``folder.room``."""
+    paths = PACKAGE.rglob("*.py")
+    names = (".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in paths)
+    return sorted(name for name in names if not name.endswith(("__init__", "__main__")))
 
 
-def tree(module: str) -> ast.Module:
-    return ast.parse((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))
+def path_of(room: str) -> Path:
+    return PACKAGE / f"{room.replace('.', '/')}.py"
 
 
-def public() -> dict[str, str]:
-    """Return the public names and the modules that hold them, from the package's own table."""
+@functools.cache
+def tree(room: str) -> ast.Module:
+    return ast.parse(path_of(room).read_text(encoding="utf-8"))
+
+
+def room_of(module: str) -> str | None:
+    """Return the room that a dotted name below the package is, or lies in."""
+    parts = module.split(".")
+    while parts:
+        if path_of(".".join(parts)).is_file():
+            return ".".join(parts)
+        parts.pop()
+    return None
+
+
+@functools.cache
+def face() -> dict[str, str]:
+    """Return the public names of the package and the rooms that hold them."""
     import bayesbias
 
     return dict(bayesbias._MODULE_OF)
 
 
 @functools.cache
-def imported(module: str) -> set[tuple[str, str]]:
-    """All (package, module of the package or "") that a module imports, at the top or inside functions."""
-    out = set()
-    for node in ast.walk(tree(module)):
+def imports(room: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the rooms and the outside packages that a room imports, at the top or inside functions."""
+    inside, outside = set(), set()
+    for node in ast.walk(tree(room)):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 head, _, rest = alias.name.partition(".")
-                out.add((head, rest.split(".")[0]))
+                (inside if head == "bayesbias" and rest else outside).add(rest or head)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{module}: imports are absolute"
+            assert node.level == 0, f"{room}: imports are absolute"
             head, _, rest = (node.module or "").partition(".")
-            if rest:
-                out.add((head, rest.split(".")[0]))
-            else:
-                out |= {(head, alias.name) if head == "bayesbias" else (head, "") for alias in node.names}
+            if head != "bayesbias":
+                outside.add(head)
+                continue
+            for alias in node.names:
+                found = room_of(f"{rest}.{alias.name}" if rest else face().get(alias.name, alias.name))
+                assert found or alias.name == "__version__", f"{room}: {rest}.{alias.name} is no room"
+                inside |= {found} - {None}
         elif (
             isinstance(node, ast.Attribute)
             and isinstance(node.value, ast.Name)
             and node.value.id == "bayesbias"
-            and node.attr in public()
+            and node.attr in face()
         ):
-            out.add(("bayesbias", public()[node.attr]))  # `bayesbias.fit` reaches into a module as well
-    return out
+            inside.add(face()[node.attr])  # `bayesbias.fit` reaches into a room as well
+    return frozenset(inside), frozenset(outside)
 
 
-@pytest.mark.parametrize("module", modules())
-def test_each_module_imports_only_from_those_above_it(module):
-    assert module in ORDER, f"{module} has no place in the order of the modules"
-    above = set(ORDER[: ORDER.index(module)])
-    names = {public().get(name, name) for head, name in imported(module) if head == "bayesbias" and name}
-    assert names - {"__version__"} <= above
+def allowed(room: str, places: set[str]) -> bool:
+    return room in places or room.split(".")[0] in places
+
+
+def test_there_are_rooms_to_hold():
+    assert len(rooms()) > 100
+    assert {room.split(".")[0] for room in rooms()} == set(FOLDERS)
+    assert sum(len(imports(room)[0]) for room in rooms()) > 300
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_no_arrow_goes_up(folder):
+    above = set(FOLDERS[: FOLDERS.index(folder) + 1])
+    for room in rooms():
+        if room.split(".")[0] == folder:
+            wrong = {other for other in imports(room)[0] if other.split(".")[0] not in above}
+            assert not wrong, f"{room} imports from rooms further down: {wrong}"
+
+
+def test_there_is_no_circle():
+    graph = {room: imports(room)[0] for room in rooms()}
+    order = list(graphlib.TopologicalSorter(graph).static_order())  # raises where there is one
+    assert set(order) == set(rooms())
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_no_room_is_too_large(room):
+    assert len(path_of(room).read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_no_private_name_crosses_a_file(room):
+    for node in ast.walk(tree(room)):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("bayesbias"):
+            private = [alias.name for alias in node.names if alias.name.startswith("_")]
+            assert not set(private) - {"__version__"}, f"{room}:{node.lineno}: {private}"
 
 
 @pytest.mark.parametrize("package", sorted(ALLOWED))
-def test_one_module_speaks_to_each_big_library(package):
-    users = {module for module in modules() if any(head == package for head, _ in imported(module))}
-    assert users <= ALLOWED[package]
+def test_few_rooms_speak_to_each_big_library(package):
+    users = {room for room in rooms() if package in imports(room)[1]}
+    assert all(allowed(room, ALLOWED[package]) for room in users), users
     assert users or package == "pytensor"
 
 
-@pytest.mark.parametrize("module", [*modules(), "__init__"])
-def test_heavy_libraries_are_imported_inside_functions(module):
-    top = [node for node in tree(module).body if isinstance(node, ast.Import | ast.ImportFrom)]
+@pytest.mark.parametrize("room", [*rooms(), "__init__"])
+def test_heavy_libraries_are_imported_inside_functions(room):
+    top = [node for node in tree(room).body if isinstance(node, ast.Import | ast.ImportFrom)]
     heads = {
         name.split(".")[0]
         for node in top
         for name in ([a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""])
     }
     # The kernel is nothing but numba, and is itself imported inside functions.
-    late = LATE - {"numba"} if module == "_kernel" else LATE
+    late = LATE - {"numba"} if room == "inference.kernel" else LATE
     assert not heads & late
-    if module in WITHOUT_NUMPY:
+    if allowed(room, {*WITHOUT_NUMPY, "__init__"}):
         assert "numpy" not in heads
 
 
@@ -184,7 +196,7 @@ def loaded_after(code: str) -> set[str]:
 CALL = """
 import sys
 sys.argv = ["bayesbias", {arguments}]
-from bayesbias.cli import main
+from bayesbias.cli.main import main
 try:
     main()
 except SystemExit as end:
@@ -212,19 +224,17 @@ def test_a_glance_at_the_package_loads_nothing_heavy(code):
 def test_all_public_names_resolve_to_what_they_name():
     import bayesbias
 
-    assert sorted(public()) == [name for name in bayesbias.__all__ if name != "__version__"]
-    for name, module in public().items():
-        value = getattr(bayesbias, name)
-        assert name in sys.modules[f"bayesbias.{module}"].__all__, f"{module}.__all__ lacks {name}"
-        assert getattr(value, "__module__", f"bayesbias.{module}") == f"bayesbias.{module}"
-    assert set(public()) <= set(dir(bayesbias))
+    assert sorted(face()) == [name for name in bayesbias.__all__ if name != "__version__"]
+    for name, room in face().items():
+        assert getattr(bayesbias, name) is getattr(importlib.import_module(f"bayesbias.{room}"), name)
+    assert set(face()) <= set(dir(bayesbias))
     with pytest.raises(AttributeError, match="no attribute 'fitt'"):
         bayesbias.fitt  # noqa: B018
 
 
-def test_no_public_name_is_the_name_of_a_module():
-    """`bayesbias.NAME` would be the module as soon as anything had imported it, and the function before."""
-    assert set(public()) & set(modules()) == set()
+def test_no_public_name_is_the_name_of_a_folder():
+    """`bayesbias.NAME` would be the folder as soon as anything had imported it, and the function before."""
+    assert set(face()) & set(FOLDERS) == set()
 
 
 # -- what no file may hold -------------------------------------------------------------------------
@@ -242,8 +252,8 @@ SKIPPED = {
     "build",
 }
 # Folders at the root of a machine, spelled apart so that this file does not hold them itself.
-FOLDERS = "|".join(("work", "root", "home", "tmp", "Users"))
-PATH = re.compile(rf"(?<![\w./~\-}})$])/(?:{FOLDERS})/(?!someone\b)\w")
+MACHINE_FOLDERS = "|".join(("work", "root", "home", "tmp", "Users"))
+PATH = re.compile(rf"(?<![\w./~\-}})$])/(?:{MACHINE_FOLDERS})/(?!someone\b)\w")
 
 
 def texts() -> list[Path]:
@@ -264,7 +274,9 @@ def test_no_file_names_a_path_of_a_machine():
         except UnicodeDecodeError:
             continue  # vectors and pictures
         read += 1
-        suspect = any(f"/{folder}/" in text for folder in FOLDERS.split("|"))  # quick, for large files
+        suspect = any(
+            f"/{folder}/" in text for folder in MACHINE_FOLDERS.split("|")
+        )  # quick, for large files
         hits = [match.group() for match in PATH.finditer(text)] if suspect else []
         hits += [place for place in places if f"{place}/" in text]
         found += [f"{path.relative_to(ROOT)}: {hit}" for hit in hits]

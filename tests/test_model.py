@@ -9,9 +9,11 @@ import pytest
 from test_collapsed import grid
 
 from bayesbias import read_distances
-from bayesbias.errors import FitError, InputError
-from bayesbias.model import _pymc_model, fit
-from bayesbias.spec import Design, load_model
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.inference.fitting import fit
+from bayesbias.inference.graph import pymc_model
+from bayesbias.models.design import Design
+from bayesbias.models.loading import load_model
 
 QUICK = {"draws": 300, "tune": 300, "chains": 2, "pointwise": False}
 
@@ -89,7 +91,7 @@ def test_rotated_coordinates_are_the_same_distribution(model):
     import pytensor.tensor as pt
 
     design = Design.of(load_model(model), grid((3, 3), (2, 2), 3, 3))
-    plain, rotated = _pymc_model(design), _pymc_model(design, rotated=True)
+    plain, rotated = pymc_model(design), pymc_model(design, rotated=True)
     value_vars = rotated.value_vars
     values = rotated.replace_rvs_by_values([rotated[name] for name in design.spec.parameters])
     at = dict(zip(design.spec.parameters, values, strict=True))

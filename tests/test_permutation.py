@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayesbias import permutation
-from bayesbias.errors import InputError
-from bayesbias.permutation import PermutationResult, holm, permutation_test
+from bayesbias.basics.errors import InputError
+from bayesbias.scores import counting
+from bayesbias.scores import partitions as partitions_room
+from bayesbias.scores.permutation import PermutationResult, holm, permutation_test
 
 
 def p_of(x: Any, y: Any, **arguments: Any) -> Any:
@@ -65,7 +66,7 @@ def floats(scores: list[Fraction]) -> list[float]:
 @pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("most_enumerated", [100_000, 0], ids=["enumerated", "halves"])
 def test_exact_p_is_that_of_exact_fractions(sides, most_enumerated, monkeypatch) -> None:
-    monkeypatch.setattr(permutation, "_MOST_ENUMERATED", most_enumerated)
+    monkeypatch.setattr(counting, "_MOST_ENUMERATED", most_enumerated)
     random = np.random.default_rng(sides)
     for _ in range(150):
         x, y = random_case(random)
@@ -130,7 +131,7 @@ def test_shifting_all_scores_changes_nothing(method) -> None:
 
 @pytest.mark.parametrize("most_enumerated", [100_000, 0])
 def test_swapping_x_and_y(most_enumerated, monkeypatch) -> None:
-    monkeypatch.setattr(permutation, "_MOST_ENUMERATED", most_enumerated)
+    monkeypatch.setattr(counting, "_MOST_ENUMERATED", most_enumerated)
     random = np.random.default_rng(7)
     for _ in range(60):
         x, y = (floats(scores) for scores in random_case(random))
@@ -200,12 +201,12 @@ def test_limits_are_met_to_the_unit() -> None:
         size = int(random.integers(1, len(deficits) // 2 + 1))
         sums = [sum(chosen) for chosen in itertools.combinations(deficits.tolist(), size)]
         strict, limit = sorted(int(v) for v in random.integers(-1, max(sums) + 2, 2))
-        tail = permutation._Tail(deficits, size, limit, strict)
+        tail = partitions_room.Tail(deficits, size, limit, strict)
         within = tuple(sum(total <= bar for total in sums) for bar in (limit, strict))
-        assert permutation._enumerate(tail) == within
-        assert permutation._count_in_halves(tail) == within
-        assert permutation._bound_tail(tail, 10_000) == (within[0], within[0])
-        outside = permutation._enumerate(permutation._other_side(tail))
+        assert counting._enumerate(tail) == within
+        assert counting._count_in_halves(tail) == within
+        assert counting._bound_tail(tail, 10_000) == (within[0], within[0])
+        outside = counting._enumerate(partitions_room.other_side(tail))
         assert outside == (len(sums) - within[1], len(sums) - within[0])
 
 
@@ -215,10 +216,10 @@ def test_coarse_grids_hold_the_exact_count_too(cells) -> None:
     wide = 0
     for i in range(60):
         x, y = random.normal(0.3, 1, random.integers(4, 12)), random.normal(0, 1, random.integers(4, 12))
-        question = permutation._Question.ask(x, y, 1 + i % 2)
-        counted = permutation._count_all(question)
+        question = partitions_room.Question.ask(x, y, 1 + i % 2)
+        counted = counting.count_all(question)
         assert counted is not None
-        bounds = [permutation._bound_tail(tail, cells) for tail in question.tails()]
+        bounds = [counting._bound_tail(tail, cells) for tail in question.tails()]
         lower, upper = (sum(ends) for ends in zip(*bounds, strict=True))
         if not question.counts_everything:
             assert lower <= counted[0] <= upper
@@ -253,7 +254,7 @@ def test_a_grid_of_single_units_leaves_only_rounding() -> None:
                     table[j][total + number] = table[j].get(total + number, 0) + count
     exact = sum(table[35].values())
     assert exact > 2**53
-    lower, upper = permutation._bound_count(deficits, 35, limit, limit)
+    lower, upper = counting._bound_count(deficits, 35, limit, limit)
     assert lower <= exact <= upper
     assert 0 < upper - lower < 1e-11 * exact
 
@@ -268,7 +269,7 @@ def test_bounds_say_when_ties_are_in_the_way() -> None:
 
 
 def test_bounds_say_when_the_grid_would_have_to_be_finer(monkeypatch) -> None:
-    monkeypatch.setattr(permutation, "_MOST_CELLS", 600_000)
+    monkeypatch.setattr(counting, "_MOST_CELLS", 600_000)
     random = np.random.default_rng(16)
     result = p_of(random.normal(0.8, 1, 30), random.normal(0, 1, 30), method="bounds", rel_width=0.0001)
     assert result.note.endswith(
@@ -294,17 +295,17 @@ def test_halves_are_given_up_before_they_are_listed_only_where_they_are_too_many
     random = np.random.default_rng(15)
     foretold = too_many = 0
     for _ in range(120):
-        monkeypatch.setattr(permutation, "_MOST_PARTIAL_SUMS", 10**9)
+        monkeypatch.setattr(counting, "_MOST_PARTIAL_SUMS", 10**9)
         deficits = np.sort(random.integers(0, 10**6, 26))
         deficits -= deficits[0]
         size = int(random.integers(3, 14))
         sums = deficits[random.random((200, 26)).argsort(axis=1)[:, :size]].sum(axis=1)
         limit = int(np.quantile(sums, random.choice([0.0, 0.05, 0.4])))
-        tail = permutation._Tail(deficits, size, limit, limit - 1)
+        tail = partitions_room.Tail(deficits, size, limit, limit - 1)
         halves = deficits[::2], deficits[1::2]
-        listed = sum(map(len, permutation._partial_sums(tail, *halves) or []))
-        monkeypatch.setattr(permutation, "_MOST_PARTIAL_SUMS", 2**10)
-        said = permutation._surely_too_many(tail, *halves)
+        listed = sum(map(len, counting._partial_sums(tail, *halves) or []))
+        monkeypatch.setattr(counting, "_MOST_PARTIAL_SUMS", 2**10)
+        said = counting._surely_too_many(tail, *halves)
         assert not said or listed > 2**10
         foretold += said
         too_many += listed > 2**10

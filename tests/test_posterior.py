@@ -15,21 +15,17 @@ import pytest
 import xarray as xr
 from test_collapsed import grid
 
-from bayesbias.distance import distance_table
-from bayesbias.errors import FitError, InputError
-from bayesbias.model import fit
-from bayesbias.posterior import (
-    CONTRASTS,
-    PROB,
-    ROPE,
-    BiasFit,
-    compare_models,
-    described,
-    load_fit,
-    loo,
-)
-from bayesbias.reporting import finding, in_words
-from bayesbias.spec import CONNECTIONS, load_model, parse_model
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.findings.words import finding, in_words
+from bayesbias.inference.diagnostics import describe_draws
+from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
+from bayesbias.inference.fitting import fit
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.prediction import compare_models, loo
+from bayesbias.inference.saving import load_fit
+from bayesbias.models.loading import load_model, parse_model
+from bayesbias.tables.distances import distance_table
+from bayesbias.words.pairing import CONNECTIONS
 
 SETTINGS = {"draws": 200, "tune": 200, "chains": 2, "seed": 3}
 WORDS = {
@@ -278,7 +274,7 @@ def test_draws_join_chains_in_order(crossed):
 @pytest.mark.parametrize("prob", [0.5, 0.89, 0.95])
 def test_hpdi_is_the_shortest_interval_not_the_central_one(prob):
     x = np.random.default_rng(2).exponential(size=(2, 500, 1))
-    row = next(described(x, prob).itertuples())
+    row = next(describe_draws(x, prob).itertuples())
     assert (row.hpdi_low, row.hpdi_high) == pytest.approx(brute_hpdi(x.ravel(), prob), abs=1e-12)
     assert row.hpdi_low < np.quantile(x, 0.01)
     assert row.hpdi_high < np.quantile(x, 0.5 + prob / 2)
@@ -289,7 +285,7 @@ def test_effective_draws_and_r_hat_of_known_chains():
     independent = rng.normal(size=(4, 1000, 1))
     slow = np.repeat(rng.normal(size=(4, 100, 1)), 10, axis=1)
     apart = independent + np.array([0, 0, 0, 3])[:, None, None]
-    frame = described(np.concatenate([independent, slow, apart], axis=-1), 0.89)
+    frame = describe_draws(np.concatenate([independent, slow, apart], axis=-1), 0.89)
     assert frame["ess_bulk"][0] == pytest.approx(4000, rel=0.1)
     assert frame["ess_bulk"][1] == pytest.approx(400, rel=0.25)
     assert frame["r_hat"][0] == pytest.approx(1, abs=0.005)

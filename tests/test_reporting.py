@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bayesbias import fit
-from bayesbias.calibration import Scenario, simulate_table
-from bayesbias.reporting import finding, in_words, shortcomings
+from bayesbias.findings.words import finding, in_words, shortcomings
+from bayesbias.simulation.scenario import Scenario, simulate_table
 
 QUICK = {"draws": 200, "tune": 300, "chains": 2, "pointwise": False}
 SMALL = Scenario(words=(6, 6), attributes=(6, 6), human=30, neutral=30)

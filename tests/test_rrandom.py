@@ -7,8 +7,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from bayesbias.errors import InputError
-from bayesbias.rrandom import RRandom, qnorm
+from bayesbias.basics.errors import InputError
+from bayesbias.simulation.rrandom import RRandom, qnorm
 
 # The cases of section 3 of "A bayesian method of cosine-based word2vec bias": for the protected words
 # t1 ... t4, the means of their similarities to A and to B.

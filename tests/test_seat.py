@@ -12,16 +12,21 @@ import pandas as pd
 import pytest
 from test_model import standard_errors_apart
 
-from bayesbias import association, read_test, sentence_test
-from bayesbias._cli_seat import seat_sentences
-from bayesbias._figures_seat import plot_seat, plot_seat_contrasts, save_seat_figures
-from bayesbias.association import PUBLISHED_COLUMNS, leave_one_out, seat, sentence_table
-from bayesbias.encoder import cbow_encoder, load_encoder
-from bayesbias.errors import InputError
-from bayesbias.model import build, fit
-from bayesbias.permutation import holm, permutation_test
-from bayesbias.sentences import SETS
-from bayesbias.spec import load_model, parse_model, trimmed
+from bayesbias import read_test, sentence_test
+from bayesbias.basics.errors import InputError
+from bayesbias.encoders.averages import cbow_encoder
+from bayesbias.encoders.loading import load_encoder
+from bayesbias.figures.sentences import plot_seat, plot_seat_contrasts, save_seat_figures
+from bayesbias.findings.sentences import seat_sentences
+from bayesbias.inference.fitting import build, fit
+from bayesbias.models.loading import load_model, parse_model
+from bayesbias.models.trimming import trimmed
+from bayesbias.scores.permutation import holm, permutation_test
+from bayesbias.studies import sentences as sentences_room
+from bayesbias.studies.seat_result import PUBLISHED_COLUMNS
+from bayesbias.studies.sentences import leave_one_out, seat
+from bayesbias.tables.sentences import sentence_table
+from bayesbias.words.sentence_tests import SETS
 
 OWN = {
     "nurses": {"protected": ["nurse", "midwife", "carer"], "attributes": ["warm", "kind", "soft"]},
@@ -357,7 +362,7 @@ def test_a_fit_that_fails_keeps_its_row(monkeypatch):
     def broken(*_, **__):
         raise RuntimeError("no initial point")
 
-    monkeypatch.setattr(association, "fit", broken)
+    monkeypatch.setattr(sentences_room, "fit", broken)
     result = seat(["weat6"], seed=1, bayes=True, cache=False)
     assert result.frame["contrast"].isna().all()
     assert result.frame["p_value"].notna().all()
@@ -416,7 +421,7 @@ def test_an_empty_set_and_an_unknown_kind_are_named(tmp_path):
 
 
 def test_a_path_with_a_comma_is_one_test(tmp_path):
-    from bayesbias.sentences import write_test
+    from bayesbias.words.sentence_tests import write_test
 
     path = write_test(sentence_test("weat6"), tmp_path / "a,b.jsonl")
     assert seat(str(path), seed=1, cache=False).frame["test"].tolist() == ["a,b"]
@@ -566,7 +571,7 @@ def test_rows_say_what_the_fit_says():
     row = seat([test], toy, seed=7, bayes=True, prob=0.5, **FAST).frame.iloc[0]
     table = sentence_table(test, toy)
     found = fit(
-        table, trimmed(load_model("sentence"), table.frame), seed=association._seed(7, test), pointwise=False, **FAST
+        table, trimmed(load_model("sentence"), table.frame), seed=sentences_room._seed_of_test(7, test), pointwise=False, **FAST
     )  # fmt: skip
     gap = found.contrasts(0.5, estimand="population", level="overall").iloc[0]
     assert (

@@ -7,20 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from bayesbias.errors import InputError
-from bayesbias.sentences import (
-    SETS,
-    _article,
-    _data,
-    _plural,
+from bayesbias.basics.errors import InputError
+from bayesbias.words.grammar import (
+    _plural_of,
     _sentences_of_published_words,
-    _words,
-    read_test,
-    sentence_test,
-    shipped_tests,
-    write_test,
+    article_of,
+    published_kinds,
+    seat_data,
 )
-from bayesbias.wordlist import load_wordlist, shipped_wordlists
+from bayesbias.words.listfile import load_wordlist, shipped_wordlists
+from bayesbias.words.sentence_making import sentence_test, shipped_tests
+from bayesbias.words.sentence_tests import SETS, read_test, write_test
 
 SCRIPTS = {
     f"heilman_double_bind_{of}_{which}" for of in ("competent", "likable") for which in ("1", "1-", "1+3-")
@@ -105,17 +102,17 @@ def test_only_the_six_cut_sets_differ_and_only_by_what_was_dropped(shared):
 def test_forms_and_kinds_of_all_published_words_follow_the_rules(shared):
     reference = json.loads((shared / "reference" / "wordlists.json").read_text(encoding="utf-8"))["seat"]
     ours = {"person_name": "name", "mass_noun": "mass"}
-    assert set(_words()) == set(reference["lexicon"])
+    assert set(published_kinds()) == set(reference["lexicon"])
     for word, entry in reference["lexicon"].items():
-        kind, forms = _words()[word]
+        kind, forms = published_kinds()[word]
         if entry["pos"] != "count_noun":
             assert kind == ours.get(entry["pos"], entry["pos"]), word
             continue
         assert kind == ("person" if entry["person"] else "thing"), word
         singular = forms.get("singular", word)
         assert singular == entry["singular"]
-        assert forms.get("plural", _plural(singular)) == entry["plural"]
-        assert _article(singular) == entry["article"]
+        assert forms.get("plural", _plural_of(singular)) == entry["plural"]
+        assert article_of(singular) == entry["article"]
 
 
 def test_every_word_list_of_a_published_test_has_the_published_words(shared):
@@ -142,7 +139,7 @@ def test_the_published_tests_are_named_as_published():
 
 def test_the_data_of_sentence_tests_are_no_word_lists():
     assert not {"seat", "words", "templates", "tests", "cuts", "forms"} & set(shipped_wordlists())
-    for name, test in _data("tests")["tests"].items():
+    for name, test in seat_data("tests")["tests"].items():
         assert test["wordlist"] in shipped_wordlists(), name
 
 
@@ -184,8 +181,9 @@ def test_group_terms_and_odd_forms_come_out_as_published():
 def test_no_sentence_can_come_from_two_words():
     made = _sentences_of_published_words()
     count = sum(
-        len(_data("templates")["templates"][kind]) + len(_data("templates")["unbleached"].get(kind, ()))
-        for kind, _ in _words().values()
+        len(seat_data("templates")["templates"][kind])
+        + len(seat_data("templates")["unbleached"].get(kind, ()))
+        for kind, _ in published_kinds().values()
     )
     assert len(made) == count
     assert made["Women of color are people."] == ("woman of color", "{plural} are people.")
@@ -299,7 +297,7 @@ def test_a_published_test_with_other_words_is_not_called_published():
     ],
 )
 def test_articles_and_plurals(singular, article, plural):
-    assert (_article(singular), _plural(singular)) == (article, plural)
+    assert (article_of(singular), _plural_of(singular)) == (article, plural)
 
 
 # -- what cannot be used ---------------------------------------------------------------------------

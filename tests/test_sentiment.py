@@ -18,9 +18,9 @@ from scipy import stats
 from scipy.special import expit, logit
 
 import bayesbias as bb
-from bayesbias import _classifiers
-from bayesbias._resources import data_dir
-from bayesbias.sentiment import CLIP
+from bayesbias.basics.files import data_dir
+from bayesbias.classifiers import reference, training
+from bayesbias.tables.sentiment import CLIP
 
 TOML = data_dir("wordlists") / "sentiment" / "occupations.toml"
 
@@ -777,7 +777,7 @@ def hand_made(tmp_path: Path, hidden: int = 2, dim: int = 3) -> bb.Classifier:
             f"{side}_bias": (4 * hidden,),
         }
     weights = {name: rng.normal(size=shape) for name, shape in shapes.items()}
-    model = _classifiers._BiLstm({"he": 0, "is": 1, "good": 2, ".": 3}, weights, {})
+    model = reference.BiLstm({"he": 0, "is": 1, "good": 2, ".": 3}, weights, {})
     bb.Classifier("lstm", model, {"kind": "bilstm"}).save(tmp_path / "lstm")
     return bb.load_classifier(tmp_path / "lstm")
 
@@ -876,9 +876,9 @@ def test_labelled_sentences(tmp_path, text, found):
     file.write_text(text, encoding="utf-8")
     if isinstance(found, str):
         with pytest.raises(bb.InputError, match=found):
-            _classifiers.read_labelled(file)
+            training.read_labelled(file)
     else:
-        sentences, labels = _classifiers.read_labelled(file)
+        sentences, labels = training.read_labelled(file)
         assert (sentences, labels.tolist()) == found
 
 

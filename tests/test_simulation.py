@@ -15,22 +15,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from scipy import stats
 
-from bayesbias import simulation
-from bayesbias._figures_critique import plot_false_alarms, plot_paper
-from bayesbias.baseline import effect_size, largest_effect_size
-from bayesbias.cli import cli
-from bayesbias.errors import InputError
-from bayesbias.permutation import permutation_test
-from bayesbias.rrandom import RRandom
-from bayesbias.simulation import (
-    FORMULAS,
-    METHODS,
-    PAPER_CASES,
-    null_distribution,
-    paper_draws,
-    simulate_grid,
-    simulate_paper,
-)
+from bayesbias.basics.errors import InputError
+from bayesbias.cli.main import cli
+from bayesbias.figures.critique import plot_false_alarms, plot_paper
+from bayesbias.scores.association import effect_size, largest_effect_size
+from bayesbias.scores.permutation import permutation_test
+from bayesbias.simulation import alarms
+from bayesbias.simulation import paper as paper_room
+from bayesbias.simulation.alarms import METHODS, simulate_grid
+from bayesbias.simulation.nulls import null_distribution
+from bayesbias.simulation.paper import FORMULAS, PAPER_CASES, paper_draws, simulate_paper
+from bayesbias.simulation.rrandom import RRandom
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +116,7 @@ def test_the_printed_null_results_are_impossible_as_intended() -> None:
         assert abs(case.printed["bias"]) > bound
     # sqrt(6) is reached where the two words that count lie apart and the others between them
     s = np.array([[1.0, 0.0, -1.0, 0.0]])
-    assert simulation._paper_effect_sizes(s)["as coded"]["bias"][0] == pytest.approx(math.sqrt(6))
+    assert paper_room._paper_effect_sizes(s)["as coded"]["bias"][0] == pytest.approx(math.sqrt(6))
 
 
 def test_the_second_null_case_is_the_first_on_another_scale() -> None:
@@ -254,9 +249,7 @@ def test_a_row_depends_on_nothing_but_its_own_settings(grid) -> None:
 def test_alarms_have_no_scale() -> None:
     for n in (4, 9):
         one, other = (
-            simulation._simulate_cell(
-                np.random.default_rng(5), n, 4, 0.1 * scale, 0.05 * scale, 0.0, 0.05, 300
-            )
+            alarms._simulate_cell(np.random.default_rng(5), n, 4, 0.1 * scale, 0.05 * scale, 0.0, 0.05, 300)
             for scale in (1, 1e-4)
         )
         for key in METHODS:
@@ -268,8 +261,8 @@ def test_the_tests_of_the_grid_are_the_usual_ones() -> None:
     random = np.random.default_rng(8)
     tables = random.normal(0, 1, (40, 2, 3, 2, 4)) + random.normal(0, 0.7, (40, 2, 1, 2, 4))
     alpha = 0.15  # 3 + 3 words have no two-sided p below 0.1
-    classes = simulation._ask_classes(tables, alpha, random)
-    changes = simulation._ask_tables(tables, alpha)
+    classes = alarms._ask_classes(tables, alpha, random)
+    changes = alarms._ask_tables(tables, alpha)
     for i, t in enumerate(tables):
         s = t.mean(axis=3)[..., 0] - t.mean(axis=3)[..., 1]
         assert classes["weat"].score[i] == pytest.approx(s[0].mean() - s[1].mean())
@@ -301,7 +294,7 @@ def test_drawn_partitions_agree_with_the_exact_test() -> None:
     random = np.random.default_rng(10)
     s = random.normal(size=(6, 18))
     s[:3, :9] += 0.8
-    upper, both = simulation._permutation_p(s, random)
+    upper, both = alarms._permutation_p(s, random)
     for i, row in enumerate(s):
         for found, sides in ((upper[i], 1), (both[i], 2)):
             exact = permutation_test(row[:9], row[9:], sides=sides).p_value

@@ -7,18 +7,12 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bayesbias.errors import FitError, InputError
-from bayesbias.spec import (
-    CONNECTIONS,
-    DISTRIBUTIONS,
-    Design,
-    labels_of,
-    load_model,
-    parse_model,
-    shipped_models,
-    trimmed,
-    without_terms,
-)
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.models.design import Design, labels_of
+from bayesbias.models.distributions import DISTRIBUTIONS
+from bayesbias.models.loading import load_model, parse_model, shipped_models
+from bayesbias.models.trimming import trimmed, without_terms
+from bayesbias.words.pairing import CONNECTIONS
 
 # A model of one's own: a mean with three terms, a spread per kind, Student-t noise with numbers and parameters.
 OWN = """\

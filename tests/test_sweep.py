@@ -19,14 +19,17 @@ import pytest
 from click.testing import CliRunner
 
 import bayesbias
-from bayesbias import sweep as sweeping
-from bayesbias._cli_sweep import _middle_out, _note, _print, _short_names, sweep
-from bayesbias._workers import Processes, Task, carry_out
-from bayesbias.distance import distance_table, read_distances
-from bayesbias.errors import FitError, InputError
-from bayesbias.model import fit
-from bayesbias.spec import load_model
-from bayesbias.sweep import _CELL_COLUMNS, _ROW_COLUMNS, SweepResult, load_plan, run_sweep
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.basics.workers import Processes, Task, carry_out
+from bayesbias.cli.sweeping import _middle_out, _note, _print_sweep, _short_names, sweep
+from bayesbias.inference.fitting import fit
+from bayesbias.models.loading import load_model
+from bayesbias.sweeps import cells as cells_room
+from bayesbias.sweeps.plan import load_plan
+from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS, SweepResult
+from bayesbias.sweeps.sweeping import run_sweep
+from bayesbias.tables.distances import distance_table
+from bayesbias.tables.reading import read_distances
 
 QUICK = {"draws": 100, "tune": 100, "chains": 2, "seed": 7}
 LISTS = {
@@ -305,7 +308,7 @@ def test_what_has_to_be_known_of_a_cell_stands_beside_its_numbers(tmp_path):
 def test_a_name_with_brackets_hides_none_of_its_files(tmp_path):
     for name in ("vectors[50].kv", "vectors[50].kv.vectors.npy"):
         (tmp_path / name).write_bytes(b"x")
-    assert set(sweeping._digest(str(tmp_path / "vectors[50].kv"), {})) == {
+    assert set(cells_room.digest_of(str(tmp_path / "vectors[50].kv"), {})) == {
         "sha256",
         "vectors[50].kv.vectors.npy",
     }
@@ -444,19 +447,19 @@ def test_two_sweeps_do_not_share_a_folder(done, tmp_path):
 
 
 def test_large_files_are_hashed_once_while_they_stay_as_they_are(tmp_path, monkeypatch):
-    from bayesbias import sweep as module
+    from bayesbias.sweeps import cells as cells_room
 
     path = tmp_path / "e.bin"
     path.write_bytes(b"one")
     os.utime(path, (1_000_000_000, 1_000_000_000))
-    monkeypatch.setattr(module, "_HASHED_ALWAYS", 1)
+    monkeypatch.setattr(cells_room, "_HASHED_ALWAYS", 1)
     known: dict = {}
-    first = module._digest(str(path), known)
-    monkeypatch.setattr(module, "sha256_file", lambda _: "hashed again")
-    assert module._digest(str(path), known) == first
+    first = cells_room.digest_of(str(path), known)
+    monkeypatch.setattr(cells_room, "sha256_file", lambda _: "hashed again")
+    assert cells_room.digest_of(str(path), known) == first
     path.write_bytes(b"two")
-    assert module._digest(str(path), known) == {"sha256": "hashed again"}
-    assert module._digest(str(tmp_path / "none"), known) is None
+    assert cells_room.digest_of(str(path), known) == {"sha256": "hashed again"}
+    assert cells_room.digest_of(str(tmp_path / "none"), known) is None
 
 
 @pytest.mark.slow
@@ -535,7 +538,7 @@ def test_a_worker_killed_from_outside_loses_nothing(done, tmp_path):
 def test_a_script_without_the_guard_is_told_so(tmp_path):
     write_inputs(tmp_path)
     (tmp_path / "script.py").write_text(
-        f"from bayesbias.sweep import run_sweep\nrun_sweep({str(tmp_path / 'plan.toml')!r}, {str(tmp_path / 'o')!r})\n",
+        f"from bayesbias import run_sweep\nrun_sweep({str(tmp_path / 'plan.toml')!r}, {str(tmp_path / 'o')!r})\n",
         encoding="utf-8",
     )
     made = subprocess.run(
@@ -588,7 +591,7 @@ def _made_up(names: list[str], trusted: list[bool]) -> SweepResult:
 def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
     long = [f"/data/vectors/{c}{'x' * 60}-{c}.txt" for c in "abc"]
     result = _made_up(long, [True, False, True])
-    _print(result)
+    _print_sweep(result)
     piped = capsys.readouterr().out
     for name in long:  # whole in a pipe, without its folder
         assert f"{Path(name).name} " in piped
@@ -600,7 +603,7 @@ def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     for width in (80, 30):
         monkeypatch.setenv("COLUMNS", str(width))
-        _print(result)
+        _print_sweep(result)
         rows = [line for line in capsys.readouterr().out.splitlines() if "-0.456 to +0.789" in line]
         assert [row.split()[0][0] for row in rows] == ["a", "b", "c"]
         assert all("..." in row and "-0.123" in row and "0.875" in row for row in rows)
@@ -619,7 +622,7 @@ def test_paths_of_one_name_stay_apart():
 
 
 def test_the_command_is_there():
-    from bayesbias.cli import cli
+    from bayesbias.cli.main import cli
 
     shown = CliRunner().invoke(cli, ["sweep", "--help"]).stdout
     assert "Exit codes: 0 all cells were fitted; 1" in shown

@@ -18,18 +18,11 @@ from pathlib import Path
 
 import pytest
 
-from bayesbias.errors import InputError
-from bayesbias.wordlist import (
-    Controls,
-    WordList,
-    check_wordlist,
-    load_controls,
-    load_wordlist,
-    pairs,
-    shipped_controls,
-    shipped_wordlists,
-    wordlist_template,
-)
+from bayesbias.basics.errors import InputError
+from bayesbias.words.controls import load_controls, shipped_controls
+from bayesbias.words.listfile import check_wordlist, load_wordlist, shipped_wordlists, wordlist_template
+from bayesbias.words.pairing import pairs
+from bayesbias.words.wordlist import Controls, WordList
 
 ROOT = Path(__file__).resolve().parents[1]
 WEAT = [*(f"weat{i}" for i in range(1, 11)), "weat3b", "weat5b", "weat6b", "weat7b", "weat8b"]
@@ -727,7 +720,7 @@ def test_a_word_list_is_no_control_list() -> None:
 
 def test_reading_lists_needs_no_heavy_library() -> None:
     code = (
-        "import sys; from bayesbias.wordlist import load_wordlist, pairs; pairs('race');"
+        "import sys; from bayesbias import load_wordlist, pairs; pairs('race');"
         "print([m for m in ('numpy', 'pandas', 'pymc', 'arviz') if m in sys.modules])"
     )
     result = subprocess.run(

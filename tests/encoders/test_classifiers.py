@@ -14,7 +14,7 @@ torch = pytest.importorskip(
 transformers = pytest.importorskip("transformers", reason="needs the extra `encoders`")
 
 import bayesbias as bb  # noqa: E402
-from bayesbias import _classifiers  # noqa: E402
+from bayesbias.classifiers import training  # noqa: E402
 
 GOOD, BAD = ("good", "fine", "lovely"), ("bad", "poor", "awful")
 THINGS = ("film", "story", "end", "day", "meal", "song")
@@ -121,7 +121,7 @@ def test_numpy_predicts_what_torch_does(bilstm):
 
 def test_the_accuracy_recorded_in_training_is_that_of_numpy(bilstm, data):
     best = max(record["accuracy"] for record in bilstm.provenance["epochs"])
-    sentences, labels = _classifiers.read_labelled(data)
+    sentences, labels = training.read_labelled(data)
     assert best == ((bilstm(sentences) >= 0.5) == labels).mean()
 
 

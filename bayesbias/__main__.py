@@ -1,0 +1,5 @@
+"""``python -m bayesbias``: the command line."""
+
+from bayesbias.cli.main import main
+
+main()

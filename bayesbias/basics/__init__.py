@@ -1,0 +1,1 @@
+"""What every room stands on: errors, files, progress, worker processes, and words for messages."""

@@ -1,0 +1,78 @@
+"""The errors a user can cause, worded so that the message is enough to mend them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from bayesbias.basics.wording import some
+
+__all__ = ["BayesbiasError", "FitError", "InputError", "nearest"]
+
+
+class BayesbiasError(Exception):
+    """Base of every error raised on purpose; the command line prints it and exits with 2."""
+
+
+class InputError(BayesbiasError, ValueError):
+    """Something the user handed over cannot be used.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong, as a sentence without its full stop.
+    where : str, optional
+        The file, and the line, row or key in it.
+    found : object, optional
+        What stands there.
+    valid : str or iterable of str, optional
+        What may stand there. Of a list only the first twelve are shown.
+    hint : str, optional
+        What to do about it, for example the nearest match.
+
+    Examples
+    --------
+    >>> print(InputError("unknown model", found="crosed", valid=["additive", "crossed"],
+    ...                  hint="did you mean 'crossed'?"))
+    unknown model; found: 'crosed'; valid: additive, crossed; did you mean 'crossed'?
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        where: object = None,
+        found: object = None,
+        valid: str | Iterable[str] | None = None,
+        hint: str | None = None,
+    ) -> None:
+        parts = [f"{where}: {problem}" if where is not None else problem]
+        if found is not None:
+            parts.append(f"found: {found!r}")
+        if valid is not None:
+            parts.append(f"valid: {valid if isinstance(valid, str) else some(valid)}")
+        if hint:
+            parts.append(hint)
+        super().__init__("; ".join(parts))
+
+
+class FitError(BayesbiasError, RuntimeError):
+    """A model could not be fitted to a table, for a reason that lies in neither file alone."""
+
+
+def nearest(name: str, options: Iterable[str]) -> str | None:
+    """Say which option the user may have meant.
+
+    Examples
+    --------
+    >>> nearest("religon", ["gender", "race", "religion"])
+    "did you mean 'religion'?"
+    >>> nearest("xyz", ["gender"]) is None
+    True
+    """
+    options = list(options)
+    close = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
+    if not close:
+        by_lower = {option.lower(): option for option in options}
+        close = [by_lower[name.lower()]] if name.lower() in by_lower else []
+    return f"did you mean {close[0]!r}?" if close else None

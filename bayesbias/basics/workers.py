@@ -1,0 +1,229 @@
+"""Who does the work of many tasks: local processes that may die, or a Dask cluster.
+
+`carry_out` works off tasks; a task whose worker died is tried once more, and then reported. Nothing here
+knows what a task is about.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import queue
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any
+
+from bayesbias.basics.errors import BayesbiasError, FitError, InputError
+
+_ATTEMPTS = 2
+# A worker is one of many: libraries that would each take all cores for themselves get one.
+_ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+def describe_error(error: BaseException) -> str:
+    return str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
+
+
+@dataclass
+class Task:
+    """One call that a worker makes, and what is done with the answer."""
+
+    work: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    then: Callable[[Any], None]
+    fail: Callable[[str], None]
+    tables: bool = False  # it makes tables: it reads files, and other tasks wait for it
+    attempts: int = 0
+
+
+class Processes:
+    """Local processes, one executor for each: where one dies, it is known which task it held."""
+
+    def __init__(self, workers: int) -> None:
+        self.slots: list[ProcessPoolExecutor] = []
+        self.holds: dict[Any, int] = {}
+        self.workers = workers
+
+    def __enter__(self) -> Processes:
+        for _ in range(self.workers):
+            self.slots.append(_process())
+        try:
+            for ready in [slot.submit(os.getpid) for slot in self.slots]:
+                ready.result()
+        except BrokenProcessPool:
+            self.__exit__()
+            raise FitError(
+                "the worker processes do not start; in a script of your own, run_sweep must be called "
+                'under `if __name__ == "__main__":`, since every worker imports the script'
+            ) from None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for slot in self.slots:
+            for process in list((slot._processes or {}).values()):
+                process.kill()  # finished cells are on the disk; an unfinished one would keep us waiting
+            slot.shutdown(wait=True, cancel_futures=True)
+
+    def room(self, task: Task) -> bool:
+        return len(self.holds) < len(self.slots)
+
+    def submit(self, task: Task) -> Any:
+        free = next(number for number in range(len(self.slots)) if number not in self.holds.values())
+        future = self.slots[free].submit(task.work, *task.arguments)
+        self.holds[future] = free
+        return future
+
+    def lost(self, future: Any) -> bool:
+        """Free the slot of a task; whether its process died under it. A new one takes its place."""
+        slot = self.holds.pop(future)
+        if not isinstance(future.exception(), BrokenProcessPool):
+            return False
+        self.slots[slot].shutdown(wait=True)
+        self.slots[slot] = _process()
+        return True
+
+    def check(self) -> None:
+        """Return at once: processes tell of their end themselves."""
+
+
+def _process() -> ProcessPoolExecutor:
+    pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _start_worker)
+    before = {name: os.environ.get(name) for name in _ONE_THREAD}
+    os.environ.update(dict.fromkeys(_ONE_THREAD, "1"))
+    try:
+        pool.submit(os.getpid)  # the process starts here, and takes the environment with it
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+    return pool
+
+
+def _start_worker() -> None:
+    """Leave Ctrl-C to the parent, and end with it however it ends."""
+    import signal
+    import threading
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = multiprocessing.parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+
+
+class Cluster:
+    """A Dask cluster for the fits. Files are read here, so the workers need none of them."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            import distributed
+        except ImportError:
+            raise InputError(
+                "a Dask cluster needs the package distributed, which is not installed",
+                hint="install it with: pip install 'bayesbias[dask]'; or use local processes (--workers)",
+            ) from None
+        self.distributed, self.address = distributed, address
+        self.reader = Processes(1)
+        self.holds: set[Any] = set()
+
+    def __enter__(self) -> Cluster:
+        try:
+            self.client = self.distributed.Client(self.address, timeout=10, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(
+                f"no Dask scheduler answers ({describe_error(error)})",
+                where=self.address,
+                valid="such as tcp://host:8786",
+            ) from None
+        try:
+            self.client.wait_for_workers(1, timeout=60)
+            self.reader.__enter__()
+        except TimeoutError:
+            self.client.close()
+            raise InputError(
+                "the Dask scheduler has no workers",
+                where=self.address,
+                hint=f"start one: dask worker {self.address}",
+            ) from None
+        except BaseException:
+            self.client.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.reader.__exit__()
+        if self.holds and self.client.status == "running":
+            self.client.cancel(list(self.holds))
+        self.client.close()
+
+    def room(self, task: Task) -> bool:
+        if task.tables:
+            return self.reader.room(task)
+        # Twice as many as there are threads, so that none waits for us; asked anew, since workers come and go.
+        return len(self.holds) < 2 * max(1, sum(self.client.nthreads().values()))
+
+    def submit(self, task: Task) -> Any:
+        if task.tables:
+            return self.reader.submit(task)
+        future = self.client.submit(task.work, *task.arguments, pure=False)
+        self.holds.add(future)
+        return future
+
+    def lost(self, future: Any) -> bool:
+        if future in self.reader.holds:
+            return self.reader.lost(future)
+        self.holds.discard(future)
+        self.check()
+        # Dask itself gives the task of a dead worker to another, some three times, before it says so.
+        return future.cancelled()
+
+    def check(self) -> None:
+        if self.client.status not in ("running", "newly-created"):
+            raise FitError(
+                f"the Dask scheduler at {self.address} is gone; the finished cells are safe, and --resume goes on"
+            )
+
+
+def carry_out(tasks: deque[Task], pool: Processes | Cluster) -> None:
+    """Work off the tasks; they may add others, which come first, so that few tables wait in memory."""
+    done: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    held: dict[Any, Task] = {}
+    while tasks or held:
+        # Fits stand in front; a table is made only where no fit is left to start.
+        while tasks and pool.room(tasks[0]) and not (tasks[0].tables and _tables_wait(held, pool)):
+            task = tasks.popleft()
+            future = pool.submit(task)
+            held[future] = task
+            future.add_done_callback(done.put)
+        try:
+            future = done.get(timeout=5.0)
+        except queue.Empty:
+            pool.check()
+            continue
+        task = held.pop(future)
+        if pool.lost(future):
+            task.attempts += 1
+            if task.attempts < _ATTEMPTS:
+                tasks.appendleft(task)
+            else:
+                task.fail(
+                    f"the worker process died {task.attempts} times (ended by the system, perhaps for lack of memory)"
+                )
+        elif (error := future.exception()) is not None:
+            task.fail(describe_error(error))
+        else:
+            task.then(future.result())
+
+
+def _tables_wait(held: Mapping[Any, Task], pool: Processes | Cluster) -> bool:
+    """Whether a cluster already has a table in the making; local processes read as many at a time as there are."""
+    return isinstance(pool, Cluster) and any(task.tables for task in held.values())

@@ -1,0 +1,1 @@
+"""Sentiment classifiers: trained here, loaded, or known by their predictions alone."""

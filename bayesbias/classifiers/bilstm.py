@@ -1,0 +1,292 @@
+"""Training the bidirectional LSTM on word vectors, with PyTorch.
+
+Source: Bhaskaran & Bhallamudi (2019), section 3, M.2.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import data_dir, read_toml
+from bayesbias.basics.progress import ticking
+from bayesbias.classifiers.classifier import Classifier
+from bayesbias.classifiers.reference import BiLstm, rows_by_length, treebank_tokens
+from bayesbias.classifiers.training import check_positive, data_facts, read_labelled, tried_and_kept
+from bayesbias.vectors.embedding import Embedding
+from bayesbias.vectors.loading import load_embedding
+
+__all__ = ["train_bilstm"]
+
+
+def train_bilstm(
+    data: str | os.PathLike[str],
+    vectors: str | os.PathLike[str] | Mapping[str, Any] | Embedding,
+    *,
+    dev: str | os.PathLike[str] | None = None,
+    out: str | os.PathLike[str] | None = None,
+    name: str = "bilstm",
+    words: Iterable[str] = (),
+    hidden: int = 128,
+    dropout: float = 0.25,
+    batch: int = 64,
+    epochs: int = 10,
+    patience: int = 2,
+    learning_rate: float = 1e-3,
+    tune_vectors: bool = False,
+    seed: int = 0,
+    progress: bool | None = None,
+) -> Classifier:
+    """Train the recurrent classifier M.2: a bidirectional LSTM on word vectors. Needs the extra ``encoders``.
+
+    Parameters
+    ----------
+    data : str or path
+        Labelled sentences, see `read_labelled`.
+    vectors : anything `load_embedding` reads
+        Word vectors; the paper has GloVe's of 300 dimensions. Only the words needed are read.
+    dev : str or path, optional
+        Labelled sentences that decide when to stop, and to compute the accuracy on. Without them one sentence
+        in twenty of `data` is set aside for stopping.
+    out : str or path, optional
+        A folder to write the classifier into; `load_classifier` reads it, and needs no extra.
+    name : str
+    words : iterable of str
+        Words to keep vectors of beside those of `data`, `dev` and the shipped occupations, such as those of
+        your own professions. What is not kept counts as unknown later.
+    hidden : int
+        Size of either direction's state; 128 in the paper's code.
+    dropout : float in [0, 1)
+        Share of the final states left out in training; 0.25 in the paper's code.
+    batch : int
+        Sentences a step.
+    epochs : int
+        Passes over the data at most.
+    patience : int
+        Training ends after so many passes without a higher accuracy on the sentences set aside, or an equal
+        one at a lower loss; the best pass is kept.
+    learning_rate : float
+        Of Adam.
+    tune_vectors : bool
+        False: the vectors stay as they are, as in the paper, so that words outside the training data mean
+        something; only words of the training data that the vectors lack get a vector that is learned.
+        True: all vectors of words in the training data are learned, starting from those given.
+    seed : int
+        Of the weights at the start, the order of the sentences and the dropout. The same on the same machine
+        with as many threads gives the same classifier.
+    progress : bool, optional
+        A bar on stderr; by default on terminals only.
+
+    Returns
+    -------
+    Classifier
+        Its provenance holds ``dev_accuracy``, ``epochs`` (one record for each pass) and ``coverage``.
+
+    Raises
+    ------
+    InputError
+        For bad data or settings, and where PyTorch is not installed.
+
+    Notes
+    -----
+    Vectors are scaled by one factor so that their entries have a root mean square of 0.3, about that of
+    GloVe. Words are split as in the treebank ("does", "n't"), in lower case, punctuation marks for
+    themselves.
+
+    Source: Bhaskaran & Bhallamudi (2019), section 3, M.2. The paper trains for three passes without stopping
+    early, and drops the words that its vectors lack.
+    """
+    for value, what in ((hidden, "hidden"), (batch, "batch"), (epochs, "epochs"), (patience, "patience")):
+        if not isinstance(value, int) or value < 1:
+            raise InputError("must be a whole number above 0", where=what, found=value)
+    check_positive(learning_rate, "learning_rate")
+    if not 0 <= dropout < 1:
+        raise InputError("must be in [0, 1)", where="dropout", found=dropout)
+    sentences, labels = read_labelled(data)
+    held = read_labelled(dev) if dev is not None else None
+    try:
+        import torch
+    except ImportError:
+        raise InputError(
+            "training a BiLSTM needs PyTorch", hint="install it with: pip install 'bayesbias[encoders]'"
+        ) from None
+
+    tokens = [treebank_tokens(s) for s in sentences]
+    trained = dict.fromkeys(w for row in tokens for w in row)
+    more = [*(held[0] if held else ()), *_shipped_words(), *words]
+    wanted = list(dict.fromkeys([*trained, *(w for s in more for w in treebank_tokens(s))]))
+    embedding = load_embedding(vectors, wanted, progress=progress)
+    vocabulary, start, learned = _start_vectors(embedding, wanted, trained, tune_vectors, seed)
+
+    rng = np.random.default_rng(seed)
+    ids = [[vocabulary[w] for w in row] or [-1] for row in tokens]
+    if held is None:
+        aside = np.sort(rng.permutation(len(ids))[: max(1, len(ids) // 20)])
+        chosen = np.setdiff1d(np.arange(len(ids)), aside)
+        check_ids, check_labels = [ids[i] for i in aside], labels[aside]
+        ids, labels = [ids[i] for i in chosen], labels[chosen]
+    else:
+        check_ids = [[vocabulary.get(w, -1) for w in treebank_tokens(s)] or [-1] for s in held[0]]
+        check_labels = held[1]
+    if len(ids) == 0:
+        raise InputError("too few sentences to set some aside", where=data, found=len(sentences))
+
+    settings = {
+        "hidden": hidden, "dropout": dropout, "batch": batch, "epochs": epochs, "patience": patience,
+        "learning_rate": learning_rate, "tune_vectors": tune_vectors, "seed": seed,
+    }  # fmt: skip
+    with (
+        ticking("training the BiLSTM", epochs * len(ids), progress) as tick,
+        torch.random.fork_rng(devices=[]),
+    ):
+        torch.manual_seed(seed)
+        weights, record = _train_lstm(
+            torch, start, learned, (ids, labels), (check_ids, check_labels), settings, rng, tick
+        )
+    model = BiLstm(vocabulary, weights, settings)
+    count = sum(len(row) for row in tokens)
+    has = set(embedding.words)
+    provenance = {
+        "kind": "bilstm",
+        **data_facts(data, sentences),
+        "vectors": {"name": embedding.name, **embedding.provenance},
+        "coverage": {
+            "words": len(trained),
+            "words_with_vector": sum(w in has for w in trained),
+            "tokens_with_vector": sum(w in has for row in tokens for w in row) / count,
+            "bench_words_without": [w for s in _shipped_words() for w in treebank_tokens(s) if w not in vocabulary],
+        },
+        "stopped_on": "dev" if held is not None else "5 % of the training data",
+        "epochs": record,
+        "torch": str(torch.__version__),
+    }  # fmt: skip
+    return tried_and_kept(model, name, provenance, dev, out)
+
+
+def _start_vectors(
+    embedding: Embedding, wanted: list[str], trained: Mapping[str, None], tune: bool, seed: int
+) -> tuple[dict[str, int], np.ndarray, np.ndarray]:
+    """Return the vocabulary, its vectors at the start, and which rows are learned.
+
+    A word that neither the vectors nor the training data have is left out: nothing is known about it.
+    """
+    has = set(embedding.words)
+    kept = [word for word in wanted if word in has or word in trained]
+    vocabulary = {word: row for row, word in enumerate(kept)}
+    dim = embedding.vectors.shape[1]
+    rng = np.random.default_rng([seed, 1])
+    start = rng.normal(0.0, 0.1, (len(kept), dim)).astype(np.float32)
+    rows = [vocabulary[word] for word in kept if word in has]
+    given = embedding.vectors_of([word for word in kept if word in has]).astype(np.float64)
+    start[rows] = given * (0.3 / np.sqrt(np.mean(given**2)))
+    learned = np.array([word in trained and (tune or word not in has) for word in kept])
+    return vocabulary, start, learned
+
+
+def _train_lstm(
+    torch: Any,
+    start: np.ndarray,
+    learned: np.ndarray,
+    train: tuple[list[list[int]], np.ndarray],
+    check: tuple[list[list[int]], np.ndarray],
+    settings: Mapping[str, Any],
+    rng: np.random.Generator,
+    tick: Callable[[int], None],
+) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:
+    """Train with PyTorch; return the weights by the names of `_BiLstm`, and what each pass reached."""
+    hidden, dim = settings["hidden"], start.shape[1]
+    # Two tables, of vectors that stay and of vectors that are learned; row 0 is zeros, for words of the other.
+    frozen = torch.from_numpy(
+        np.vstack([np.zeros((1, dim), np.float32), np.where(learned[:, None], 0, start)])
+    )
+    row_learned = np.zeros(len(start) + 1, dtype=np.int64)
+    row_learned[1:][learned] = np.arange(1, learned.sum() + 1)
+    to_learned = torch.from_numpy(row_learned)
+    table = torch.nn.Embedding(int(learned.sum()) + 1, dim, padding_idx=0)
+    with torch.no_grad():
+        table.weight[1:] = torch.from_numpy(start[learned])
+    lstm = torch.nn.LSTM(dim, hidden, batch_first=True, bidirectional=True)
+    head = torch.nn.Linear(2 * hidden, 1)
+    drop = torch.nn.Dropout(settings["dropout"])
+    parts = torch.nn.ModuleList([table, lstm, head, drop])
+    optimiser = torch.optim.Adam(parts.parameters(), lr=settings["learning_rate"])
+
+    def logits(ids: list[list[int]]) -> Any:
+        rows = torch.tensor(ids) + 1  # -1, the unknown word, becomes row 0
+        _, (last, _) = lstm(frozen[rows] + table(to_learned[rows]))
+        return head(drop(torch.cat([last[0], last[1]], dim=1)))[:, 0]
+
+    def checked() -> tuple[float, float]:
+        parts.eval()
+        out = np.empty(len(check[0]))
+        with torch.no_grad():
+            for group in rows_by_length(check[0]):
+                out[group] = logits([check[0][i] for i in group]).numpy()
+        loss = np.logaddexp(0, np.where(check[1] == 1, -out, out)).mean()
+        return float(((out > 0) == check[1]).mean()), float(loss)
+
+    ids, labels = train
+    answers = torch.tensor(np.asarray(labels, dtype=np.float32))
+    groups, record, best, since = rows_by_length(ids), [], None, 0
+    for epoch in range(1, settings["epochs"] + 1):
+        parts.train()
+        batches = [
+            part
+            for group in groups
+            for part in np.array_split(rng.permutation(group), -(-len(group) // settings["batch"]))
+        ]
+        total = 0.0
+        for at in rng.permutation(len(batches)):
+            part = batches[at]
+            loss = torch.nn.functional.binary_cross_entropy_with_logits(
+                logits([ids[i] for i in part]), answers[part]
+            )
+            optimiser.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(parts.parameters(), 5.0)
+            optimiser.step()
+            total += loss.item() * len(part)
+            tick(len(part))
+        accuracy, check_loss = checked()
+        record.append(
+            {"epoch": epoch, "train_loss": total / len(ids), "accuracy": accuracy, "loss": check_loss}
+        )
+        if best is None or (accuracy, -check_loss) > best[0]:
+            best, since = ((accuracy, -check_loss), copy.deepcopy(parts.state_dict())), 0
+        else:
+            since += 1
+        if since >= settings["patience"]:
+            break
+    assert best is not None  # there is at least one pass
+    parts.load_state_dict(best[1])
+    return _weights_of(lstm, head, table, start, learned), record
+
+
+def _weights_of(
+    lstm: Any, head: Any, table: Any, start: np.ndarray, learned: np.ndarray
+) -> dict[str, np.ndarray]:
+    numbers = {key: value.detach().numpy() for key, value in lstm.named_parameters()}
+    vectors = start.copy()
+    vectors[learned] = table.weight.detach().numpy()[1:]
+    out = {
+        "vectors": vectors,
+        "output": head.weight.detach().numpy()[0],
+        "output_bias": head.bias.detach().numpy(),
+    }
+    for side, ending in (("forward", "l0"), ("backward", "l0_reverse")):
+        out[f"{side}_input"] = numbers[f"weight_ih_{ending}"]
+        out[f"{side}_state"] = numbers[f"weight_hh_{ending}"]
+        out[f"{side}_bias"] = numbers[f"bias_ih_{ending}"] + numbers[f"bias_hh_{ending}"]
+    return {key: np.ascontiguousarray(value) for key, value in out.items()}
+
+
+def _shipped_words() -> list[str]:
+    """Return the texts of the shipped occupations, whose words every classifier may meet."""
+    data = read_toml(data_dir("wordlists") / "sentiment" / "occupations.toml")
+    nouns = [pair[gender] for pair in data["noun_pairs"] for gender in ("male", "female")]
+    return [*nouns, *(p["name"] for p in data["professions"]), data["control"], "is a an you are , ."]

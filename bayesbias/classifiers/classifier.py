@@ -1,0 +1,228 @@
+"""A sentiment classifier as a value, its probabilities checked, and the folder that keeps a trained one.
+
+A classifier is a name and a function from sentences to the probability that each is positive. A reference
+classifier is kept as JSON and safetensors, without any pickle.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import read_bytes, sha256_file, whole_file
+from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
+
+__all__ = ["Classifier"]
+
+_SETTINGS, _WEIGHTS = "classifier.json", "weights.safetensors"
+_LITTLE = 0.5  # share of the training text whose words have vectors
+_ROUNDING = 1e-6  # a softmax in single precision may end this far above 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Classifier:
+    """A name, and a function from sentences to positive-class probabilities.
+
+    Parameters
+    ----------
+    name : str
+        A short name, for tables and figures.
+    predict : callable
+        From a list of n sentences to n probabilities that each is positive.
+    provenance : dict
+        Where it comes from; ``sha256`` of its file, where it has one.
+    only : frozenset of str, optional
+        The only sentences it can predict, where it is a file of predictions.
+
+    Examples
+    --------
+    >>> happy = Classifier("happy", lambda sentences: [0.9 if "happy" in s else 0.5 for s in sentences])
+    >>> happy(["a happy end", "an end"])
+    array([0.9, 0.5])
+    """
+
+    name: str
+    predict: Callable[[list[str]], npt.ArrayLike]
+    provenance: dict[str, Any] = field(default_factory=dict)
+    only: frozenset[str] | None = None
+
+    def __call__(self, sentences: Sequence[str]) -> npt.NDArray[np.float64]:
+        """Return the positive-class probability of each sentence, checked.
+
+        Raises
+        ------
+        InputError
+            Where there are more or fewer probabilities than sentences, or one is no number in [0, 1].
+        """
+        if isinstance(sentences, str):
+            raise InputError("one sentence was given where a list is expected", found=sentences)
+        sentences = list(sentences)
+        return checked_probabilities(self.predict(sentences), sentences, f"classifier {self.name!r}")
+
+    def unknown_words(self, sentences: Iterable[str]) -> tuple[str, ...] | None:
+        """Return the words the classifier knows nothing about; None where it cannot tell.
+
+        Only the reference classifiers can tell. Sentences that differ in unknown words alone get the
+        same probability.
+        """
+        tell = getattr(self.predict, "unknown", None)
+        return None if tell is None else tuple(tell(list(sentences)))
+
+    def save(self, folder: str | os.PathLike[str]) -> Path:
+        """Write a reference classifier as JSON and safetensors; `load_classifier` reads the folder."""
+        model = self.predict
+        if not isinstance(model, BagOfWords | BiLstm):
+            raise InputError(
+                "cannot be saved here", where=f"classifier {self.name!r}",
+                valid="classifiers made by train_bow and train_bilstm",
+            )  # fmt: skip
+        return _write_folder(self, model, Path(folder))
+
+    def weaknesses(self) -> list[str]:
+        """Say what is known to be weak about it: word vectors that hold little of the training data; a third class."""
+        found = []
+        coverage = self.provenance.get("coverage")
+        if coverage and coverage["tokens_with_vector"] < _LITTLE:
+            found.append(
+                f"{self.name}: the word vectors hold {coverage['words_with_vector']:,} of the {coverage['words']:,} words it "
+                f"was trained on, {coverage['tokens_with_vector']:.0%} of the text; the others were learned from that text "
+                "alone, and what it makes of rare words means little"
+            )
+        others = [
+            label for label in self.provenance.get("labels", ()) if label != self.provenance.get("positive")
+        ]
+        if len(others) > 1:
+            found.append(
+                f"{self.name} has {len(others) + 1} classes; the probability is that of {self.provenance['positive']}, so "
+                f"that {' and '.join(others)} count alike as not positive"
+            )
+        return found
+
+    def __repr__(self) -> str:
+        kind = self.provenance.get("kind", "")
+        known = f", {len(self.only)} sentences" if self.only is not None else ""
+        accuracy = self.provenance.get("dev_accuracy")
+        dev = f", development accuracy {accuracy:.4f}" if accuracy is not None else ""
+        return f"<Classifier {self.name!r}{': ' + kind if kind else ''}{known}{dev}>"
+
+
+def checked_probabilities(
+    values: Any, sentences: Sequence[str], where: str, rows: Sequence[str] | None = None
+) -> npt.NDArray[np.float64]:
+    """Return probabilities as float64, or say which of them is none."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu().numpy()
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(
+            "does not return numbers",
+            where=where,
+            found=repr(values)[:60],
+            valid="one probability a sentence",
+        ) from None
+    if array.ndim != 1:
+        raise InputError(
+            "must return one number a sentence", where=where, found=f"an array of shape {array.shape}",
+            valid=f"shape ({len(sentences)},)",
+            hint="hand over the column of the positive class" if array.ndim == 2 else None,
+        )  # fmt: skip
+    if len(array) != len(sentences):
+        raise InputError(
+            "the number of predictions is wrong", where=where, found=len(array),
+            valid=f"{len(sentences)}, one a sentence",
+        )  # fmt: skip
+    wrong = np.flatnonzero(~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING)))
+    if len(wrong):
+        first = int(wrong[0])
+        place = rows[first] if rows is not None else repr(sentences[first])
+        number = array[first]
+        raise InputError(
+            "is not a probability" if np.isfinite(number) else "is not a number",
+            where=f"{where}, {place}", found=float(number), valid="a number in [0, 1]",
+            hint=(f"{len(wrong)} such predictions; " if len(wrong) > 1 else "")
+            + "are these scores or logits? then hand over probabilities"
+            if np.isfinite(number) else f"{len(wrong)} such predictions",
+        )  # fmt: skip
+    return np.clip(array, 0.0, 1.0)
+
+
+def _write_folder(classifier: Classifier, model: BagOfWords | BiLstm, folder: Path) -> Path:
+    from safetensors.numpy import save_file
+
+    if folder.exists() and not folder.is_dir():
+        raise InputError("is a file; a classifier is written into a folder", where=folder)
+    with whole_file(folder / _WEIGHTS) as temporary:
+        save_file(model.weights, str(temporary))
+    words = sorted(model.vocabulary, key=model.vocabulary.__getitem__)
+    said = {
+        "schema": 1,
+        "name": classifier.name,
+        "kind": classifier.provenance["kind"],
+        "weights_sha256": sha256_file(folder / _WEIGHTS),
+        "settings": model.settings,
+        "provenance": {
+            k: v for k, v in classifier.provenance.items() if k not in ("kind", "sha256", "folder")
+        },
+        "vocabulary": words,
+    }
+    with whole_file(folder / _SETTINGS) as temporary:
+        temporary.write_text(json.dumps(said, ensure_ascii=False, indent=1), encoding="utf-8")
+    return folder
+
+
+def open_folder(folder: Path, name: str | None = None) -> Classifier:
+    """Read a classifier that `Classifier.save` wrote."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    where = folder / _SETTINGS
+    if not where.is_file():
+        raise InputError(
+            f"is not the folder of a classifier: it lacks {_SETTINGS}", where=folder,
+            valid="a folder made by `bayesbias sentiment train`",
+            hint=f"for a Hugging Face model say transformers:{folder}" if (folder / "config.json").is_file() else None,
+        )  # fmt: skip
+    try:
+        said = json.loads(read_bytes(where).decode("utf-8"))
+    except ValueError as error:
+        raise InputError(f"is damaged: {error}", where=where) from None
+    needed = ("schema", "name", "kind", "weights_sha256", "settings", "provenance", "vocabulary")
+    if not isinstance(said, dict) or any(key not in said for key in needed) or said["schema"] != 1:
+        raise InputError(
+            "is no description of a classifier", where=where, valid=f"the keys {', '.join(needed)}; schema 1"
+        )
+    if said["kind"] not in REFERENCE_KINDS:
+        raise InputError("unknown kind of classifier", where=where, found=said["kind"], valid=REFERENCE_KINDS)
+    sha256 = sha256_file(folder / _WEIGHTS) if (folder / _WEIGHTS).is_file() else None
+    if sha256 != said["weights_sha256"]:
+        raise InputError(
+            f"does not belong to {_SETTINGS}" if sha256 else "is not there", where=folder / _WEIGHTS,
+            hint="was training broken off, or a file exchanged? train again",
+        )  # fmt: skip
+    kind, names = REFERENCE_KINDS[said["kind"]]
+    try:
+        weights = load_file(str(folder / _WEIGHTS))
+    except SafetensorError as error:
+        raise InputError(f"is damaged: {error}", where=folder / _WEIGHTS) from None
+    if set(weights) != set(names):
+        raise InputError("holds other weights", where=folder / _WEIGHTS, found=sorted(weights), valid=names)
+    rows = len(weights["vectors"] if said["kind"] == "bilstm" else weights["idf"])
+    if len(said["vocabulary"]) != rows:
+        raise InputError(
+            "the vocabulary does not fit the weights",
+            where=where,
+            found=len(said["vocabulary"]),
+            valid=str(rows),
+        )
+    model = kind({word: row for row, word in enumerate(said["vocabulary"])}, weights, said["settings"])
+    provenance = {"kind": said["kind"], **said["provenance"], "sha256": sha256, "folder": folder.name}
+    return Classifier(name or said["name"], model, provenance)

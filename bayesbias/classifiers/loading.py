@@ -1,0 +1,265 @@
+"""A classifier made of almost anything that predicts sentiment.
+
+A callable, a fitted scikit-learn pipeline, a pickle of one, a Hugging Face model, a folder or a file of
+predictions. Which class is positive is stated, or told from a name that leaves no doubt; never guessed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.files import sha256_file
+from bayesbias.classifiers import classifier
+from bayesbias.classifiers.classifier import Classifier
+from bayesbias.classifiers.prediction_files import Predictions, read_predictions
+
+__all__ = ["load_classifier"]
+
+_POSITIVE = ("positive", "pos")
+
+
+def from_estimator(x: Any, name: str, positive: Any, provenance: dict[str, Any]) -> Classifier:
+    """Make a classifier of a fitted scikit-learn pipeline (anything with predict_proba and classes_)."""
+    try:
+        classes = list(x.classes_)
+    except AttributeError:
+        raise InputError(
+            "has no classes",
+            where=name,
+            found=f"a {type(x).__name__} that was not fitted",
+            valid="a fitted classifier",
+        ) from None
+    column = _positive_column(classes, positive, name)
+
+    def predict(sentences: list[str]) -> npt.ArrayLike:
+        return np.asarray(x.predict_proba(sentences))[:, column]
+
+    facts = {"positive": str(classes[column]), "labels": [str(label) for label in classes]}
+    return Classifier(name, predict, {**provenance, **facts})
+
+
+def from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool) -> Classifier:
+    """Read a pipeline from a joblib file or pickle."""
+    if not path.is_file():
+        raise InputError("no such file", found=str(path))
+    if not allow_pickle:
+        raise InputError(
+            "is a pickle: loading it runs code from the file", where=path,
+            hint="if you trust it, say allow_pickle=True (on the command line --allow-pickle)",
+        )  # fmt: skip
+    try:
+        import joblib
+    except ImportError:
+        raise InputError(
+            "reading a joblib file needs scikit-learn", where=path,
+            hint="install it with: pip install 'bayesbias[classifiers]'",
+        ) from None  # fmt: skip
+    try:
+        x = joblib.load(path)
+    except Exception as error:  # a pickle may raise anything
+        raise InputError(f"cannot be loaded: {type(error).__name__}: {error}", where=path) from error
+    if not hasattr(x, "predict_proba"):
+        raise InputError(
+            "holds no classifier with probabilities", where=path, found=type(x).__name__,
+            valid="a fitted scikit-learn pipeline with predict_proba",
+        )  # fmt: skip
+    facts = {"kind": f"scikit-learn {type(x).__name__}", "file": path.name, "sha256": sha256_file(path)}
+    return from_estimator(x, name or path.stem, positive, facts)
+
+
+def from_transformers(source: str, name: str | None, positive: Any) -> Classifier:
+    """Load a Hugging Face text-classification model, from the hub or a folder."""
+    try:
+        import torch
+        from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+    except ImportError:
+        raise InputError(
+            "a Hugging Face model needs PyTorch and transformers", where=source,
+            hint="install them with: pip install 'bayesbias[encoders]'",
+        ) from None  # fmt: skip
+    try:
+        config = AutoConfig.from_pretrained(source, trust_remote_code=False)
+    except (OSError, ValueError) as error:
+        raise _not_loaded(source, error) from error
+    architectures = config.architectures or []
+    if not any(a.endswith("ForSequenceClassification") for a in architectures):
+        # Loading it all the same would put a head of random numbers on it.
+        raise InputError(
+            "is not a text-classification model", where=source, found=", ".join(architectures) or "no architecture",
+            valid="a model fine-tuned for sequence classification",
+        )  # fmt: skip
+    labels = [str(config.id2label[i]) for i in range(config.num_labels)]
+    if config.num_labels < 2 or config.problem_type in ("regression", "multi_label_classification"):
+        raise InputError(
+            "does not choose between classes", where=source, found=config.problem_type or f"{config.num_labels} output",
+            valid="a model with two or more exclusive classes",
+        )  # fmt: skip
+    column = _positive_column(labels, positive, source)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+        model = AutoModelForSequenceClassification.from_pretrained(
+            source, trust_remote_code=False, config=config
+        )
+    except (OSError, ValueError) as error:
+        raise _not_loaded(source, error) from error
+    model.eval()
+
+    def predict(sentences: list[str]) -> npt.ArrayLike:
+        inputs = tokenizer(sentences, padding=True, truncation=True, return_tensors="pt")
+        with torch.no_grad():
+            return torch.softmax(model(**inputs).logits.double(), dim=1)[:, column].numpy()
+
+    facts = {
+        "kind": "Hugging Face model", "source": source, "positive": labels[column], "labels": labels,
+        "revision": getattr(config, "_commit_hash", None),
+    }  # fmt: skip
+    return Classifier(name or Path(source).name, predict, facts)
+
+
+def _not_loaded(source: str, error: Exception) -> InputError:
+    said = str(error).strip().splitlines()
+    return InputError(
+        f"cannot be loaded: {said[0] if said else type(error).__name__}", where=source,
+        valid="the folder of a model, or the name of one on the Hugging Face hub",
+        hint="models that bring code of their own are refused" if "trust_remote_code" in str(error) else None,
+    )  # fmt: skip
+
+
+def _positive_column(classes: Sequence[Any], positive: Any, where: str) -> int:
+    """Return the column of the positive class: stated, or told from a name that leaves no doubt."""
+    names = [str(c) for c in classes]
+    if positive is not None:
+        if str(positive) not in names:
+            raise InputError(
+                "no such class", where=where, found=positive, valid=names, hint=nearest(str(positive), names)
+            )
+        return names.index(str(positive))
+    if len(classes) == 2 and not any(isinstance(c, str) for c in classes):
+        low, high = (float(c) for c in classes)
+        if (low, high) in ((0.0, 1.0), (-1.0, 1.0)):
+            return 1
+    found = [i for i, label in enumerate(names) if label.strip().lower() in _POSITIVE]
+    if len(found) == 1:
+        return found[0]
+    raise InputError(
+        "does not say which class is positive", where=where, found=", ".join(names), valid=names,
+        hint=f"state it, such as positive={names[-1]!r} (--positive {names[-1]})",
+    )  # fmt: skip
+
+
+def load_classifier(
+    x: Any,
+    *,
+    name: str | None = None,
+    positive: Any = None,
+    allow_pickle: bool = False,
+    corpus: Any = "occupations",
+) -> Classifier:
+    """Make a classifier of almost anything that predicts sentiment.
+
+    Parameters
+    ----------
+    x : Classifier, callable, scikit-learn pipeline, str or path
+        A callable from a list of n sentences to n positive-class probabilities; a fitted pipeline that takes
+        sentences and has ``predict_proba``; the folder of a classifier made by `train_bow` or `train_bilstm`;
+        a file of predictions (see `read_predictions`); ``"joblib:PATH"``, a pipeline saved with joblib, which
+        is a pickle; ``"transformers:NAME_OR_PATH"``, a Hugging Face text-classification model (extra
+        ``encoders``).
+    name : str, optional
+        A short name, for tables and figures.
+    positive : optional
+        Which class is positive, by its label, where it is called neither "positive" nor, of two numbers, 1.
+        It is never guessed. Of a file of two columns without a header: 0 or 1, the column.
+    allow_pickle : bool
+        Loading a pickle runs code from the file: allow it for files you trust.
+    corpus
+        For a file of predictions in the order of the sentences: what `load_occupations` takes.
+
+    Returns
+    -------
+    Classifier
+
+    Raises
+    ------
+    InputError
+        Where there is no such thing, the positive class is in doubt, or an extra is not installed.
+
+    Examples
+    --------
+    >>> load_classifier(lambda sentences: [0.5] * len(sentences), name="indifferent")
+    <Classifier 'indifferent': callable>
+    """
+    if isinstance(x, Classifier):
+        return x if name is None else Classifier(name, x.predict, x.provenance, x.only)
+    if isinstance(x, str | os.PathLike):
+        text = os.fspath(x)
+        scheme, colon, rest = text.partition(":")
+        if colon and scheme in ("joblib", "transformers"):
+            if not rest:
+                raise InputError(
+                    "names nothing",
+                    found=text,
+                    valid=f"{scheme}:{'PATH' if scheme == 'joblib' else 'NAME_OR_PATH'}",
+                )
+            if scheme == "joblib":
+                return from_joblib(Path(rest).expanduser(), name, positive, allow_pickle)
+            return from_transformers(rest, name, positive)
+        path = Path(text).expanduser()
+        if path.is_dir():
+            return classifier.open_folder(path, name)
+        if path.suffix in (".joblib", ".pkl", ".pickle") and path.is_file():
+            return from_joblib(path, name, positive, allow_pickle)
+        if path.is_file():
+            return _from_predictions(read_predictions(path, corpus, name=name, positive=positive), path)
+        raise InputError(
+            "no such classifier", found=text,
+            valid="a file of predictions, a folder made by `bayesbias sentiment train`, joblib:PATH, transformers:NAME_OR_PATH",
+            hint=nearest(scheme, ("joblib", "transformers")) if colon else None,
+        )  # fmt: skip
+    if hasattr(x, "predict_proba"):
+        kind = f"scikit-learn {type(x).__name__}"
+        return from_estimator(x, name or type(x).__name__, positive, {"kind": kind})
+    if callable(x):
+        if positive is not None:
+            raise InputError(
+                "is not for callables, which return positive-class probabilities",
+                where="positive",
+                found=positive,
+            )
+        own = getattr(x, "__name__", type(x).__name__)
+        return Classifier(name or (own if own.isidentifier() else "classifier"), x, {"kind": "callable"})
+    raise InputError(
+        "is no classifier", found=type(x).__name__,
+        valid="a callable from sentences to probabilities, a fitted pipeline with predict_proba, a path, joblib:PATH, "
+        "transformers:NAME",
+    )  # fmt: skip
+
+
+def _from_predictions(predictions: Predictions, path: Path) -> Classifier:
+    if len(predictions.classifiers) > 1:
+        raise InputError(
+            "holds several classifiers", where=path, found=", ".join(predictions.classifiers), valid="one",
+            hint="read them all with read_predictions",
+        )  # fmt: skip
+    name = predictions.classifiers[0]
+    known = dict(zip(predictions.frame["sentence"], predictions.frame["probability"], strict=True))
+
+    def look_up(sentences: list[str]) -> npt.ArrayLike:
+        lacking = [s for s in sentences if s not in known]
+        if lacking:
+            raise InputError(
+                "has no prediction for a sentence",
+                where=path,
+                found=lacking[0],
+                hint=nearest(lacking[0], known),
+            )
+        return [known[s] for s in sentences]
+
+    return Classifier(name, look_up, dict(predictions.provenance[name]), frozenset(known))

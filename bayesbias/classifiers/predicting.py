@@ -1,0 +1,227 @@
+"""Predicting all sentences in batches: what is finished is kept, and swapped classes are refused."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import whole_file
+from bayesbias.basics.progress import ticking
+from bayesbias.classifiers.classifier import Classifier, checked_probabilities
+from bayesbias.classifiers.loading import load_classifier
+from bayesbias.classifiers.prediction_files import Predictions, number_in_cell, read_utf8
+from bayesbias.words.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["ClassifierError", "predict"]
+
+# Sentences that no classifier of sentiment in English gets wrong, unless its classes are swapped.
+_GOOD = (
+    "This is wonderful.", "A great film, I love it.", "Excellent and delightful.", "What a beautiful success.",
+    "I am very happy with it.", "The best I have ever seen.", "Superb, charming and funny.", "It is a joy.",
+)  # fmt: skip
+_BAD = (
+    "This is terrible.", "An awful film, I hate it.", "Dreadful and boring.", "What an ugly failure.",
+    "I am very unhappy with it.", "The worst I have ever seen.", "Bad, dull and stupid.", "It is a mess.",
+)  # fmt: skip
+
+
+class ClassifierError(InputError):
+    """A classifier failed on some sentences. What was finished before is kept.
+
+    Attributes
+    ----------
+    finished : pandas.DataFrame
+        ``sentence, probability`` of the batches before.
+    """
+
+    finished: pd.DataFrame
+
+
+def predict(
+    classifier: Any,
+    corpus: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
+    *,
+    name: str | None = None,
+    control: bool = True,
+    batch: int = 32,
+    partial: str | os.PathLike[str] | None = None,
+    check: bool = True,
+    positive: Any = None,
+    allow_pickle: bool = False,
+    progress: bool | None = None,
+) -> Predictions:
+    """Predict the sentiment of all sentences of the test bench.
+
+    Parameters
+    ----------
+    classifier
+        What `load_classifier` takes. A file of predictions is read as it is by `read_predictions`.
+    corpus
+        What `load_occupations` takes.
+    name : str, optional
+        A short name for the classifier.
+    control : bool
+        Whether to predict the control sentences too.
+    batch : int
+        Sentences handed to the classifier at a time.
+    partial : str or path, optional
+        A file (``.csv`` or ``.tsv``) to keep finished batches in. Where it is there already, its sentences
+        are not predicted again; it is removed when all is done.
+    check : bool
+        Whether to hand the classifier sixteen plain sentences, after the others, and to refuse its
+        predictions if it takes the good ones for bad and the bad ones for good: its classes are swapped.
+    positive, allow_pickle
+        See `load_classifier`.
+    progress : bool, optional
+        A bar on stderr for what takes more than two seconds; by default on terminals only.
+
+    Returns
+    -------
+    Predictions
+
+    Raises
+    ------
+    ClassifierError
+        Where the classifier fails on a batch or returns what are no probabilities. Its ``finished`` holds the
+        batches before, and `partial` keeps them.
+    InputError
+        For what is no classifier or corpus.
+
+    Examples
+    --------
+    >>> predict(lambda sentences: [0.4 if "truck" in s else 0.6 for s in sentences], name="toy")
+    <Predictions: 800 sentences and 40 controls by toy (mean 0.590)>
+    """
+    if not isinstance(batch, int) or batch < 1:
+        raise InputError("must be a whole number above 0", where="batch", found=batch)
+    occupations = load_occupations(corpus)
+    model = load_classifier(
+        classifier, name=name, positive=positive, allow_pickle=allow_pickle, corpus=occupations
+    )
+    frame = occupations.sentences(control=control)
+    notes: list[str] = []
+    if model.only is not None:
+        known = frame["sentence"].isin(model.only)
+        if control and not known[frame["control"]].any():
+            frame = frame[known | ~frame["control"]]
+            notes.append("no predictions for the control sentences")
+    sentences = frame["sentence"].tolist()
+    kept = None if partial is None else _PartialFile(Path(partial), model)
+    done: dict[str, float] = {} if kept is None else kept.read()
+    left = [s for s in sentences if s not in done]
+    if len(left) < len(sentences):
+        notes.append(f"{len(sentences) - len(left)} predictions were taken from {Path(str(partial)).name}")
+    with ticking(f"predicting with {model.name}", len(left), progress) as tick:
+        for first in range(0, len(left), batch):
+            part = left[first : first + batch]
+            place = f"sentences {first + 1} to {first + len(part)} of {len(left)}"
+            done |= dict(zip(part, _predicted(model, part, place, done, kept).tolist(), strict=True))
+            if kept is not None:
+                kept.write(done)
+            tick(len(part))
+    if check and model.only is None:
+        notes += _check_classes(model, done, kept)
+    notes += model.weaknesses()
+    frame = frame.assign(classifier=model.name, probability=[done[s] for s in sentences])
+    if kept is not None:
+        kept.path.unlink(missing_ok=True)
+    frame = frame[["classifier", *SENTENCE_COLUMNS, "probability"]].reset_index(drop=True)
+    return Predictions(frame, occupations, {model.name: dict(model.provenance)}, tuple(notes))
+
+
+def _predicted(
+    model: Classifier, part: list[str], place: str, done: Mapping[str, float], kept: _PartialFile | None
+) -> npt.NDArray[np.float64]:
+    try:
+        return model(part)
+    except Exception as error:  # somebody else's code may raise anything
+        said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        raise _failed(f"failed on {place}: {said}", model, done, kept) from error
+
+
+def _failed(
+    problem: str, model: Classifier, done: Mapping[str, float], kept: _PartialFile | None
+) -> ClassifierError:
+    import pandas as pd
+
+    if kept is None:
+        hint = f"{len(done)} predictions were finished; with partial=FILE a second run takes them up"
+    else:
+        hint = f"{len(done)} finished predictions are in {kept.path}, where a second run takes them up"
+    out = ClassifierError(problem, where=f"classifier {model.name!r}", hint=hint)
+    out.finished = pd.DataFrame({"sentence": list(done), "probability": list(done.values())})
+    return out
+
+
+@dataclass(frozen=True)
+class _PartialFile:
+    """Finished predictions on the disk."""
+
+    path: Path
+    model: Classifier
+
+    @property
+    def _owner(self) -> str:
+        sha256 = self.model.provenance.get("sha256")
+        return self.model.name + (f" {sha256[:16]}" if sha256 else "")
+
+    def write(self, done: Mapping[str, float]) -> None:
+        with whole_file(self.path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
+            file.write(f"# finished by: {self._owner}\n")
+            rows = csv.writer(file, delimiter=_delimiter(self.path))
+            rows.writerow(["sentence", "probability"])
+            rows.writerows((sentence, repr(p)) for sentence, p in done.items())
+
+    def read(self) -> dict[str, float]:
+        delimiter = _delimiter(self.path)
+        if not self.path.exists():
+            return {}
+        head, _, rest = read_utf8(self.path).partition("\n")
+        owner = head.removeprefix("# finished by: ").strip()
+        if not head.startswith("# finished by: ") or owner != self._owner:
+            raise InputError(
+                "does not hold unfinished predictions of this classifier", where=self.path, found=head[:80],
+                valid=f"# finished by: {self._owner}", hint="name another file, or remove this one",
+            )  # fmt: skip
+        rows = list(csv.reader(io.StringIO(rest), delimiter=delimiter))[1:]
+        sentences = [row[0] for row in rows if row]
+        numbers = [
+            number_in_cell(row[-1], f"{self.path}, line {i}") for i, row in enumerate(rows, start=3) if row
+        ]
+        values = checked_probabilities(numbers, sentences, str(self.path))
+        return dict(zip(sentences, values.tolist(), strict=True))
+
+
+def _delimiter(path: Path) -> str:
+    if path.suffix not in (".csv", ".tsv"):
+        raise InputError("unknown kind of file", where=path, found=path.suffix, valid=".csv, .tsv")
+    return "," if path.suffix == ".csv" else "\t"
+
+
+def _check_classes(model: Classifier, done: Mapping[str, float], kept: _PartialFile | None) -> list[str]:
+    """Refuse a classifier that takes good for bad; return notes."""
+    try:
+        good, bad = model(list(_GOOD)), model(list(_BAD))
+    except Exception as error:  # a table of known sentences, say, which is no fault
+        return [f"whether the classes are swapped could not be checked: {type(error).__name__}: {error}"]
+    wins = (good[:, None] > bad).mean() + 0.5 * (good[:, None] == bad).mean()
+    if wins <= 0.1:
+        raise _failed(
+            f"seems to have its classes swapped: of plain sentences it rates the good ones {good.mean():.2f} on average "
+            f"and the bad ones {bad.mean():.2f}; hand over the probability of the positive class, or say "
+            "check=False (--no-check)",
+            model, done, kept,
+        )  # fmt: skip
+    return []

@@ -1,0 +1,121 @@
+"""The two reference classifiers once trained: tables of numbers that predict with numpy alone.
+
+A bag of words (M.1) and a bidirectional LSTM on word vectors (M.2) of Bhaskaran & Bhallamudi (2019),
+section 3; how either splits a sentence into words, and the weights that it consists of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+BOW_TOKEN = re.compile(r"\b\w\w+\b")
+_TREEBANK_TOKEN = re.compile(r"\w+(?=n't\b)|n't\b|'\w+|\w+|[^\w\s]")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BagOfWords:
+    """A trained bag of words: log odds = intercept + coefficients . unit(counts * idf)."""
+
+    vocabulary: dict[str, int]
+    weights: dict[str, np.ndarray]  # idf (v,), coefficients (v,), intercept (1,)
+    settings: dict[str, Any]
+
+    def __call__(self, sentences: list[str]) -> npt.NDArray[np.float64]:
+        out = np.empty(len(sentences))
+        idf, coefficients = self.weights["idf"], self.weights["coefficients"]
+        for row, sentence in enumerate(sentences):
+            known = [self.vocabulary[w] for w in BOW_TOKEN.findall(sentence.lower()) if w in self.vocabulary]
+            columns, counts = np.unique(np.array(known, dtype=np.int64), return_counts=True)
+            values = counts * idf[columns]
+            length = np.linalg.norm(values)
+            out[row] = coefficients[columns] @ values / length if length else 0.0
+        return _logistic(out + self.weights["intercept"][0])
+
+    def unknown(self, sentences: list[str]) -> list[str]:
+        words = dict.fromkeys(w for s in sentences for w in BOW_TOKEN.findall(s.lower()))
+        return [w for w in words if w not in self.vocabulary]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BiLstm:
+    """A trained bidirectional LSTM on word vectors, run by numpy.
+
+    Sentences are taken in groups of one length, so that nothing is padded and no prediction depends on the
+    others of its batch.
+    """
+
+    vocabulary: dict[str, int]
+    # vectors (v, d); and for each direction, forward and backward: input (4h, d), state (4h, h),
+    # bias (4h,), the gates in the order input, forget, cell, output; output (2h,), output_bias (1,)
+    weights: dict[str, np.ndarray]
+    settings: dict[str, Any]
+
+    def __call__(self, sentences: list[str]) -> npt.NDArray[np.float64]:
+        ids = [self._ids(sentence) for sentence in sentences]
+        out = np.empty(len(ids))
+        for rows in rows_by_length(ids):
+            vectors = self._vectors([ids[row] for row in rows])
+            states = [self._last_state(vectors, "forward"), self._last_state(vectors[:, ::-1], "backward")]
+            out[rows] = (
+                np.concatenate(states, axis=1) @ self.weights["output"] + self.weights["output_bias"][0]
+            )
+        return _logistic(out)
+
+    def _ids(self, sentence: str) -> list[int]:
+        # -1: a word without a vector, which counts as zeros; so does a sentence without a word.
+        return [self.vocabulary.get(word, -1) for word in treebank_tokens(sentence)] or [-1]
+
+    def _vectors(self, ids: list[list[int]]) -> np.ndarray:
+        array = np.array(ids)
+        vectors = self.weights["vectors"][array]
+        vectors[array < 0] = 0.0
+        return vectors
+
+    def _last_state(self, vectors: np.ndarray, side: str) -> np.ndarray:
+        w = self.weights
+        inputs = vectors @ w[f"{side}_input"].T + w[f"{side}_bias"]
+        hidden = w[f"{side}_state"].shape[1]
+        state = np.zeros((len(vectors), hidden), dtype=inputs.dtype)
+        cell = np.zeros_like(state)
+        for step in range(vectors.shape[1]):
+            gates = inputs[:, step] + state @ w[f"{side}_state"].T
+            taken, kept, shown = (_logistic(gates[:, hidden * g : hidden * (g + 1)]) for g in (0, 1, 3))
+            cell = kept * cell + taken * np.tanh(gates[:, 2 * hidden : 3 * hidden])
+            state = shown * np.tanh(cell)
+        return state
+
+    def unknown(self, sentences: list[str]) -> list[str]:
+        words = dict.fromkeys(w for s in sentences for w in treebank_tokens(s))
+        return [w for w in words if w not in self.vocabulary]
+
+
+REFERENCE_KINDS: dict[str, tuple[type[BagOfWords] | type[BiLstm], tuple[str, ...]]] = {
+    "bow": (BagOfWords, ("idf", "coefficients", "intercept")),
+    "bilstm": (
+        BiLstm,
+        (
+            "vectors", "output", "output_bias", "forward_input", "forward_state", "forward_bias",
+            "backward_input", "backward_state", "backward_bias",
+        ),
+    ),
+}  # fmt: skip
+
+
+def treebank_tokens(sentence: str) -> list[str]:
+    return _TREEBANK_TOKEN.findall(sentence.lower())
+
+
+def rows_by_length(ids: Sequence[Sequence[int]]) -> list[npt.NDArray[np.int64]]:
+    """Return the rows of each length."""
+    lengths = np.array([len(row) for row in ids], dtype=np.int64)
+    return [np.flatnonzero(lengths == length) for length in np.unique(lengths)]
+
+
+def _logistic(x: np.ndarray) -> np.ndarray:
+    return 0.5 * (1.0 + np.tanh(0.5 * x))

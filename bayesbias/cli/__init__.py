@@ -1,0 +1,1 @@
+"""The command ``bayesbias``, one file a command."""

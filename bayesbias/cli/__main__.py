@@ -1,0 +1,5 @@
+"""``python -m bayesbias.cli``."""
+
+from bayesbias.cli.main import main
+
+main()

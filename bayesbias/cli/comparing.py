@@ -1,0 +1,209 @@
+"""The command ``bayesbias compare``."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayesbias.basics.errors import InputError
+from bayesbias.cli import options
+from bayesbias.runs.change import write_comparison
+
+if TYPE_CHECKING:
+    from bayesbias.studies.comparison import Comparison
+    from bayesbias.tables.pair_table import PairTable
+
+
+@click.command()
+@click.option("--original", metavar="A", help="Vectors before: a file, a gensim-data name, or minilm-static.")
+@click.option("--debiased", multiple=True, metavar="B", help="Vectors after; may be given several times.")
+@click.option("--wordlist", metavar="W", help="A word list: a shipped name or the path of a TOML file.")
+@click.option("--controls", metavar="C", help="Control words: 2022, 2021, none, or a TOML file.")
+@click.option("--original-distances", metavar="F", help="A table of distances (CSV or Parquet) instead.")
+@click.option(
+    "--debiased-distances", multiple=True, metavar="G", help="Tables after; may be given several times."
+)
+@click.option("--model", default="change", show_default=True, metavar="M", help="A model of the differences.")
+@options.allow_pickle()
+@options.prob()
+@options.rope
+@options.sampling
+@options.folder("Write fits, tables and figures here.")
+@options.as_json()
+def compare(
+    original: str | None,
+    debiased: tuple[str, ...],
+    wordlist: str | None,
+    controls: str | None,
+    original_distances: str | None,
+    debiased_distances: tuple[str, ...],
+    model: str,
+    allow_pickle: bool,
+    prob: float,
+    rope: float | None,
+    seed: int | None,
+    draws: int,
+    tune: int,
+    chains: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Compare debiased vectors with the original, pair by pair."""
+    from bayesbias.inference.estimands import ROPE
+    from bayesbias.models.loading import load_model
+    from bayesbias.studies import change
+
+    started = time.perf_counter()
+    if out is not None and out.exists() and not out.is_dir():
+        raise InputError("the output must be a folder", where=out, found="a file")
+    spec = load_model(model)
+    before, after = _tables(
+        original, debiased, wordlist, controls, original_distances, debiased_distances, allow_pickle
+    )
+    loaded = time.perf_counter()
+    found = change.compare(
+        before, after, spec, seed=seed, draws=draws, tune=tune, chains=chains,
+        progress=False if as_json else None,
+    )  # fmt: skip
+    half = float(ROPE if rope is None else rope)
+    files = write_comparison(found, out, prob, half) if out else []
+    if as_json:
+        payload = comparison_json(found, prob, half)
+        payload["timing"] = {
+            "load_s": round(loaded - started, 4),
+            "total_s": round(time.perf_counter() - started, 4),
+        }
+        click.echo(json.dumps(payload, allow_nan=False))
+    else:
+        _print_comparison(found, prob, half, files)
+
+
+def _tables(
+    original: str | None,
+    debiased: tuple[str, ...],
+    wordlist: str | None,
+    controls: str | None,
+    original_distances: str | None,
+    debiased_distances: tuple[str, ...],
+    allow_pickle: bool,
+) -> tuple[PairTable, dict[str, PairTable]]:
+    from bayesbias.tables.distances import distance_table
+    from bayesbias.tables.reading import read_distances
+    from bayesbias.vectors.loading import load_embedding
+    from bayesbias.words.listfile import load_wordlist
+
+    by_vectors = original is not None or debiased or wordlist is not None or controls is not None
+    by_tables = original_distances is not None or debiased_distances
+    valid = "--original A --debiased B --wordlist W, or --original-distances F --debiased-distances G"
+    if by_vectors and by_tables:
+        raise InputError("vectors and tables of distances do not mix", valid=valid)
+    if by_tables:
+        if original_distances is None or not debiased_distances:
+            raise InputError("nothing to compare", valid=valid)
+        names = _names(debiased_distances)
+        return read_distances(original_distances), {
+            name: read_distances(path) for name, path in zip(names, debiased_distances, strict=True)
+        }
+    if original is None or not debiased or wordlist is None:
+        raise InputError("nothing to compare", valid=valid)
+    words = load_wordlist(wordlist, controls=controls)
+
+    def table(source: str) -> PairTable:
+        return distance_table(load_embedding(source, words=words.words, allow_pickle=allow_pickle), words)
+
+    return table(original), {name: table(path) for name, path in zip(_names(debiased), debiased, strict=True)}
+
+
+def _names(paths: tuple[str, ...]) -> list[str]:
+    """Name each table after its file, by as much of the path as tells it from the others."""
+    stems = [Path(path).name.split(".")[0] or path for path in paths]
+    if len(set(stems)) == len(stems):
+        return stems
+    if len(set(paths)) < len(paths):
+        raise InputError("one debiased input is given twice", found=", ".join(paths))
+    return list(paths)
+
+
+def comparison_json(found: Comparison, prob: float, rope: float) -> dict[str, Any]:
+    """Return what ``bayesbias compare --json`` prints, but for the timing."""
+    from bayesbias.basics.files import records
+
+    ranked = {"associated", "different"} <= set(found.original.table["connection"])
+    return {
+        "model": found.provenance["model"]["name"],
+        "changes": records(found.changes(prob, rope)),
+        "contrasts": records(found.contrasts(prob, rope)),
+        "construction": {name: item.construction.as_dict() for name, item in found.methods.items()},
+        "ranking": records(found.ranking(prob, rope)) if ranked else [],
+        "joined": {name: dict(item.account) for name, item in found.methods.items()},
+        "diagnostics": found.diagnostics(),
+        "sentences": found.sentences(prob, rope),
+        "provenance": dict(found.provenance),
+    }
+
+
+def _print_comparison(found: Comparison, prob: float, rope: float, files: list[Path]) -> None:
+    import sys
+
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+    for sentence in found.sentences(prob, rope):
+        console.print(escape(sentence))
+    interval = f"{prob:.0%} HPDI"
+
+    def show(title: str, head: list[str], rows: list[list[str]]) -> None:
+        table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+        for place, name in enumerate(head):
+            table.add_column(name, no_wrap=True, justify="right" if 0 < place < 3 else "left")
+        for row in rows:
+            table.add_row(*map(escape, row))
+        console.print(table)
+
+    for name, item in found.methods.items():
+        lead = f"{name}, {len(item.pairs):,} pairs: "
+        for what, frame, column in (
+            ("change of the mean distance", found.changes(prob, rope, "population", name), "connection"),
+            ("change of the gaps", found.contrasts(prob, rope, "population", name), "contrast"),
+        ):
+            rows = frame[frame["level"] == "overall"].itertuples()
+            show(
+                f"{lead}{what}, for new words like these (population)",
+                [column, "change", interval, "verdict", *(["after"] if column == "contrast" else [])],
+                [
+                    [
+                        getattr(r, column),
+                        f"{r.mean:+.3f}",
+                        f"{r.hpdi_low:+.3f} to {r.hpdi_high:+.3f}",
+                        r.verdict,
+                        *([f"{r.after:+.3f} {r.verdict_after}"] if column == "contrast" else []),
+                    ]
+                    for r in rows
+                ],
+            )
+    if len(found.methods) > 1 and {"associated", "different"} <= set(found.original.table["connection"]):
+        show(
+            "Methods, by what they leave of associated - different",
+            ["method", "gap", interval, "verdict", "against the next"],
+            [
+                [
+                    r.method,
+                    f"{r.gap:+.3f}",
+                    f"{r.gap_low:+.3f} to {r.gap_high:+.3f}",
+                    r.verdict_after,
+                    r.verdict_next if isinstance(r.verdict_next, str) else "",
+                ]
+                for r in found.ranking(prob, rope).itertuples()
+            ],
+        )
+    for problem in found.diagnostics()["problems"]:
+        console.print(escape(f"NOT TO BE TRUSTED YET: {problem}"))
+    if files:
+        console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))

@@ -1,0 +1,97 @@
+"""The command ``bayesbias debias``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bayesbias.cli import options
+
+
+@click.command()
+@click.option(
+    "--embedding",
+    required=True,
+    metavar="E",
+    help="Word vectors: a file, a gensim-data name, or minilm-static.",
+)
+@click.option(
+    "--wordlist",
+    required=True,
+    metavar="W",
+    help="A word list with definitional sets: a name or a TOML file.",
+)
+@click.option("--controls", metavar="C", help="Control words of the list: 2022, 2021, none, or a TOML file.")
+@click.option("--method", type=click.Choice(["hard", "soft"]), default="hard", show_default=True)
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, metavar="FILE",
+    help="word2vec file: binary where FILE ends in .bin (or .bin.gz), else text.",
+)  # fmt: skip
+@click.option("--k", type=click.IntRange(1), help="Components of the subspace; by default classes less one.")
+@click.option(
+    "--neutralise", type=click.Choice(["attributes", "all_others"]), default="attributes", show_default=True,
+    help="The stereotypes of the list, or every word that is not protected.",
+)  # fmt: skip
+@click.option(
+    "--words", type=click.Choice(["all", "listed"]), default="all", show_default=True,
+    help="All vectors of E, or those of the list alone.",
+)  # fmt: skip
+@click.option("--equalise/--no-equalise", default=True, show_default=True, help="Of the hard method.")
+@click.option(
+    "--overlap", type=click.Choice(["merge", "last"]), default="merge", show_default=True,
+    help="Hard: join definitional sets that share words, or let the last one win, as published.",
+)  # fmt: skip
+@click.option(
+    "--lam", type=click.FloatRange(0), default=0.2, show_default=True, help="Weight of the soft method."
+)
+@options.allow_pickle()
+@options.as_json("Print the account as one JSON object.")
+def debias(
+    embedding: str,
+    wordlist: str,
+    controls: str | None,
+    method: str,
+    out: Path,
+    k: int | None,
+    neutralise: str,
+    words: str,
+    equalise: bool,
+    overlap: str,
+    lam: float,
+    allow_pickle: bool,
+    as_json: bool,
+) -> None:
+    """Debias word vectors and write them as word2vec."""
+    from bayesbias.debiasing.hard import hard_debias
+    from bayesbias.debiasing.soft import soft_debias
+    from bayesbias.vectors.loading import load_embedding
+    from bayesbias.vectors.writing import save_word2vec
+    from bayesbias.words.listfile import load_wordlist
+
+    listed = load_wordlist(wordlist, controls=controls)
+    in_sets = [word for group in listed.definitional_sets for word in group]
+    wanted = dict.fromkeys([*listed.words, *in_sets]) if words == "listed" else None
+    vectors: Any = embedding
+    if wanted is not None or embedding != "minilm-static":
+        vectors = load_embedding(embedding, words=wanted, allow_pickle=allow_pickle)
+    if wanted is not None and vectors.open_vocabulary:
+        import dataclasses
+
+        vectors = dataclasses.replace(vectors, open_vocabulary=False)
+    if method == "hard":
+        result = hard_debias(vectors, listed, k=k, neutralise=neutralise, equalise=equalise, overlap=overlap)
+    else:
+        result = soft_debias(vectors, listed, k=k, neutralise=neutralise, lam=lam)
+    save_word2vec(result.embedding, out, binary=out.name.removesuffix(".gz").endswith(".bin"))
+    if as_json:
+        click.echo(json.dumps({**result.as_dict(), "written": str(out)}, allow_nan=False))
+        return
+    click.echo(repr(result))
+    if 0 < len(result.unchanged) <= 12:
+        click.echo(f"  unchanged: {', '.join(result.unchanged)}")
+    for sentence in result.notes:
+        click.echo(f"  {sentence}")
+    click.echo(f"written: {out}")

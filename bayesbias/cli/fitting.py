@@ -1,0 +1,256 @@
+"""The commands ``bayesbias fit`` and ``bayesbias demo``."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import bayesbias
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import check_folder, records
+from bayesbias.cli import options
+from bayesbias.runs.words import write_run
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.inference.posterior import BiasFit
+    from bayesbias.tables.pair_table import PairTable
+
+DEMO = ("minilm-static", "religion")
+
+
+def _check_contrasts(table: PairTable) -> None:
+    """Refuse before sampling what could not be reported after it."""
+    from bayesbias.inference.estimands import CONTRASTS
+
+    present = set(table.frame["connection"].astype(str))
+    if not any({a, b} <= present for a, b in CONTRASTS):
+        raise InputError(
+            "no two connections that are contrasted with each other",
+            found=", ".join(sorted(present)),
+            valid="at least one of " + ", ".join(f"{a} and {b}" for a, b in CONTRASTS),
+        )
+
+
+@click.command()
+@click.option("--embedding", metavar="E", help="Word vectors: a file, a gensim-data name, or minilm-static.")
+@click.option("--wordlist", metavar="W", help="A word list: a shipped name or the path of a TOML file.")
+@click.option("--distances", metavar="FILE", help="A table of distances (CSV or Parquet) in place of both.")
+@click.option(
+    "--model", default="crossed", show_default=True, metavar="M", help="A shipped model or a TOML file."
+)
+@click.option("--controls", metavar="C", help="Control words: 2022, 2021, none, or a TOML file.")
+@click.option(
+    "--repeats",
+    type=click.Choice(["once", "keep"]),
+    default="once",
+    show_default=True,
+    help="How often a repeated row of FILE counts.",
+)
+@options.vector_files
+@options.prob()
+@options.rope
+@options.sampling
+@options.folder("Write table, fit, figures and summaries here.")
+@options.as_json()
+def fit(
+    embedding: str | None,
+    wordlist: str | None,
+    distances: str | None,
+    model: str,
+    controls: str | None,
+    repeats: str,
+    allow_pickle: bool,
+    invalid_utf8: str,
+    prob: float,
+    rope: float | None,
+    seed: int | None,
+    draws: int,
+    tune: int,
+    chains: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Fit a model to every pair of protected word and attribute."""
+    started = time.perf_counter()
+    check_folder(out)
+    from bayesbias.models.loading import load_model
+
+    spec = load_model(model)  # before minutes are spent on the vectors
+    table = _table_asked_for(embedding, wordlist, distances, controls, repeats, allow_pickle, invalid_utf8)
+    loaded = time.perf_counter()
+    _check_contrasts(table)
+    result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
+    fitted = time.perf_counter()
+    settings = {"prob": prob, "rope": bayesbias.ROPE if rope is None else rope}
+    earlier = out is not None and (out / "fit.nc").exists()
+    files = write_run(result, table, out, **settings) if out else []
+    if earlier:
+        click.echo(f"note: replaced the run that was in {out}", err=True)
+    if as_json:
+        payload = fit_json(result, **settings)
+        payload["timing"] |= {
+            "load_s": round(loaded - started, 4),
+            "fit_s": round(fitted - loaded, 4),
+            "total_s": round(time.perf_counter() - started, 4),
+        }
+        click.echo(json.dumps(payload, allow_nan=False))
+    else:
+        _print_fit(result, files, settings["prob"], settings["rope"])
+
+
+@click.command()
+@click.option(
+    "--out", type=click.Path(path_type=Path), default=Path("bayesbias-demo"), show_default=True, metavar="DIR"
+)
+@click.option("--seed", type=options.SEED, default=1, show_default=True)
+def demo(out: Path, seed: int) -> None:
+    """Run the main job on the embedded vectors and the religion list; needs no network."""
+    from bayesbias.findings.words import finding
+
+    check_folder(out)
+    table = bayesbias.distance_table(DEMO[0], DEMO[1])
+    click.echo(repr(table))
+    result = bayesbias.fit(table, "crossed", seed=seed, pointwise=False)
+    settings = {"prob": 0.89, "rope": float(bayesbias.ROPE)}
+    files = write_run(result, table, out, **settings)
+    _print_fit(result, files, settings["prob"], settings["rope"], with_finding=False)
+    click.echo(finding(result))
+
+
+def _table_asked_for(
+    embedding: str | None,
+    wordlist: str | None,
+    distances: str | None,
+    controls: str | None,
+    repeats: str,
+    allow_pickle: bool,
+    invalid_utf8: str,
+) -> PairTable:
+    if distances is not None:
+        if embedding or wordlist or controls:
+            raise InputError(
+                "--distances stands alone: it already holds the words and their distances",
+                hint="leave out --embedding, --wordlist and --controls, or --distances",
+            )
+        return bayesbias.read_distances(distances, repeats=repeats)
+    if embedding is None or wordlist is None:
+        raise InputError("nothing to fit", valid="--embedding E --wordlist W, or --distances FILE")
+    words = bayesbias.load_wordlist(wordlist, controls=controls)
+    vectors = bayesbias.load_embedding(
+        embedding, words=words.words, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8
+    )
+    return bayesbias.distance_table(vectors, words)
+
+
+def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
+    """Return what ``bayesbias fit --json`` prints."""
+    from bayesbias.findings.words import finding, shortcomings
+
+    columns = ["mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat"]
+    provenance = dict(result.provenance)
+    coverage, timing = provenance.pop("coverage"), provenance.pop("timing")
+    return {
+        "model": result.spec.name,
+        "summary": records(result.summary(prob)[["connection", "estimand", *columns, "n_pairs"]]),
+        "words": records(
+            result.words(prob)[["protected_word", "protected_class", "connection", "estimand", *columns]]
+        ),
+        "contrasts": records(result.contrasts(prob, rope)),
+        "parameters": records(result.parameters(prob)),
+        "diagnostics": result.diagnostics(),
+        "coverage": coverage,
+        "provenance": provenance,
+        "timing": dict(timing),
+        "shortcomings": shortcomings(result),
+        "finding": finding(result, prob, rope),
+    }
+
+
+def _print_fit(
+    result: BiasFit, files: list[Path], prob: float, rope: float, with_finding: bool = True
+) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from bayesbias.findings.words import coverage_sentences, finding, shortcomings
+
+    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+    for sentence in result.provenance["coverage"].get("notes", []):
+        console.print(escape(f"note: {sentence}"))
+    for sentence in coverage_sentences(result.provenance["coverage"]):
+        console.print(escape(sentence))
+    interval = f"{prob:.0%} HPDI"
+
+    def show(title: str, head: list[str], rows: list[list[str]]) -> None:
+        table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+        for position, name in enumerate(head):
+            table.add_column(name, no_wrap=True, justify="left" if position == 0 else "right")
+        for row in rows:
+            table.add_row(*row)
+        console.print(table)
+
+    show(
+        "Mean cosine distance, for new words like these",
+        ["connection", "mean", "sd", interval, "pairs"],
+        [
+            [
+                r.connection,
+                f"{r.mean:.3f}",
+                f"{r.sd:.3f}",
+                f"{r.hpdi_low:.3f} to {r.hpdi_high:.3f}",
+                f"{r.n_pairs:,}",
+            ]
+            for r in result.summary(prob).itertuples()
+        ],
+    )
+    frame = result.contrasts(prob, rope)
+
+    def show_contrasts(title: str, by: str, chosen: pd.DataFrame) -> None:
+        rows = [
+            [
+                getattr(r, by),
+                f"{r.mean:+.3f}",
+                f"{r.sd:.3f}",
+                f"{r.hpdi_low:+.3f} to {r.hpdi_high:+.3f}",
+                f"{r.p_below_zero:.3f}",
+                f"{r.p_in_rope:.3f}",
+            ]
+            for r in chosen.itertuples()
+        ]
+        heading = {"contrast": "contrast", "name": "class"}[by]
+        show(title, [heading, "mean", "sd", interval, "P(<0)", "in ROPE"], rows)
+
+    for estimand, holds in (("population", "new words like these"), ("these_words", "these words alone")):
+        chosen = frame[(frame["level"] == "overall") & (frame["estimand"] == estimand)]
+        show_contrasts(f"Contrasts, for {holds} ({estimand})", "contrast", chosen)
+    lead = frame["contrast"].iloc[0]
+    chosen = frame[
+        (frame["level"] == "class") & (frame["estimand"] == "population") & (frame["contrast"] == lead)
+    ]
+    if len(chosen) > 1:
+        show_contrasts(f"{lead} in each class, for new words like these", "name", chosen)
+    diagnostics = result.diagnostics()
+    for problem in diagnostics["problems"]:
+        console.print(escape(f"NOT TO BE TRUSTED YET: {problem}"))
+    if diagnostics["ok"]:
+        console.print(
+            f"converged: R-hat at most {diagnostics['max_r_hat']:.3f}, at least {diagnostics['min_ess_bulk']:.0f} effective draws"
+        )
+    method = result.provenance["sampler"]
+    if method["method"] == "pairwise":
+        console.print(escape(f"sampled pair by pair, since {method['why_pairwise']}"))
+    for sentence in shortcomings(result):
+        console.print(escape(f"look again: {sentence}"))
+    if with_finding:
+        console.print(escape(finding(result, prob, rope)))
+    if files:
+        console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))

@@ -1,0 +1,40 @@
+"""The command ``bayesbias``. Results go to stdout, everything else to stderr; bad input exits with 2."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+import bayesbias
+from bayesbias.basics.errors import BayesbiasError
+from bayesbias.cli.comparing import compare
+from bayesbias.cli.debiasing import debias
+from bayesbias.cli.fitting import demo, fit
+from bayesbias.cli.measuring import measure
+from bayesbias.cli.planning import calibrate, plan
+from bayesbias.cli.reporting import report
+from bayesbias.cli.sentence_tests import seat
+from bayesbias.cli.sentiment_analysis import sentiment
+from bayesbias.cli.shipped import check_wordlist, list_, show
+from bayesbias.cli.simulating import simulate
+from bayesbias.cli.sweeping import sweep
+
+COMMANDS = (
+    fit, demo, measure, simulate, calibrate, plan, debias, compare, seat, sentiment, sweep, report, list_, show, check_wordlist,
+)  # fmt: skip
+
+
+@click.group(commands=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(bayesbias.__version__, prog_name="bayesbias")
+def cli() -> None:
+    """Measure social association in word vectors, pair by pair, with honest uncertainty."""
+
+
+def main() -> None:
+    """Run the command; errors a user can mend are one message and exit code 2."""
+    try:
+        cli(prog_name="bayesbias")
+    except (BayesbiasError, OSError) as error:  # the latter say file and reason themselves
+        click.echo(f"bayesbias: {error}", err=True)
+        sys.exit(2)

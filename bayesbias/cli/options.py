@@ -1,0 +1,64 @@
+"""Options that commands share, so that one name means one thing everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+SEED = click.IntRange(0, 2**32 - 1)
+
+
+def prob(text: str = "Probability of the intervals.") -> Option:
+    """Probability of intervals, between 0 and 1."""
+    between = click.FloatRange(0, 1, min_open=True, max_open=True)
+    return click.option("--prob", type=between, default=0.89, show_default=True, help=text)
+
+
+def rope(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Half-width of the region of practical equivalence."""
+    positive = click.FloatRange(0, min_open=True)
+    return click.option("--rope", type=positive, help="Half-width of practical equivalence.")(command)
+
+
+def sampling(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Seed, draws, tuning steps and chains of the sampler."""
+    for name, default, text in (
+        ("--chains", 4, "Chains."),
+        ("--tune", 1000, "Tuning steps per chain."),
+        ("--draws", 1000, "Kept draws per chain."),
+    ):
+        command = click.option(name, type=click.IntRange(1), default=default, show_default=True, help=text)(
+            command
+        )
+    return click.option("--seed", type=SEED, help="Seed; same seed, same machine, same draws.")(command)
+
+
+def folder(text: str, **settings: Any) -> Option:
+    """Where to write."""
+    return click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help=text, **settings)
+
+
+def as_json(text: str = "Print one JSON object and nothing else.") -> Option:
+    """Output for scripts."""
+    return click.option("--json", "as_json", is_flag=True, help=text)
+
+
+def allow_pickle(what: str = "vectors") -> Option:
+    """Consent to run what a pickle holds."""
+    return click.option(
+        "--allow-pickle", is_flag=True, help=f"Read pickled {what}; this runs code in the file."
+    )
+
+
+def vector_files(command: Callable[..., Any]) -> Callable[..., Any]:
+    """How files of vectors are read."""
+    choice = click.Choice(["error", "skip"])
+    text = "What to do with words in the vectors that are not valid UTF-8."
+    command = click.option("--invalid-utf8", type=choice, default="error", show_default=True, help=text)(
+        command
+    )
+    return allow_pickle()(command)

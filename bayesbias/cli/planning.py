@@ -1,0 +1,255 @@
+"""The commands ``bayesbias calibrate`` and ``bayesbias plan``."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import records
+from bayesbias.basics.wording import number_of
+from bayesbias.cli import options
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.simulation.scenario import Scenario
+
+
+def _whole_numbers(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    try:
+        return tuple(int(part) for part in value.split(","))
+    except ValueError:
+        raise InputError(
+            f"{parameter.opts[0]} takes whole numbers with commas", found=value, valid="5,5,5"
+        ) from None
+
+
+def _scenario(
+    fit: str | None, words: tuple[int, ...] | None, attributes: tuple[int, ...] | None, **controls: Any
+) -> Scenario:
+    from bayesbias.inference.saving import load_fit
+    from bayesbias.simulation.scenario import Scenario, scenario_from_fit
+
+    scenario = scenario_from_fit(load_fit(fit)) if fit else Scenario()
+    given = {"words": words, "attributes": attributes, **controls}
+    return dataclasses.replace(
+        scenario, **{name: value for name, value in given.items() if value is not None}
+    )
+
+
+def _in_words(scenario: Scenario, fit: str | None, *, sizes: bool = True) -> str:
+    source = f"of {fit}" if fit else "of religion on Reddit"
+    words = ", ".join(f"{w} x {a}" for w, a in zip(scenario.words, scenario.attributes, strict=True))
+    classes = number_of(len(scenario.words), "class", "classes") + (
+        f" of protected words x stereotypes ({words})" if sizes else ""
+    )
+    return (
+        f"simulated from the model {scenario.model} at the spreads {source}: {classes}, {scenario.human} human and "
+        f"{scenario.neutral} neutral words"
+    )
+
+
+def _print_result(frame: pd.DataFrame, title: str) -> None:
+    click.echo(title)
+    click.echo(frame.to_string(index=False, float_format=lambda x: f"{x:.3f}", na_rep="-"))
+    click.echo()
+
+
+_SIZES = [
+    click.option(
+        "--fit",
+        metavar="FILE",
+        help="Take words and spreads from a fit (fit.nc); default: religion on Reddit.",
+    ),
+    click.option("--words", callback=_whole_numbers, metavar="N,N,..", help="Protected words of each class."),
+    click.option(
+        "--attributes", callback=_whole_numbers, metavar="N,N,..", help="Stereotypes of each class."
+    ),
+    click.option("--human", type=click.IntRange(0), help="Human control words."),
+    click.option("--neutral", type=click.IntRange(0), help="Neutral control words."),
+]
+
+
+def _sizes(command: Any) -> Any:
+    for option in reversed(_SIZES):
+        command = option(command)
+    return command
+
+
+@click.command()
+@_sizes
+@click.option(
+    "--embedding", metavar="E", help="Run the negative controls of these vectors instead; needs --wordlist."
+)
+@click.option("--wordlist", metavar="W", help="The word list of the negative controls.")
+@click.option("--controls", metavar="C", help="Control words of the negative controls, or none.")
+@click.option(
+    "--methods", default="crossed,hierarchical,weat,averages_t,pairs_t", show_default=True, metavar="M,M,.."
+)
+@click.option(
+    "--tables", type=click.IntRange(1), default=1000, show_default=True, help="Simulated tables of each kind."
+)
+@click.option("--seed", type=options.SEED, default=0, show_default=True)
+@options.prob()
+@click.option("--workers", type=click.IntRange(1), help="Processes; default: one per core.")
+@options.folder("Keep finished batches here.")
+@click.option("--resume", is_flag=True, help="Go on with the batches in DIR.")
+@options.as_json()
+def calibrate(
+    fit: str | None, words: tuple[int, ...] | None, attributes: tuple[int, ...] | None, human: int | None,
+    neutral: int | None, embedding: str | None, wordlist: str | None, controls: str | None, methods: str, tables: int,
+    seed: int, prob: float, workers: int | None, out: Path | None, resume: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Simulate tables with a known truth and report coverage, false alarms and power of every method.
+
+    METHODS are names or files of models (crossed, hierarchical, shared, additive, robust) and the tests weat,
+    averages_t (paired t-test over words) and pairs_t (Welch's t-test over pairs). The model that tables are simulated
+    from is that of --fit, or crossed: its own intervals have the truth on their side, those of the others have not.
+
+    With --embedding and --wordlist the meaning is taken out of real vectors instead (vectors made random, classes or
+    stereotypes shuffled), and one model is held to them. That takes --methods MODEL, --controls, --tables, --seed
+    and --prob.
+    """
+    from bayesbias.simulation import calibration, shuffles
+
+    if embedding or wordlist:
+        if not (embedding and wordlist):
+            raise InputError("negative controls need vectors and a list", valid="--embedding E --wordlist W")
+        asked = {"--fit": fit, "--words": words, "--attributes": attributes, "--human": human, "--neutral": neutral,
+                 "--workers": workers, "--out": out, "--resume": resume or None}  # fmt: skip
+        for option, value in asked.items():
+            if value is not None:
+                raise InputError(f"{option} has no meaning for negative controls", found=str(value))
+        chosen = (
+            click.get_current_context().get_parameter_source("methods")
+            is click.core.ParameterSource.COMMANDLINE
+        )
+        model = methods if chosen else "crossed"
+        if "," in model:
+            raise InputError("negative controls are of one model", where="--methods", found=model)
+        frame = shuffles.negative_controls(
+            embedding, wordlist, model, tables=tables, seed=seed, prob=prob, controls=controls
+        )
+        if as_json:
+            about = {"model": model, "tables": tables, "seed": seed, "prob": prob}
+            click.echo(json.dumps({**about, "negative_controls": records(frame)}, allow_nan=False))
+        else:
+            _print_result(
+                frame,
+                f"associated - different by {model}, real and with the meaning taken out. called: share of tables whose "
+                f"{prob:.0%} interval leaves out zero;\nwhere there is nothing to find, about {1 - prob:.0%} or less. "
+                f"mean, sd: of the posterior means. Seed {seed}.",
+            )
+        return
+    if controls:
+        raise InputError(
+            "--controls are for negative controls", found=controls, valid="--human N, --neutral N"
+        )
+    scenario = _scenario(fit, words, attributes, human=human, neutral=neutral)
+    settings: dict[str, Any] = {
+        "tables": tables, "methods": methods.split(","), "seed": seed, "prob": prob, "workers": workers, "resume": resume,
+    }  # fmt: skip
+    frames = {}
+    for name, kind in (("difference", scenario), ("no_difference", scenario.without_difference())):
+        frames[name] = calibration.calibrate(kind, out=out / name if out else None, **settings)
+    if as_json:
+        about = {"scenario": dataclasses.asdict(scenario), "tables": tables, "seed": seed, "prob": prob}
+        found = {name: records(frame) for name, frame in frames.items()}
+        click.echo(json.dumps({**about, **found}, allow_nan=False))
+        return
+    click.echo(f"{tables:,} tables of each kind, {_in_words(scenario, fit)}; seed {seed}.")
+    click.echo(
+        "Standard errors of shares after Agresti and Coull; a dash where a method has no such answer.\n"
+    )
+    _print_result(
+        frames["difference"],
+        f"{prob:.0%} intervals where connections differ (called = power, of which wrong_sign in the wrong direction)",
+    )
+    _print_result(frames["no_difference"], f"{prob:.0%} intervals where they do not (called = false alarms)")
+
+
+@click.command()
+@click.option("--width", type=float, required=True, help="Wanted width of the interval, in cosine distance.")
+@click.option("--contrast", default="associated - different", show_default=True)
+@options.prob("Probability of the interval.")
+@click.option(
+    "--fit", metavar="FILE", help="Take classes and spreads from a fit (fit.nc); default: religion on Reddit."
+)
+@click.option(
+    "--check",
+    type=click.IntRange(0),
+    default=20,
+    show_default=True,
+    help="Simulated tables for each check; 0: none, and widths are too narrow.",
+)
+@click.option("--seed", type=options.SEED, default=0, show_default=True)
+@options.as_json()
+def plan(
+    width: float, contrast: str, prob: float, fit: str | None, check: int, seed: int, as_json: bool
+) -> None:
+    """Say how many protected words and stereotypes per class make an interval narrow enough.
+
+    Tried are 3 to 30 protected words and 3 to 50 stereotypes per class, with as many classes and control words as the
+    fit has. known_width is the width were the spreads known; a study has to learn them, so that combinations are
+    checked by fits of simulated tables, those with the fewest words per class first, until one passes.
+    """
+    import pandas as pd
+
+    from bayesbias.simulation.planning import plan_words
+
+    scenario = _scenario(fit, None, None)
+    frame = plan_words(width, contrast=contrast, scenario=scenario, prob=prob, check=check, seed=seed)
+    enough = frame[frame["enough"]]
+    if as_json:
+        best = records(enough.head(1))
+        about = {"width": width, "contrast": contrast, "prob": prob, "seed": seed, "check": check}
+        scenario_of = {"model": scenario.model, "scenario": dataclasses.asdict(scenario)}
+        click.echo(
+            json.dumps(
+                {**about, **scenario_of, "best": best[0] if best else None, "combinations": records(frame)}
+            )
+        )
+        return
+    checked = frame[frame["simulated_width"].notna()]
+    rest = (enough if len(enough) else frame.sort_values("known_width")).drop(
+        index=checked.index, errors="ignore"
+    )
+    _print_result(
+        pd.concat([checked, rest.head(max(3, 10 - len(checked)))]),
+        f"width of the {prob:.0%} interval of {contrast}, {_in_words(scenario, fit, sizes=False)}.\n"
+        "Words per class; "
+        + (f"first what was checked with {check} simulated tables, then the " if len(checked) else "the ")
+        + ("leanest that are enough at known spreads" if len(enough) else "narrowest at known spreads")
+        + f" ({len(frame)} combinations in all, with --json). Seed {seed}.",
+    )
+    row = (enough if len(enough) else frame.sort_values("known_width")).iloc[0]
+    words = f"{row['words']} protected words and {row['attributes']} stereotypes per class"
+    if enough.empty and checked.empty:
+        click.echo(
+            f"none of these reaches {width:g}: even {words} make it {row['known_width']:.3f}. Control words and classes are "
+            "held as they are, and may be what limits it"
+        )
+    elif enough.empty:
+        click.echo(f"none of these reaches {width:g} once the spreads have to be learned")
+    elif check == 0:
+        click.echo(
+            f"{words} make it {row['known_width']:.3f} wide were the spreads known; they are not, so expect more "
+            "(--check simulates how much)"
+        )
+    else:
+        error = f" (standard error {row['simulated_se']:.3f})" if row["simulated_se"] > 0 else ""
+        close = width - row["simulated_width"] < 2 * row["simulated_se"]
+        click.echo(
+            f"{words} make it {row['simulated_width']:.3f} wide on average in {check} simulated tables{error}, and in 80% of "
+            f"them {row['simulated_80']:.3f} at most"
+            + ("; a close call, which more tables (--check) decide" if close else "")
+        )

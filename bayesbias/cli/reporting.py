@@ -1,0 +1,37 @@
+"""The command ``bayesbias report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="FILE.html",
+    help="Write the report here.",
+)
+@click.option(
+    "--prob",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Probability of the intervals; by default that of the tables in RUN.",
+)
+@click.option(
+    "--rope",
+    type=click.FloatRange(0, min_open=True),
+    help="Half-width of practical equivalence; by default that of the tables in RUN.",
+)
+def report(run: Path, out: Path, prob: float | None, rope: float | None) -> None:
+    """Write one self-contained HTML file on a fit or a comparison.
+
+    RUN is a folder that `bayesbias fit`, `bayesbias compare` or `bayesbias sentiment --bayes` wrote with --out, or a
+    .nc file of a fit. The file needs no network and no other file; it can be mailed, opened in any browser and printed.
+    """
+    from bayesbias.report.page import write_report
+
+    click.echo(f"written: {write_report(run, out, prob=prob, rope=rope)}")

@@ -1,0 +1,212 @@
+"""The commands ``bayesbias seat`` and ``bayesbias seat sentences``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayesbias.basics.files import check_folder, records
+from bayesbias.cli import options
+from bayesbias.findings.sentences import named_encoder, seat_sentences
+from bayesbias.runs.sentences import write_seat
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from bayesbias.studies.seat_result import SeatResult
+
+
+@click.group(invoke_without_command=True)
+@click.option(
+    "--encoder", "encoders", multiple=True, metavar="E", default=("minilm-static",), show_default=True,
+    help="minilm-static, cbow:EMBEDDING, sentence-transformers:MODEL, transformers:MODEL?pooling=cls, or a file of "
+    "vectors (npz, h5, parquet: arrays sentences and vectors). PATH?name=NAME gives a name. May be given several times.",
+)  # fmt: skip
+@click.option(
+    "--tests", default="all", show_default=True, metavar="T",
+    help="Names joined by commas (see `bayesbias seat sentences`), all, or the path of a test or of a word list.",
+)  # fmt: skip
+@click.option(
+    "--published-cut", is_flag=True, help="Leave out the sentences that the authors dropped at random."
+)
+@click.option("--bayes", is_flag=True, help="Fit the hierarchical model to every test as well.")
+@options.prob("Probability of the intervals, with --bayes.")
+@options.sampling
+@click.option(
+    "--samples", type=click.IntRange(1), default=99_999, show_default=True,
+    help="Partitions drawn for the published p-value where there are more than 100,000.",
+)  # fmt: skip
+@click.option("--no-cache", is_flag=True, help="Neither read nor keep vectors on the disk.")
+@options.folder("Write tables, provenance and figures here.")
+@options.as_json("Print one JSON list of rows and nothing else.")
+@click.pass_context
+def seat(
+    context: click.Context,
+    encoders: tuple[str, ...],
+    tests: str,
+    published_cut: bool,
+    bayes: bool,
+    prob: float,
+    seed: int | None,
+    samples: int,
+    draws: int,
+    tune: int,
+    chains: int,
+    no_cache: bool,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Run sentence tests (SEAT) on sentence encoders.
+
+    A test that fails on an encoder is reported, and the others go on.
+
+    \b
+    Exit codes: 0 all tests were run; 1 the results were printed and written, but some tests failed (on stderr,
+    and in failures.csv); 2 the input cannot be used, and nothing was run.
+    """  # noqa: D301 - click's mark for a paragraph to leave as it is
+    if context.invoked_subcommand is not None:
+        return
+    check_folder(out)
+    from bayesbias.studies.sentences import seat as run
+
+    result = run(
+        tests,
+        encoders,
+        published_cut=published_cut,
+        samples=samples,
+        seed=seed,
+        bayes=bayes,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        prob=prob,
+        cache=not no_cache,
+        progress=False if as_json else None,
+    )
+    files = write_seat(result, out) if out else []
+    if as_json:
+        click.echo(json.dumps(seat_json(result), allow_nan=False))
+    else:
+        _print_tests(result, files)
+    for row in result.failures.itertuples():
+        click.echo(f"bayesbias: {named_encoder(row.model, row.options)}, {row.test}: {row.reason}", err=True)
+    context.exit(1 if len(result.failures) else 0)
+
+
+@seat.command()
+@click.argument("test", required=False)
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="By default standard output.")
+@click.option(
+    "--level", type=click.Choice(["word", "sentence", "unbleached"]),
+    help="Of a word list: its words, or sentences made of them.",
+)  # fmt: skip
+@click.option(
+    "--published-cut", is_flag=True, help="Leave out the sentences that the authors dropped at random."
+)
+@click.option("--parts", is_flag=True, help="Also write the word and template of each sentence.")
+def sentences(
+    test: str | None, out: Path | None, level: str | None, published_cut: bool, parts: bool
+) -> None:
+    """Write a test in the published format; without TEST, list the names there are.
+
+    TEST is the name of a published test, or the path of a word list of your own, whose kinds of words stand in a
+    table [kinds].
+    """
+    from bayesbias.words.sentence_making import sentence_test, shipped_tests
+    from bayesbias.words.sentence_tests import published_json, write_test
+
+    if test is None:
+        click.echo("\n".join(shipped_tests()))
+        return
+    made = sentence_test(test, level=level, published_cut=published_cut)
+    if out is None:
+        click.echo(published_json(made, parts))
+    else:
+        write_test(made, out, parts=parts)
+        click.echo(f"{made!r}\nwritten: {out}", err=True)
+
+
+def seat_json(result: SeatResult) -> list[dict[str, Any]]:
+    """Return what ``bayesbias seat --json`` prints; what does not exist is null."""
+    rows = records(result.frame)
+    # Pandas writes 15 decimals, which is nothing of a p-value of 1e-20.
+    said: dict[Any, list[str]] = {}
+    for note in result.notes.itertuples():
+        said.setdefault((note.model, note.options, note.test), []).append(note.note)
+    for row, exact in zip(rows, result.frame.to_dict("records"), strict=True):
+        row |= {key: exact[key] for key, value in row.items() if isinstance(value, float)}
+        row["notes"] = said.get((row["model"], row["options"], row["test"]), [])
+    return rows
+
+
+def _print_tests(result: SeatResult, files: list[Path]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 10_000)
+    table = result.table()
+    shown = Table(
+        title="SEAT effect sizes (* p < 0.01; ** also after Holm's correction over all rows; † see the notes below)",
+        title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1),
+    )  # fmt: skip
+    for place, name in enumerate([*table.index.names, *table.columns]):
+        shown.add_column(escape(str(name)), no_wrap=True, justify="left" if place < 2 else "right")
+    last = None
+    for (test, context), row in zip(table.index, table.itertuples(index=False), strict=True):
+        shown.add_row(*map(escape, ["" if test == last else test, context, *row]))
+        last = test
+    console.print(shown)
+    if "contrast" in result.frame:
+        _print_contrasts(console, result)
+    for sentence in seat_sentences(result):
+        console.print(escape(sentence))
+    if files:
+        console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
+
+
+def _print_contrasts(console: Console, result: SeatResult) -> None:
+    from rich import box
+    from rich.markup import escape
+    from rich.table import Table
+
+    prob = result.provenance["prob"]
+    table = Table(
+        title="associated - different in cosine distance, for new words and, where there are several, new templates "
+        "(negative: as the test supposes), and shares of variance (-: not in this test)",
+        title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1),
+    )  # fmt: skip
+    several = result.frame.groupby(["model", "options"]).ngroups > 1
+    head = [
+        "test",
+        *(["encoder"] if several else []),
+        "contrast",
+        f"{prob:.0%} HPDI",
+        "word",
+        "template",
+        "both",
+        "rest",
+        "note",
+    ]
+    for name in head:
+        table.add_column(
+            name, no_wrap=True, justify="left" if name in ("test", "encoder", "note") else "right"
+        )
+    named = result.named()
+    frame = result.frame.loc[named.index]
+    for row in frame.itertuples():
+        if row.contrast != row.contrast:
+            numbers, note = [""] * 6, "not fitted"
+        else:
+            numbers = [f"{row.contrast:+.3f}", f"{row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}"]
+            shares = (row.share_word, row.share_template, row.share_sentence, row.share_residual)
+            numbers += ["-" if share != share else f"{share:.0%}" for share in shares]
+            note = "" if row.converged else "not to be trusted yet"
+        encoder = [named_encoder(row.model, row.options)] if several else []
+        table.add_row(*map(escape, [row.test, *encoder, *numbers, note]))
+    console.print(table)

@@ -1,0 +1,184 @@
+"""What ``bayesbias sentiment`` prints: tables and sentences, or one JSON object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.basics.files import records
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.inference.posterior import BiasFit
+    from bayesbias.studies.sentiment import SentimentAnalysis
+
+_SHOWN = 4  # rows at either end of a list
+
+
+def sentiment_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float) -> dict[str, Any]:
+    """Return what ``bayesbias sentiment --json`` prints, but for the timing."""
+    from bayesbias.findings.sentiment import sentiment_doubts, sentiment_in_words
+    from bayesbias.studies.sentiment_fit import contrasts_or_why_not
+
+    each = [_of_classifier(analysis, fit, name, prob) for name in analysis.classifiers]
+    out: dict[str, Any] = dict(each[0]) if len(each) == 1 else {"classifiers": each}
+    out |= {
+        "words": analysis.provenance.get("occupations", {}),
+        "hypotheses": analysis.provenance["hypotheses"],
+        "directions": {"f_minus_m": "female - male", "t": "male - female"},
+        "sentences": sentiment_in_words(analysis, fit, prob),
+        "notes": list(analysis.notes),
+    }
+    if fit is None:
+        return out | {"provenance": {"classifiers": analysis.provenance["classifiers"]}}
+    if len(each) > 1:
+        compared, _ = contrasts_or_why_not(fit, prob)
+        out["contrasts"] = [] if compared is None else records(compared)
+    provenance = dict(fit.provenance)
+    provenance.pop("timing", None)
+    provenance["classifiers"] = analysis.provenance["classifiers"]
+    return out | {
+        "model": fit.spec.name,
+        "outcome": fit.spec.outcome,
+        "diagnostics": fit.diagnostics(),
+        "doubts": sentiment_doubts(fit),
+        "provenance": provenance,
+    }
+
+
+def _of_classifier(
+    analysis: SentimentAnalysis, fit: BiasFit | None, name: str, prob: float
+) -> dict[str, Any]:
+    found = analysis.as_dict(name)
+    found.pop("notes")
+    if fit is None:
+        return found
+    for key, estimand in (
+        ("overall", "these_words"),
+        ("new_nouns", "new_nouns"),
+        ("new_professions", "new_professions"),
+        ("population", "population"),
+    ):
+        found[key] = _first_of_tests(fit.summary(prob, estimand), name)
+    found["shares"] = {
+        row["source"]: {k: row[k] for k in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
+        for row in records(fit.shares(prob, group=name))
+    }
+    for level, rows in (("profession", found["professions"]), ("noun_pair", found["noun_pairs"])):
+        for estimand in ("these_words", "population"):
+            frame = fit.means(level, prob, estimand)
+            frame = frame[frame["classifier"] == name].set_index("name")
+            for row in rows:
+                row[estimand] = _interval_of(frame.loc[row[level]].to_dict())
+    return found
+
+
+def _first_of_tests(frame: pd.DataFrame, name: str) -> dict[str, Any]:
+    (row,) = records(frame[frame["classifier"] == name])
+    return _interval_of(row) | {k: row[k] for k in ("estimand", "ess_bulk", "r_hat")}
+
+
+def _interval_of(row: dict[str, Any]) -> dict[str, Any]:
+    return {k: float(row[k]) for k in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
+
+
+def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float, files: list[Path]) -> None:
+    import sys
+
+    from rich import box
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    from bayesbias.findings.sentiment import (
+        between_classifiers,
+        sentiment_doubts,
+        sentiment_in_words,
+        signed,
+        verdict,
+    )
+    from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
+
+    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
+
+    def show(title: str, head: list[str], rows: Iterable[list[str]]) -> None:
+        table = Table(
+            title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1)
+        )
+        for place, column in enumerate(head):
+            table.add_column(column, no_wrap=True, justify="right" if place else "left")
+        for row in rows:
+            table.add_row(*map(escape, row))
+        console.print(table)
+
+    def number(value: Any, form: str) -> str:
+        return "-" if value is None else format(value, form)
+
+    interval = f"{prob:.0%} HPDI"
+    for name in analysis.classifiers:
+        found = analysis.as_dict(name)
+        show(
+            f"{name}: paired t-tests of male against female",
+            ["one observation is", "n", "female - male", "t (male - female)", "p"],
+            [
+                [
+                    row.get("unit", "sentence_pair").replace("_", " "),
+                    str(row["n"]),
+                    f"{row['f_minus_m']:+.4f}",
+                    number(row["t"], ".2f"),
+                    number(row["p_value"], ".2g"),
+                ]
+                for row in (found, *found["units"])
+            ],
+        )
+        if fit is not None and fit.diagnostics()["ok"]:
+            rows = []
+            for estimand, holds in SENTIMENT_ESTIMANDS.items():
+                row = _first_of_tests(fit.summary(prob, estimand), name)
+                ends = row["hpdi_low"], row["hpdi_high"]
+                mean, low, high = signed(row["mean"], *ends)
+                rows.append([holds, mean, f"{low} to {high}", verdict(*ends)])
+            scale = "log odds" if fit.spec.outcome == "logit_difference" else "probability"
+            show(
+                f"{name}: female - male by the model {fit.spec.name}, in {scale}",
+                ["holds for", "mean", interval, "verdict"],
+                rows,
+            )
+        pairs = [[r["noun_pair"], f"{r['difference']:+.3f}"] for r in found["noun_pairs"]]
+        show(f"{name}: noun pairs", ["noun pair", "female - male"], _ends(pairs))
+        professions = [
+            [r["profession"], f"{r['sentiment']:.3f}", f"{r['difference']:+.3f}"]
+            for r in found["professions"]
+        ]
+        show(
+            f"{name}: professions, by their sentiment",
+            ["profession", "sentiment", "female - male"],
+            _ends(professions),
+        )
+        for sentence in sentiment_in_words(analysis, fit, prob, name):
+            console.print(escape(sentence))
+        console.print()
+    if fit is not None:
+        for sentence in between_classifiers(fit, prob):
+            console.print(escape(sentence))
+        for sentence in sentiment_doubts(fit):
+            console.print(escape(f"look again: {sentence}"))
+        state = fit.diagnostics()
+        for problem in state["problems"]:
+            console.print(escape(f"NOT TO BE TRUSTED YET: {problem}"))
+        if state["ok"]:
+            console.print(
+                f"converged: R-hat at most {state['max_r_hat']:.3f}, at least {state['min_ess_bulk']:.0f} effective draws"
+            )
+    for note in analysis.notes:
+        console.print(escape(f"note: {note}"))
+    if files:
+        console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
+
+
+def _ends(rows: list[list[str]]) -> list[list[str]]:
+    if len(rows) <= 2 * _SHOWN + 1:
+        return rows
+    return [*rows[:_SHOWN], ["...", *[""] * (len(rows[0]) - 1)], *rows[-_SHOWN:]]

@@ -1,0 +1,122 @@
+"""The command ``bayesbias simulate``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import records
+from bayesbias.cli import options
+
+
+@click.command()
+@click.argument("what", type=click.Choice(["paper", "null", "grid"]))
+@click.option(
+    "--draws", type=click.IntRange(2), help="Simulated tables: 10000 for paper and null, 2000 for grid."
+)
+@click.option("--seed", type=options.SEED, default=1, show_default=True, help="For null and grid.")
+@click.option(
+    "--words", metavar="N,...", help="Protected words per class: one number for null, several for grid."
+)
+@click.option("--attributes", type=click.IntRange(1), help="Attributes in A and in B, for null and grid.")
+@click.option("--pair-sd", metavar="SD,...", help="Spread of pairs, for null and grid.")
+@click.option("--attribute-sd", metavar="SD,...", help="Spread of attribute words, for grid.")
+@options.as_json("Print JSON and nothing else.")
+def simulate(
+    what: str,
+    draws: int | None,
+    seed: int,
+    words: str | None,
+    attributes: int | None,
+    pair_sd: str | None,
+    attribute_sd: str | None,
+    as_json: bool,
+) -> None:
+    """Run the critique: the paper's simulations, effect sizes without a difference, false alarms."""
+    from bayesbias.simulation import alarms, nulls, paper
+
+    given = {
+        "--words": words,
+        "--attributes": attributes,
+        "--pair-sd": pair_sd,
+        "--attribute-sd": attribute_sd,
+    }
+    foreign = {"paper": list(given), "null": ["--attribute-sd"], "grid": []}[what]
+    for option in foreign:
+        if given[option] is not None:
+            raise InputError(f"{option} has no meaning for {what!r}", found=given[option])
+    sizes, pairs, spreads = (
+        _numbers(text, option, kind)
+        for text, option, kind in (
+            (words, "--words", int),
+            (pair_sd, "--pair-sd", float),
+            (attribute_sd, "--attribute-sd", float),
+        )
+    )
+    if what == "paper":
+        frame = paper.simulate_paper(10_000 if draws is None else draws)
+        _print_frame(frame, as_json)
+    elif what == "null":
+        for option, numbers in (("--words", sizes), ("--pair-sd", pairs)):
+            if numbers is not None and len(numbers) != 1:
+                raise InputError("one number is expected", where=option, found=numbers)
+        n = 2 if sizes is None else sizes[0]
+        null = nulls.null_distribution(
+            n, n, 5 if attributes is None else attributes, 0.05 if pairs is None else pairs[0],
+            draws=10_000 if draws is None else draws, seed=seed,
+        )  # fmt: skip
+        frame = null.summary()
+        if as_json:
+            fields = ("n_x", "n_y", "n_attributes", "sd", "denominator", "draws", "seed", "largest")
+            click.echo(
+                json.dumps(
+                    {**{f: getattr(null, f) for f in fields}, "summary": records(frame)}, allow_nan=False
+                )
+            )
+        else:
+            click.echo(f"effect sizes of {n} + {n} words without any difference, at most {null.largest:.4f}")
+            _print_frame(frame, False)
+    else:
+        settings: dict[str, Any] = {
+            "n_words": sizes, "pair_sd": pairs, "attribute_sd": spreads, "n_attributes": attributes, "draws": draws,
+        }  # fmt: skip
+        given_settings = {key: value for key, value in settings.items() if value is not None}
+        frame = alarms.simulate_grid(seed=seed, **given_settings)
+        if as_json:
+            _print_frame(frame, True)
+            return
+        click.echo(_GRID)
+        _print_frame(frame.drop(columns=["effect_low", "effect_high", "draws"]), False, 3)
+
+
+_GRID = """\
+How often each method calls a difference that is not there (alarms, at the 5 % level, with a 95 % interval), and how far
+the truth lies from its score (truth_sd, truth_low, truth_high) beside the standard error it claims (claimed_sd).
+Question "classes": do two classes of words differ? "tables": did the mean of one class move between two tables?
+"""
+
+
+def _numbers(text: str | None, option: str, kind: type) -> list[Any] | None:
+    if text is None:
+        return None
+    numbers = []
+    for part in text.split(","):
+        try:
+            numbers.append(kind(part))
+        except ValueError:
+            noun = "whole numbers" if kind is int else "numbers"
+            raise InputError(
+                "not a number", where=option, found=part, valid=f"{noun}, with commas between"
+            ) from None
+    return numbers
+
+
+def _print_frame(frame: Any, as_json: bool, digits: int = 7) -> None:
+    if as_json:
+        click.echo(json.dumps(records(frame), allow_nan=False))
+    else:
+        frame = frame.astype({c: float for c in frame.columns if str(frame[c].dtype) == "Float64"})
+        click.echo(frame.to_string(index=False, na_rep="-", float_format=lambda value: f"{value:.{digits}g}"))

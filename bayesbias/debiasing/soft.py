@@ -1,0 +1,164 @@
+"""Soft debiasing: a linear map that weighs leaving the subspace against keeping inner products.
+
+The map T of Bolukbasi et al. (2016, arXiv:1607.06520) and Manzini et al. (2019, arXiv:1904.04047), which
+minimises ``|(TW)'(TW) - W'W|^2 + lam |(TN)'(TB)|^2``: inner products of the vocabulary W are to stay, the
+neutralised words N are to leave the subspace B.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.debiasing.account import Debiased, with_account
+from bayesbias.debiasing.subspace import prepare
+from bayesbias.words.wordlist import WordList
+
+__all__ = ["LAM", "soft_debias"]
+
+LAM = 0.2
+"""The published weight of leaving B against keeping inner products (Bolukbasi et al., appendix)."""
+
+
+def soft_debias(
+    embedding: Any,
+    wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,
+    *,
+    lam: float = LAM,
+    sets: Iterable[Sequence[str]] | None = None,
+    k: int | None = None,
+    neutralise: str | Sequence[str] = "attributes",
+) -> Debiased:
+    """Debias softly: one linear map of all vectors, between keeping them and taking words out of B.
+
+    Parameters
+    ----------
+    embedding, wordlist, sets, k, neutralise
+        As in `hard_debias`.
+    lam : float >= 0
+        Weight of taking the neutralised words out of B. The published 0.2 is against the *sum* over all pairs
+        of the vocabulary, so that the same number does less in a large vocabulary than in a small one.
+
+    Returns
+    -------
+    Debiased
+        Vectors ``Tw / |Tw|``. T is determined up to a rotation, which changes no cosine; the symmetric one is
+        taken.
+
+    Raises
+    ------
+    InputError
+        As `hard_debias`; also for a negative `lam` and where nothing is neutralised.
+
+    Notes
+    -----
+    The problem is convex in ``A = T'T``, positive semidefinite: ``|W'(A - I)W|^2 + lam |N'AB|^2``. The first
+    term needs of the vocabulary only ``S = WW'``, d by d, and with ``X = S^(1/2) A S^(1/2)`` becomes
+    ``|X - S|^2``; outside the span of the vocabulary A stays I. The optimum without the bound on A
+    has a closed form, one linear system of d times k numbers, since B has k dimensions only. Where that X is
+    positive semidefinite it is the answer; else accelerated projected gradients go on from there until a
+    step changes X by less than 1e-12 of its size.
+
+    Examples
+    --------
+    >>> vectors = {"he": [1, 0.2], "she": [-1, 0.4], "nurse": [-0.5, 1], "day": [0.3, 1]}
+    >>> result = soft_debias(vectors, sets=[["he", "she"]], neutralise=["nurse"], lam=1)
+    >>> result.settings["solver"], result.settings["kept_in_subspace"] < 1
+    ('closed form', True)
+    """
+    if not (lam >= 0 and np.isfinite(lam)):
+        raise InputError("the weight must be a finite number of at least 0", where="lam", found=lam)
+    job = prepare(embedding, wordlist, sets, k, neutralise)
+    if not job.neutralised:
+        raise InputError("soft debiasing needs words to neutralise", where="neutralise", found="none")
+    transform, solved = _soft_map(
+        job.unit, job.unit[[job.row[word] for word in job.neutralised]], job.basis, float(lam)
+    )
+    out = job.unit @ transform.T
+    length = np.linalg.norm(out, axis=1, keepdims=True)
+    if length.min() < 1e-8:
+        word = job.embedding.words[int(length.argmin())]
+        raise FitError(f"the map leaves nothing of the vector of {word!r}; take a smaller lam")
+    out = out / length
+    mine = [job.row[word] for word in job.neutralised]
+    was, left = (float(np.linalg.norm(v[mine] @ job.basis.T)) for v in (job.unit, out))
+    share = left / was if was else 1.0
+    notes = [*job.notes, f"the neutralised words keep {share:.2%} of their length in the subspace"]
+    settings = {"lam": float(lam), **solved, "kept_in_subspace": share}
+    return with_account(job, out, "soft", (), notes, settings)
+
+
+def _soft_map(
+    unit: np.ndarray, neutral: np.ndarray, basis: np.ndarray, lam: float
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """Return the symmetric map T, shape (d, d), and what the solver did; see `soft_debias`."""
+    d = unit.shape[1]
+    _, sizes, axes = np.linalg.svd(np.linalg.qr(unit, mode="r"))
+    kept = sizes > 1e-10 * sizes[0]
+    sizes, axes = sizes[kept], axes[: len(sizes)][kept]
+    p = (neutral @ axes.T) / sizes
+    b = (basis @ axes.T) / sizes
+    _, strength, directions = np.linalg.svd(b, full_matrices=False)
+    p_matrix, g, e = p.T @ p, strength**2, directions
+    x = _unbounded(np.diag(sizes**2), p_matrix, g, e, lam)
+    least = float(np.linalg.eigvalsh(x)[0])
+    solved: dict[str, Any] = {"solver": "closed form", "steps": 0}
+    if least < -1e-10 * float(sizes[0]) ** 2:
+        x, steps = _bounded(x, np.diag(sizes**2), p_matrix, (e.T * g) @ e, lam)
+        solved = {"solver": "accelerated projected gradients", "steps": steps}
+    a = x / np.outer(sizes, sizes)
+    values, vectors = np.linalg.eigh((a + a.T) / 2)
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    solved["kept_dimensions"] = int(kept.sum())
+    return np.eye(d) + axes.T @ (root - np.eye(len(sizes))) @ axes, solved
+
+
+def _unbounded(s: np.ndarray, p: np.ndarray, g: np.ndarray, e: np.ndarray, lam: float) -> np.ndarray:
+    """Minimise ``|X - S|^2 + lam tr(X P X Q)`` over symmetric X, with ``Q = sum g_j e_j e_j'``, in closed form.
+
+    The optimum is ``X = S - lam/2 (P X Q + Q X P)``, which needs X on the few e_j only: ``y_j = X e_j``.
+    """
+    k, r = e.shape
+    half, pe = lam / 2, p @ e.T
+    matrix = np.zeros((k, r, k, r))
+    for i in range(k):
+        matrix[i, :, i, :] += np.eye(r) + half * g[i] * p
+        for j in range(k):
+            matrix[i, :, j, :] += half * g[j] * np.outer(e[j], pe[:, i])
+    right = (s @ e.T).T.ravel()
+    y = np.linalg.solve(matrix.reshape(k * r, k * r), right).reshape(k, r)
+    part = (p @ y.T * g) @ e
+    return s - half * (part + part.T)
+
+
+def _bounded(
+    x: np.ndarray, s: np.ndarray, p: np.ndarray, q: np.ndarray, lam: float, most: int = 20_000
+) -> tuple[np.ndarray, int]:
+    """Minimise the same over positive semidefinite X, by accelerated projected gradients with restarts."""
+    curvature = 1 + lam * float(np.linalg.norm(p, 2) * np.linalg.norm(q, 2))
+    step, size = 1 / curvature, float(np.linalg.norm(s))
+
+    def projected(m: np.ndarray) -> np.ndarray:
+        values, vectors = np.linalg.eigh((m + m.T) / 2)
+        return (vectors * np.maximum(values, 0.0)) @ vectors.T
+
+    x = previous = projected(x)
+    momentum = 1.0
+    for count in range(1, most + 1):
+        following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+        ahead = x + (momentum - 1) / following * (x - previous)
+        part = p @ ahead @ q
+        gradient = ahead - s + lam / 2 * (part + part.T)
+        new = projected(ahead - step * gradient)
+        restart = float(np.sum((ahead - new) * (new - x))) > 0
+        moved = float(np.linalg.norm(new - x))
+        previous, x, momentum = (new, new, 1.0) if restart else (x, new, following)
+        if moved < 1e-12 * size:
+            return x, count
+    raise FitError(
+        f"the soft method did not settle in {most} steps; a smaller lam, or a larger vocabulary, is easier"
+    )

@@ -1,0 +1,230 @@
+"""What an encoder is: one small protocol, what is known about one, and one made of a callable.
+
+An encoder has a `name` and a method ``encode(sentences) -> (n, d) array``. Published results on BERT moved
+from -0.11 to 1.16 by a fault in casing and pooling: so tokenizer, casing, pooling, layer, versions and a hash
+of the weights stand in the `provenance` of every encoder that has them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from bayesbias.basics.errors import InputError
+
+__all__ = ["Encoder", "describe_encoder", "function_encoder"]
+
+BATCH_SIZE = 32
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """What turns sentences into vectors.
+
+    Any object with these two will do. An encoder may also have
+
+    ``options`` : str
+        Its settings as ``key=value`` pairs joined by semicolons, for tables.
+    ``provenance`` : mapping
+        Where its vectors come from: model, tokenizer, pooling, versions, hashes.
+    ``fingerprint`` : str or None
+        Stands for all that the vectors depend on. With it `encode` keeps them on the disk; without it, or
+        with None, it does not.
+    ``batch_size`` : int or None
+        How many sentences it is best given at once; None for all.
+    ``account(sentences)`` -> dict
+        What became of the sentences: words that were not found, sentences that were cut.
+    """
+
+    @property
+    def name(self) -> str:
+        """Short name, for tables and figures."""
+
+    def encode(self, sentences: Sequence[str], /) -> Any:
+        """Return the vectors of n sentences, shape (n, d)."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BuiltEncoder:
+    """An encoder made by one of the functions below; see `Encoder` for its parts."""
+
+    name: str
+    run: Callable[[list[str]], Any]
+    options: str = ""
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    fingerprint: str | None = None
+    batch_size: int | None = BATCH_SIZE
+    look: Callable[[list[str]], dict[str, Any]] | None = None
+
+    def __post_init__(self) -> None:
+        for what, text in (("name", self.name), ("options", self.options)):
+            if not isinstance(text, str) or re.search(r"[\t\r\n]", text) or (what == "name" and not text):
+                raise InputError(
+                    f"is not the {what} of an encoder", where=what, found=text, valid="one line without tabs"
+                )
+
+    def encode(self, sentences: Sequence[str], /) -> Any:
+        return self.run(list(sentences))
+
+    def account(self, sentences: Sequence[str]) -> dict[str, Any]:
+        return self.look(list(sentences)) if self.look else {}
+
+    def __repr__(self) -> str:
+        return f"<Encoder {self.name!r}{': ' if self.options else ''}{self.options}>"
+
+
+def describe_encoder(encoder: Encoder, sentences: Iterable[str] | None = None) -> dict[str, Any]:
+    """Return what is known about an encoder, whether or not it states it all.
+
+    Parameters
+    ----------
+    encoder : Encoder
+    sentences : iterable of str, optional
+        Sentences to account for.
+
+    Returns
+    -------
+    dict
+        ``name``, ``options`` (text, may be empty) and ``provenance`` (dict, may be empty). With `sentences`
+        also ``account``: of a `cbow_encoder` ``missing`` (token -> number of sentences), ``matched`` (token
+        -> spelling used) and ``lacking`` (sentence -> its tokens without a vector); of models ``cut``, the
+        sentences longer than ``max_length`` tokens. Empty where the encoder gives none.
+
+    Examples
+    --------
+    >>> from bayesbias import cbow_encoder
+    >>> vectors = {"this": [1.0, 0.0], "is": [0.8, 0.6], "love": [0.0, 1.0]}
+    >>> told = describe_encoder(cbow_encoder(vectors), ["This is love."])
+    >>> told["name"], told["account"]["missing"], told["account"]["matched"]
+    ('CBoW', {'.': 1}, {'This': 'this'})
+    """
+    out: dict[str, Any] = {
+        "name": encoder.name,
+        "options": getattr(encoder, "options", ""),
+        "provenance": dict(getattr(encoder, "provenance", {})),
+    }
+    if sentences is not None:
+        account = getattr(encoder, "account", None)
+        out["account"] = account(checked_sentences(sentences)) if account else {}
+    return out
+
+
+def checked_sentences(sentences: Iterable[str]) -> list[str]:
+    if isinstance(sentences, str):
+        raise InputError(
+            "one sentence was given where a list is expected", found=sentences, valid="[sentence, ...]"
+        )
+    texts = list(sentences)
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str) or not text.strip():
+            raise InputError(
+                "is not a sentence", where=f"sentence {number}", found=text, valid="a text that is not empty"
+            )
+    if not texts:
+        raise InputError("there are no sentences to encode", where="sentences", valid="one or more")
+    return texts
+
+
+def function_encoder(
+    function: Callable[[list[str]], Any],
+    *,
+    name: str | None = None,
+    version: str | None = None,
+    batch_size: int = BATCH_SIZE,
+    options: str = "",
+) -> Encoder:
+    """Make an encoder of a callable.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a list of n sentences, returns numbers of shape (n, d).
+    name : str, optional
+        Short name; by default that of the function.
+    version : str, optional
+        With a name and a version the vectors are kept in the cache of `encode`; without them they are not,
+        since nothing would tell when the function changes. Whoever states a version promises to state another
+        one when the vectors change. The promise is checked on one sentence whenever new sentences join kept
+        ones; where all are kept, the function is not called at all.
+    batch_size : int
+        Sentences in a call, unless `encode` is told otherwise.
+    options : str
+        Settings, for tables.
+
+    Returns
+    -------
+    Encoder
+
+    Raises
+    ------
+    InputError
+        For a version without a name.
+
+    Notes
+    -----
+    A remote service is a callable as well. This one answers in the form that many of them share; busy and
+    broken lines are tried again, and what was paid for is in the cache after each batch::
+
+        import json
+        import time
+        import urllib.request
+
+        def remote(sentences, url="https://api.example.org/v1/embeddings", key="", tries=5, wait=1.0):
+            body = json.dumps({"model": "some-model", "input": sentences}).encode()
+            head = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+            for attempt in range(1, tries + 1):
+                try:
+                    request = urllib.request.Request(url, body, head)
+                    with urllib.request.urlopen(request, timeout=60) as answer:
+                        rows = json.load(answer)["data"]
+                    return [row["embedding"] for row in sorted(rows, key=lambda row: row["index"])]
+                except OSError as error:  # no line, or an answer such as 429 or 503
+                    final = getattr(error, "code", 500) in (400, 401, 403, 404)
+                    if final or attempt == tries:
+                        raise
+                    time.sleep(wait * 2 ** (attempt - 1))
+
+        encoder = function_encoder(remote, name="some-model", version="2025-01", batch_size=64)
+
+    Examples
+    --------
+    >>> from bayesbias import encode
+    >>> import tempfile
+    >>> def letters(sentences):
+    ...     return [[s.count("a"), s.count("e") + 1] for s in sentences]
+    >>> encoder = function_encoder(letters, name="letters", version="1")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     encode(encoder, ["an apple", "a pear"], cache=f"{folder}/mine.sqlite")
+    array([[2., 2.],
+           [2., 2.]])
+    """
+    if not callable(function):
+        raise InputError("cannot be called", where="function", found=type(function).__name__)
+    if version is not None and not name:
+        raise InputError(
+            "a version needs a name of its own",
+            found=f"version={version!r}",
+            hint="two functions of one name would share their vectors",
+        )
+    if not isinstance(batch_size, int) or batch_size < 1:
+        raise InputError(
+            "is not a number of sentences", where="batch_size", found=batch_size, valid="1 or more"
+        )
+    own = name or getattr(function, "__name__", type(function).__name__).strip("<>")
+    facts: dict[str, Any] = {"source": "a callable", "callable": own}
+    if inspect.isroutine(function):
+        facts["callable"] = f"{function.__module__}.{function.__qualname__}"
+    fingerprint = None
+    if version is not None:
+        facts["version"] = str(version)
+        fingerprint = fingerprint_of({"callable": own, "version": str(version), "options": options})
+    return BuiltEncoder(own, function, options, facts, fingerprint, batch_size)
+
+
+def fingerprint_of(facts: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()

@@ -1,0 +1,228 @@
+"""Sentences encoded: batches, checks, the progress bar, and a cache on the disk that survives a kill."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import cache_dir
+from bayesbias.basics.progress import ticking
+from bayesbias.encoders.cache import Cache
+from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences, describe_encoder
+from bayesbias.encoders.loading import load_encoder
+
+__all__ = ["encode"]
+
+_SAME = 0.01  # share of its length that a vector may move between two runs of one encoder
+
+
+def encode(
+    encoder: Encoder | Callable[..., Any] | str | os.PathLike[str],
+    sentences: Iterable[str],
+    *,
+    batch_size: int | None = None,
+    cache: bool | str | os.PathLike[str] = True,
+    progress: bool | None = None,
+) -> np.ndarray:
+    """Encode sentences, checked, in batches, with finished batches kept on the disk.
+
+    Parameters
+    ----------
+    encoder : Encoder, callable or str
+        Whatever `load_encoder` takes.
+    sentences : iterable of str, length n
+        A sentence that stands there several times is encoded once.
+    batch_size : int, optional
+        Sentences in a batch; by default what the encoder states, else 32. Encoders that only look vectors
+        up (`cbow_encoder`, `static_encoder`, `vectors_encoder`) get all sentences at once in any case.
+    cache : bool or path
+        True: keep vectors in ``encoders.sqlite`` in the user's cache folder (or ``BAYESBIAS_CACHE``).
+        A path: in that file. False: keep nothing. Only encoders with a fingerprint are kept: those that are
+        read from weights, and callables that were given a name and a version. What is looked up is not.
+    progress : bool, optional
+        A bar on stderr once it takes more than two seconds. By default on terminals only.
+
+    Returns
+    -------
+    ndarray, shape (n, d), float32 or float64
+        As the encoder returned them, not normalised; half precision and integers are widened.
+
+    Raises
+    ------
+    InputError
+        Where the encoder fails, or returns another shape, fewer rows, another dimension than before, or NaN,
+        infinite or all-zero vectors: naming encoder, batch and sentence. The batches before stay in the
+        cache. Also where the cache holds vectors that the encoder does not make any more.
+
+    Warns
+    -----
+    UserWarning
+        Where the encoder cut sentences off at its longest length, and where the cache cannot be used.
+
+    Notes
+    -----
+    The cache is one SQLite file, keyed by the encoder's fingerprint and the SHA-256 of the sentence, and
+    written in one transaction a batch: a kill loses at most the batch at work, and several processes
+    may use it at once. Delete the file to empty it. Before new sentences are added to old ones, one old
+    sentence is encoded again and compared, so that a model that was changed under the same name is found.
+
+    Examples
+    --------
+    >>> encode("minilm-static", ["This is a nurse.", "This is a doctor."]).shape
+    (2, 128)
+    >>> def length(sentences):
+    ...     return [[len(s), s.count(" ") + 1] for s in sentences]
+    >>> encode(length, ["This is Katie.", "There is love."], cache=False)
+    array([[14.,  3.],
+           [14.,  3.]])
+    """
+    encoder = load_encoder(encoder)
+    texts = checked_sentences(sentences)
+    unique = list(dict.fromkeys(texts))
+    size = _batch_size(encoder, batch_size, len(unique))
+    store = _opened_cache(encoder, cache)
+    vectors = store.read(unique) if store else {}
+    todo = [text for text in unique if text not in vectors]
+    if len(todo) > size:
+        todo.sort(key=len)  # sentences of like length need least padding
+    if todo and vectors:
+        _check_unchanged(encoder, vectors, store)
+    dim = len(next(iter(vectors.values()))) if vectors else None
+    count = -(-len(todo) // size)
+    with ticking(f"encoding with {encoder.name}", len(todo), progress) as tick:
+        for number, first in enumerate(range(0, len(todo), size), start=1):
+            batch = todo[first : first + size]
+            kept = f"the vectors of {len(vectors)} sentences are kept in {store.path}" if store else None
+            where = f"encoder {encoder.name!r}, batch {number} of {count}"
+            made = _encoded_batch(encoder, batch, where, kept if vectors else None, dim)
+            dim = made.shape[1]
+            if store and (problem := store.write(batch, made)):
+                warnings.warn(f"vectors are no longer kept: {problem}", UserWarning, stacklevel=2)
+                store = None
+            vectors |= zip(batch, made, strict=True)
+            tick(len(batch))
+    _warn_of_cut(encoder, unique)
+    return np.array([vectors[text] for text in texts])
+
+
+def _batch_size(encoder: Encoder, asked: int | None, count: int) -> int:
+    if asked is not None and (
+        not isinstance(asked, int | np.integer) or isinstance(asked, bool) or asked < 1
+    ):
+        raise InputError("is not a number of sentences", where="batch_size", found=asked, valid="1 or more")
+    own = getattr(encoder, "batch_size", BATCH_SIZE)
+    return max(count, 1) if own is None else int(asked or own)
+
+
+def _encoded_batch(
+    encoder: Encoder, batch: list[str], where: str, kept: str | None, dim: int | None
+) -> np.ndarray:
+    """Encode one batch, and see that it can be used."""
+
+    def refuse(problem: str, at: int | None = None, hint: str | None = None, **more: Any) -> InputError:
+        place = f"{where}, sentence {batch[at or 0]!r}"
+        if at is None and len(batch) > 1:
+            place = f"{where}, sentences {batch[0]!r} to {batch[-1]!r}"
+        return InputError(problem, where=place, hint="; ".join(filter(None, (hint, kept))) or None, **more)
+
+    shape = f"numbers of shape ({len(batch)}, d), one row per sentence"
+    try:
+        made = encoder.encode(batch)
+    except InputError as error:  # says itself which sentence, and what to do
+        raise InputError(str(error), where=where, hint=kept) from error
+    except Exception as error:  # an encoder may be anybody's code
+        told = f"{type(error).__name__}: {error}"
+        raise refuse(
+            f"the encoder failed: {told}", hint="where memory ran out, a smaller batch_size may do"
+        ) from error
+    try:
+        array = np.asarray(made)
+    except Exception as error:
+        told = f"{type(made).__name__}; {error}"
+        raise refuse("cannot be made an array", found=told, valid=shape) from error
+    if array.ndim != 2 or array.dtype.kind not in "fiu" or not array.shape[1]:
+        found = f"shape {array.shape}, type {array.dtype}"
+        raise refuse("the encoder returned another shape or type", found=found, valid=shape)
+    if len(array) != len(batch):
+        raise refuse(
+            "the encoder returned another number of vectors", found=len(array), valid=str(len(batch))
+        )
+    if dim is not None and array.shape[1] != dim:
+        raise refuse("the encoder changed its dimension", found=array.shape[1], valid=f"{dim}, as before")
+    wide = np.float32 if array.dtype in (np.float16, np.float32) else np.float64
+    array = np.array(array, dtype=wide, order="C")  # its own: the encoder may use its array again
+    broken = np.flatnonzero(~np.isfinite(array).all(axis=1))
+    if len(broken):
+        raise refuse(
+            "the vector holds NaN or infinite numbers",
+            int(broken[0]), found=f"{len(broken)} such vectors in the batch", valid="finite numbers",
+        )  # fmt: skip
+    zero = np.flatnonzero(~array.any(axis=1))
+    if len(zero):
+        raise refuse(
+            "the vector holds only zeros, and no cosine can be computed from it",
+            int(zero[0]), found=f"{len(zero)} such vectors in the batch",
+        )  # fmt: skip
+    return array
+
+
+def _check_unchanged(encoder: Encoder, vectors: dict[str, np.ndarray], store: Cache | None) -> None:
+    """Encode one sentence of the cache again: it must come out as it stands there."""
+    text, old = min(vectors.items(), key=lambda item: len(item[0]))
+    new = _encoded_batch(encoder, [text], f"encoder {encoder.name!r}, a sentence of the cache", None, None)[0]
+    if len(new) != len(old) or np.linalg.norm(new - old) > _SAME * np.linalg.norm(old):
+        raise InputError(
+            "the encoder no longer gives the vector that is in the cache",
+            where=f"encoder {encoder.name!r}, sentence {text!r}, cache {store.path if store else ''}",
+            valid=f"the same to {_SAME:.0%} of its length",
+            hint="give a changed encoder a new version, or another cache file",
+        )
+
+
+def _warn_of_cut(encoder: Encoder, texts: list[str]) -> None:
+    account = getattr(encoder, "account", None)
+    told = account(texts) if account else {}
+    if cut := told.get("cut"):
+        warnings.warn(
+            f"encoder {encoder.name!r} cut {len(cut)} of {len(texts)} sentences after {told['max_length']} "
+            f"tokens, such as {cut[0][:60]!r}...",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _opened_cache(encoder: Encoder, cache: bool | str | os.PathLike[str]) -> Cache | None:
+    if cache is False:
+        return None
+    if cache is not True and not isinstance(cache, str | os.PathLike):
+        raise InputError(
+            "is not a cache", where="cache", found=cache, valid="True, False or the path of a file"
+        )
+    fingerprint = getattr(encoder, "fingerprint", None)
+    if fingerprint is None:
+        if cache is not True and getattr(encoder, "batch_size", BATCH_SIZE) is not None:
+            raise InputError(
+                "the vectors of this encoder cannot be kept: nothing tells when it changes",
+                where=f"encoder {encoder.name!r}",
+                hint="load_encoder(function, name=..., version=...), or an attribute fingerprint, or cache=False",
+            )
+        return None
+    path = cache_dir() / "encoders.sqlite" if cache is True else Path(cache).expanduser()
+    store = Cache(path, str(fingerprint))
+    try:
+        store.start(describe_encoder(encoder))
+    except (sqlite3.Error, OSError) as error:
+        if cache is True:  # nobody asked for this file
+            warnings.warn(f"vectors are not kept: {path}: {error}", UserWarning, stacklevel=3)
+            return None
+        raise InputError(
+            f"cannot be used as a cache: {error}", where=path, valid="a file that encode() made, or a new one"
+        ) from error
+    return store

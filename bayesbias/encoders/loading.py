@@ -1,0 +1,159 @@
+"""Encoders made of what names them: a name with options, a path, a callable."""
+
+from __future__ import annotations
+
+import os
+import urllib.parse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.encoders.averages import STATIC_ENCODER, cbow_encoder, static_encoder
+from bayesbias.encoders.encoder import Encoder, function_encoder
+from bayesbias.encoders.precomputed import VECTOR_FILES, vectors_encoder
+from bayesbias.encoders.pretrained import sentence_transformers_encoder, transformers_encoder
+from bayesbias.vectors.gensim import GENSIM_DATA
+
+__all__ = ["load_encoder"]
+
+_OPTIONS: dict[str, tuple[str, ...]] = {
+    "cbow": ("name",),
+    "sentence-transformers": ("max_length", "device", "revision", "name"),
+    "transformers": ("pooling", "layer", "special_tokens", "max_length", "device", "revision", "name"),
+}
+_VALID = (
+    f"{STATIC_ENCODER}, cbow:EMBEDDING, sentence-transformers:NAME_OR_PATH, "
+    "transformers:NAME_OR_PATH?pooling=mean&layer=-1, or the path of vectors (.npz, .h5, .hdf5, .parquet)"
+)
+
+
+def load_encoder(
+    spec: Encoder | Callable[..., Any] | str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    version: str | None = None,
+    device: str | None = None,
+) -> Encoder:
+    """Make an encoder of what names it.
+
+    Parameters
+    ----------
+    spec : str, path, callable or Encoder
+        * ``minilm-static``: the one in the package (`static_encoder`);
+        * ``cbow:EMBEDDING``: means of word vectors of any embedding (`cbow_encoder`);
+        * ``sentence-transformers:NAME_OR_PATH`` (`sentence_transformers_encoder`);
+        * ``transformers:NAME_OR_PATH?pooling=cls&layer=-2`` (`transformers_encoder`);
+        * the path of vectors computed elsewhere: ``.npz``, ``.h5``, ``.hdf5``, ``.parquet``
+          (`vectors_encoder`);
+        * a callable, sentences -> array (`function_encoder`);
+        * an `Encoder`, which is returned as it is.
+
+        After a ``?`` stand options of the function, such as ``name=BERT&max_length=128``.
+    name : str, optional
+        Short name, in place of the one the function would choose.
+    version : str, optional
+        For a callable: see `function_encoder`.
+    device : str, optional
+        For models: ``cpu``, ``cuda``, ``cuda:1``, ``mps``. By default the first accelerator, else the
+        processor.
+
+    Returns
+    -------
+    Encoder
+
+    Raises
+    ------
+    InputError
+        For an unknown name or option, naming the nearest, and where an extra is not installed.
+
+    Examples
+    --------
+    >>> load_encoder("minilm-static")
+    <Encoder 'minilm-static'>
+    >>> load_encoder("cbow:minilm-static", name="CBoW").provenance["pooling"]
+    'mean of the vectors of the tokens found'
+    """
+    text = os.fspath(spec) if isinstance(spec, str | os.PathLike) else None
+    kind, colon, rest = text.partition(":") if text is not None else ("", "", "")
+    if version is not None and text is not None:
+        raise InputError("is for callables", where="version", found=version)
+    if device is not None and not (colon and kind in ("sentence-transformers", "transformers")):
+        raise InputError("only models run on a device", where="device", found=device)
+    if text is None:
+        return _from_object(spec, name, version)
+    if text == STATIC_ENCODER:
+        return static_encoder(name=name)
+    if colon and kind in _OPTIONS and not Path(text).exists():
+        target, options = _parsed_spec(kind, rest, text)
+        given = {"name": name, "device": device}
+        options |= {key: value for key, value in given.items() if value is not None}
+        if kind == "cbow":
+            return cbow_encoder(target, **options)
+        make = transformers_encoder if kind == "transformers" else sentence_transformers_encoder
+        return make(target, **options)
+    if Path(text).suffix.lower() in VECTOR_FILES:
+        return vectors_encoder(text, name=name)
+    file, asked, _ = text.partition("?")
+    if asked and Path(file).suffix.lower() in VECTOR_FILES:
+        target, options = _parsed_spec("file", text, text)
+        return vectors_encoder(target, **options | ({} if name is None else {"name": name}))
+    raise _unknown_encoder(text)
+
+
+def _from_object(spec: Any, name: str | None, version: str | None) -> Encoder:
+    if isinstance(spec, Encoder) and isinstance(spec.name, str) and spec.name and callable(spec.encode):
+        if name is not None or version is not None:
+            raise InputError("an encoder has a name of its own", where="load_encoder", found=spec.name)
+        return spec
+    if callable(getattr(spec, "encode", None)) and not isinstance(spec, str):
+        raise InputError(
+            "has a method encode, but no name",
+            found=type(spec).__name__,
+            hint="give its method and a name: load_encoder(model.encode, name='...')",
+        )
+    if not callable(spec):
+        raise InputError("cannot be used as an encoder", found=type(spec).__name__, valid=_VALID)
+    return function_encoder(spec, name=name, version=version)
+
+
+def _parsed_spec(kind: str, rest: str, text: str) -> tuple[str, dict[str, Any]]:
+    """Split ``NAME?key=value&key=value``; numbers become numbers."""
+    target, asked, query = rest.partition("?")
+    if not target:
+        raise InputError(
+            "names no model" if kind != "cbow" else "names no embedding", found=text, valid=_VALID
+        )
+    options: dict[str, Any] = {}
+    for part in query.split("&") if asked else []:
+        key, equals, value = part.partition("=")
+        key, value = urllib.parse.unquote(key), urllib.parse.unquote(value)
+        where = f"encoder {text!r}"
+        known = _OPTIONS.get(kind, ("name",))  # of files their name alone
+        if key not in known:
+            raise InputError("unknown option", where=where, found=key, valid=known, hint=nearest(key, known))
+        if not equals or not value or key in options:
+            problem = "the option stands twice" if key in options else "the option has no value"
+            raise InputError(problem, where=where, found=part, valid=f"{key}=VALUE, once")
+        if key in ("layer", "max_length"):
+            try:
+                options[key] = int(value)
+            except ValueError:
+                raise InputError(f"{key} must be a whole number", where=where, found=value) from None
+        else:
+            options[key] = value
+    return target, options
+
+
+def _unknown_encoder(text: str) -> InputError:
+    kind, colon, _ = text.partition(":")
+    path = Path(text).expanduser()
+    if path.is_dir():
+        hint: str | None = f"a model in a folder: transformers:{text} or sentence-transformers:{text}"
+    elif path.is_file() or text in GENSIM_DATA:
+        hint = f"the mean of its word vectors: cbow:{text}"
+    elif colon:
+        hint = nearest(kind, _OPTIONS)
+    else:
+        hint = nearest(text, [STATIC_ENCODER, *_OPTIONS])
+    return InputError("unknown encoder", found=text, valid=_VALID, hint=hint)

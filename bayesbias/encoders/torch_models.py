@@ -1,0 +1,173 @@
+"""What torch models of sentences have in common: finding and loading them, and what is said about them."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.files import sha256_file
+from bayesbias.encoders.encoder import fingerprint_of
+
+UNBOUNDED = 10**6
+"""Tokenizers that know no limit state a very large one."""
+
+
+def import_libraries(wanted: str) -> tuple[Any, Any]:
+    """Import torch and the library, or say how to install them."""
+    import importlib
+
+    try:
+        return importlib.import_module("torch"), importlib.import_module(wanted)
+    except ImportError as error:
+        raise InputError(
+            f"needs {wanted.replace('_', '-')} and torch, which cannot be imported ({error})",
+            where="encoder",
+            valid="without them: minilm-static, cbow:EMBEDDING, a callable, or a file of vectors",
+            hint="install them with: pip install 'bayesbias[encoders]'",
+        ) from None
+
+
+def folder_or_hub_name(model: str | os.PathLike[str]) -> tuple[str, bool]:
+    """Return the model's folder, or its name on the hub, and whether it is a folder."""
+    text = os.fspath(model)
+    path = Path(text).expanduser()
+    if path.is_dir():
+        return str(path), True
+    if path.is_file():
+        raise InputError(
+            "is a file, not the folder of a model", where=path, hint=f"its folder: {path.parent}"
+        )
+    if not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", text) or (
+        path.parent.is_dir() and path.parent != Path(".")
+    ):
+        beside = [str(other) for other in path.parent.glob("*") if other.is_dir()]
+        raise InputError(
+            "no such model", found=text, valid="the folder of a model, or a name on the hub such as owner/name",
+            hint=nearest(str(path), beside),
+        )  # fmt: skip
+    return text, False
+
+
+@contextlib.contextmanager
+def quiet_loading(text: str, local: bool) -> Iterator[None]:
+    """Load a model quietly; whatever goes wrong is said in one sentence."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    if local:  # a download shows its bar
+        logging.disable_progress_bar()
+    try:
+        yield
+    except Exception as error:  # from damaged files to a broken line: the libraries raise anything
+        first = str(error).strip().split("\n")[0] or type(error).__name__
+        hint = None if local else "without a network, give the folder of a model"
+        if "trust_remote_code" in str(error):
+            first, hint = "needs code of its own, which is never run", "choose a model without such code"
+        raise InputError(f"cannot be loaded: {first}", where=f"model {text!r}", hint=hint) from error
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def chosen_device(torch: Any, asked: str | None) -> str:
+    have = ["cpu"]
+    if torch.cuda.is_available():
+        have += [f"cuda:{i}" for i in range(torch.cuda.device_count())]
+    if torch.backends.mps.is_available():
+        have.append("mps")
+    if asked is None:
+        return have[1] if len(have) > 1 else "cpu"
+    if (found := "cuda:0" if asked == "cuda" else asked) not in have:
+        raise InputError(
+            "no such device here", where="device", found=asked, valid=have, hint=nearest(asked, have)
+        )
+    return found
+
+
+def check_max_length(asked: Any, most: int, text: str) -> None:
+    if not isinstance(asked, int) or isinstance(asked, bool) or not 3 <= asked <= most:
+        valid = "3 or more tokens" if most >= UNBOUNDED else f"3 to {most} tokens"
+        raise InputError(
+            "the model does not bear this length", where=text, found=f"max_length={asked}", valid=valid
+        )
+
+
+def tokenizer_facts(tokenizer: Any) -> dict[str, Any]:
+    """Return class, hash and casing; the casing as it behaves, since settings have been wrong before."""
+    out = {"tokenizer": type(tokenizer).__name__, "tokenizer_sha256": None, "casing": "unknown"}
+    if callable(tokenizer) and hasattr(tokenizer, "get_vocab"):
+        fast = getattr(tokenizer, "backend_tokenizer", None)
+        whole = json.loads(fast.to_str()) if fast is not None else {"vocabulary": tokenizer.get_vocab()}
+        whole = {key: value for key, value in whole.items() if key not in ("truncation", "padding")}
+        out["tokenizer_sha256"] = fingerprint_of(whole)
+        probes = ["Amy is an engineer.", "NASA", "The Engineer"]
+        same = [tokenizer(text)["input_ids"] == tokenizer(text.lower())["input_ids"] for text in probes]
+        out["casing"] = "ignored" if all(same) else "kept"
+    return out
+
+
+def warn_of_casing(text: str, casing: str) -> None:
+    told: list[str] = re.findall(r"(un)?cased", Path(text).name.lower())
+    if told and casing != "unknown" and (told[-1] == "un") != (casing == "ignored"):
+        warnings.warn(
+            f"model {text!r} is {told[-1]}cased by its name, but case is {casing} by its tokenizer: "
+            "the tokenizer may not be its own",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def cut_finder(tokenizer: Any, limit: int | None) -> Callable[[list[str]], dict[str, Any]]:
+    def look(sentences: list[str]) -> dict[str, Any]:
+        if limit is None:
+            return {"cut": [], "max_length": None}
+        # A token takes one byte or more, so that short sentences need no look.
+        long = [s for s in dict.fromkeys(sentences) if len(s.encode("utf-8", "replace")) > limit - 8]
+        cut = [s for s in long if len(tokenizer(s, truncation=False, verbose=False)["input_ids"]) > limit]
+        return {"cut": cut, "max_length": limit}
+
+    return look
+
+
+def weights_hash(model: Any) -> str:
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        array = tensor.detach().cpu().contiguous().numpy()
+        digest.update(f"{name} {array.dtype.name} {array.shape}\n".encode())
+        digest.update(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes())
+    return digest.hexdigest()
+
+
+def module_config(module: Any) -> dict[str, Any]:
+    told: dict[str, Any] = getattr(module, "get_config_dict", dict)()
+    return {key: value for key, value in told.items() if isinstance(value, str | int | float | bool | None)}
+
+
+def origin_of_model(text: str, local: bool, config: Any) -> dict[str, Any]:
+    if not local:
+        return {"commit": getattr(config, "_commit_hash", None)}
+    weights = sorted(
+        path for path in Path(text).rglob("*")
+        if path.suffix in (".safetensors", ".bin") and path.name.startswith(("model", "pytorch_model"))
+    )  # fmt: skip
+    return {"files_sha256": {path.relative_to(text).as_posix(): sha256_file(path) for path in weights}}
+
+
+def versions_of(*packages: str) -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {package: version(package) for package in packages}
+
+
+def name_of_model(text: str) -> str:
+    return Path(text).name or text

@@ -1,0 +1,1 @@
+"""Figures on matplotlib; each takes a result and an optional Axes."""

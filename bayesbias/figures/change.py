@@ -1,0 +1,287 @@
+"""Figures of a comparison of original and debiased vectors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.figures import headings, marks, outcomes, saving
+from bayesbias.figures.rows import grouped, ridge_axis, row_axis
+from bayesbias.figures.style import FAINT, HEAD, INK, MARKER, as_percent, axes_or_new, size_rows, styled
+from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.studies.comparison import Comparison
+from bayesbias.words.pairing import CONNECTIONS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_changes", "plot_ranking", "plot_raw_pairs", "save_comparison_figures"]
+
+_CROWD = {
+    "human": (9, 0.6),
+    "neutral": (5, 0.3),
+}  # area and opacity: there are ten times as many neutral pairs
+
+
+@styled
+def plot_changes(
+    comparison: Comparison,
+    method: str | None = None,
+    prob: float = PROB,
+    ax: Axes | None = None,
+    *,
+    estimand: str = "population",
+) -> Axes:
+    """Show how far each protected word moved, per connection: arrows from the original to the debiased mean.
+
+    An arrow begins at the mean distance in the original fit and is as long as the mean change; the line
+    around its head is the HPDI of the change, from the fit of the differences. An arrow whose line reaches back
+    over its beginning shows no evidence of change.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    method : str, optional
+        By default the first.
+    prob : float in (0, 1)
+    ax : matplotlib Axes, optional
+        By default a new figure, as tall as the words need.
+    estimand : {"population", "these_words"}
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> before = bb.distance_table("minilm-static", "religion", controls="2021")
+    >>> after = bb.distance_table(bb.hard_debias("minilm-static", "religion").embedding, "religion", controls="2021")
+    >>> found = bb.compare(before, after, draws=200, tune=300, chains=2, seed=1)
+    >>> ax = bb.plot_changes(found, ax=Figure(figsize=(7, 9)).subplots())
+    >>> len(ax.get_yticklabels())
+    18
+    """
+    name = _method(comparison, method)
+    item = comparison.methods[name]
+    changes = comparison.changes(prob, estimand=estimand, method=name)
+    changes = changes[changes["level"] == "word"]
+    start = comparison.original.words(prob, estimand).set_index(["protected_word", "connection"])["mean"]
+    rows, labels, heads = grouped(item.pairs)
+    n = len(labels) + HEAD * len(heads)
+    ax = axes_or_new(ax, size_rows(n, 0.42, 0.17))
+    begin = start.loc[list(zip(changes["name"], changes["connection"], strict=True))].to_numpy(dtype=float)
+    ends = [begin, begin + changes["hpdi_low"], begin + changes["hpdi_high"]]
+    spec = comparison.original.spec
+    span = outcomes.padded(float(min(map(np.min, ends))), float(max(map(np.max, ends))), spec)
+    points = row_axis(ax, labels, heads, span)
+    outcomes.mark_one(ax, spec)
+    present = [c for c in CONNECTIONS if c in set(changes["connection"])]
+    lane = 0.84 / len(present)
+    size = float(np.clip(0.55 * lane * points, 2.6, 5.5))
+    for at, r in zip(begin, changes.itertuples(), strict=True):
+        y = rows[r.name] + (present.index(r.connection) - (len(present) - 1) / 2) * lane
+        colour = marks.colour_of(r.connection)
+        ax.plot(
+            [at + r.hpdi_low, at + r.hpdi_high], [y, y], color=colour, alpha=0.35, linewidth=0.8 * size,
+            solid_capstyle="butt", zorder=2, label="_interval",
+        )  # fmt: skip
+        ax.plot([at], [y], marker="|", markersize=1.5 * size, color=colour, zorder=3, label="_original")
+        ax.annotate(
+            "", (at + r.mean, y), (at, y), zorder=3,
+            arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0,
+                        "mutation_scale": 1.9 * size},
+        )  # fmt: skip
+    headings.name_x(ax, outcomes.OUTCOME["distance"])
+    handles = [marks.line_handle(marks.colour_of(c), c, width=1.6) for c in present]
+    handles += [marks.line_handle(INK, "original", marker="|", style="none", size=8)]
+    handles += [marks.patch_handle(INK, f"{as_percent(prob)} HPDI of the change", alpha=0.35)]
+    said = f"{name} against {comparison.provenance['original']}; {outcomes.ESTIMAND_WITHIN[estimand]}{_warning(comparison, name)}"
+    headings.add_headings(ax, "From original to debiased, per protected word", said, handles)
+    return ax
+
+
+@styled
+def plot_raw_pairs(comparison: Comparison, method: str | None = None, ax: Axes | None = None) -> Axes:
+    """Show every pair: its distance before against its distance after.
+
+    Pairs on the diagonal kept their distance. Stereotypes that debiasing made equal to a set of words
+    lie in short horizontal rows.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    method : str, optional
+        By default the first.
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    name = _method(comparison, method)
+    pairs = comparison.methods[name].pairs
+    ax = axes_or_new(ax, (6.0, 7.3))
+    connection = pairs["connection"].astype(str).to_numpy()
+    before, after = (pairs[c].to_numpy(dtype=float) for c in ("original", "debiased"))
+    low, high = min(before.min(), after.min()), max(before.max(), after.max())
+    pad = 0.03 * (high - low) or 0.1
+    ax.plot([low, high], [low, high], color=INK, linewidth=0.8, zorder=1.5, label="_unchanged")
+    for which in reversed([c for c in CONNECTIONS if (connection == c).any()]):
+        mine = connection == which
+        few = which in ("associated", "different")
+        ax.scatter(
+            before[mine], after[mine], s=16 if few else _CROWD.get(which, (5, 0.3))[0],
+            marker=MARKER[which], color=marks.colour_of(which),
+            alpha=0.85 if few else _CROWD.get(which, (5, 0.3))[1], linewidths=0.4 if few else 0,
+            edgecolors="white" if few else "none",
+            zorder=4 if few else 2, rasterized=len(pairs) > 6000, label=f"_{which}",
+        )  # fmt: skip
+    ax.set_xlim(low - pad, high + pad)
+    ax.set_ylim(low - pad, high + pad)
+    ax.set_box_aspect(1)
+    headings.name_x(ax, "cosine distance, original")
+    ax.set_ylabel(f"cosine distance, {name}")
+    handles = [
+        marks.line_handle(marks.colour_of(c), c, marker=MARKER[c], style="none")
+        for c in CONNECTIONS
+        if (connection == c).any()
+    ]
+    handles.append(marks.line_handle(INK, "unchanged", width=0.8))
+    said = f"{len(pairs):,} pairs, {name} against {comparison.provenance['original']}{_warning(comparison, name)}"
+    headings.add_headings(ax, "Every pair, before and after", said, handles)
+    return ax
+
+
+@styled
+def plot_ranking(
+    comparison: Comparison,
+    prob: float = PROB,
+    rope: float = ROPE,
+    ax: Axes | None = None,
+    *,
+    estimand: str = "population",
+) -> Axes:
+    """Show what each method leaves of the gap between associated and different attributes, best first.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    prob : float in (0, 1)
+    rope : float > 0
+        Half-width of the grey band.
+    ax : matplotlib Axes, optional
+        By default a new figure.
+    estimand : {"population", "these_words"}
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    FitError
+        Where the tables hold no associated and different attributes.
+    """
+    frame = comparison.ranking(prob, rope, estimand)
+    gap = comparison.original.contrasts(prob, rope, estimand)
+    gap = gap[(gap["level"] == "overall") & (gap["contrast"] == "associated - different")].iloc[0]
+    names = ["original", *frame["method"]]
+    ax = axes_or_new(ax, (7.0, 1.6 + 0.46 * len(names)))
+    ends = [gap["hpdi_low"], gap["hpdi_high"], *frame["gap_low"], *frame["gap_high"], -rope, rope]
+    pad = 0.06 * (max(ends) - min(ends))
+    ridge_axis(ax, names, (min(ends) - pad, max(ends) + pad))
+    ax.axvspan(-rope, rope, color="#D9D9D9", linewidth=0, zorder=0.6)
+    ax.axvline(0, color=INK, linewidth=0.8, zorder=0.7)
+    ax.plot([gap["hpdi_low"], gap["hpdi_high"]], [0, 0], color=FAINT, linewidth=2.4, solid_capstyle="butt")
+    ax.plot([gap["mean"]], [0], marker="o", markersize=7, color=FAINT, markeredgecolor="white", zorder=4)
+    headings.write_aside(ax, 0, f"{gap['mean']:+.3f}\n[{gap['hpdi_low']:+.3f}, {gap['hpdi_high']:+.3f}]")
+    for row, r in enumerate(frame.itertuples(), 1):
+        ax.plot(
+            [r.gap_low, r.gap_high], [row, row], color=marks.colour_of("associated"), linewidth=2.4,
+            solid_capstyle="butt", zorder=3, label="_interval",
+        )  # fmt: skip
+        marks.draw_point(ax, r.gap, row, "associated", 7)
+        ax.annotate(
+            "", (r.gap, row - 0.22), (gap["mean"], row - 0.22),
+            arrowprops={"arrowstyle": "-|>", "color": INK, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0},
+        )  # fmt: skip
+        forced = " (by construction)" if r.by_construction else ""
+        headings.write_aside(ax, row, f"{r.gap:+.3f}\n[{r.gap_low:+.3f}, {r.gap_high:+.3f}]{forced}")
+    headings.name_x(ax, "associated − different, in cosine distance (negative: own stereotypes lie nearer)")
+    handles = [
+        marks.line_handle(
+            INK,
+            f"posterior mean and {as_percent(prob)} HPDI of the gap",
+            marker="o",
+            width=2.4,
+            size=6,
+        ),
+        marks.patch_handle("#D9D9D9", f"ROPE ± {rope:g}"),
+    ]
+    headings.add_headings(
+        ax,
+        "What is left of the gap",
+        f"{comparison.provenance['original']}; {outcomes.ESTIMAND[estimand]}",
+        handles,
+    )
+    return ax
+
+
+def save_comparison_figures(
+    comparison: Comparison, folder: str | os.PathLike[str], formats: Iterable[str] = ("png", "svg")
+) -> list[Path]:
+    """Write all figures of a comparison into a folder; return the paths.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    folder : path
+    formats : iterable of {"pdf", "png", "svg"}
+
+    Raises
+    ------
+    InputError
+        For an unknown format, or a folder that cannot be written.
+    """
+    plots: dict[str, saving.Plot] = {}
+    for number, (name, item) in enumerate(comparison.methods.items(), 1):
+        stem = f"_{number}" if len(comparison.methods) > 1 else ""
+        words, classes = item.pairs["protected_word"].nunique(), item.pairs["protected_class"].nunique()
+
+        def changes(figure: Figure, name: str = name) -> None:
+            plot_changes(comparison, name, ax=figure.subplots())
+
+        def pairs(figure: Figure, name: str = name) -> None:
+            plot_raw_pairs(comparison, name, ax=figure.subplots())
+
+        plots[f"changes{stem}"] = (changes, size_rows(words + HEAD * classes, 0.42, 0.17))
+        plots[f"pairs{stem}"] = (pairs, (6.0, 7.3))
+    if {"associated", "different"} <= set(comparison.original.table["connection"]):
+        plots["ranking"] = (
+            lambda figure: plot_ranking(comparison, ax=figure.subplots()),
+            (7.0, 1.6 + 0.46 * (1 + len(comparison.methods))),
+        )
+    return saving.write_figures(plots, folder, formats)
+
+
+def _method(comparison: Comparison, method: str | None) -> str:
+    return comparison._names(method)[0]
+
+
+def _warning(comparison: Comparison, name: str) -> str:
+    flags: Any = set(comparison.methods[name].construction.flags)
+    if "equalised" in flags:
+        return ". By construction, stereotypes have one distance to all words of a definitional set"
+    if "equalised_partly" in flags:
+        return (
+            ". Partly by construction: stereotypes have one distance to the words of some definitional sets"
+        )
+    return ""

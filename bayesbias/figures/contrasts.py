@@ -1,0 +1,222 @@
+"""Figures of contrasts: intervals and their probabilities, overall, by class or by word."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.figures import headings, marks, outcomes
+from bayesbias.figures.outcomes import need_columns, need_fit, source_of
+from bayesbias.figures.rows import placed, row_axis
+from bayesbias.figures.style import HEAD, INK, as_percent, axes_or_new, minus, size_rows, styled
+from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PROB, ROPE
+from bayesbias.inference.posterior import BiasFit
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_contrasts"]
+
+CONTRAST_LEVELS = ("overall", "class", "word")
+_COLUMN_OF_ESTIMAND = {
+    "population": 32.0,
+    "these_words": 62.0,
+}  # right ends of the columns, in points from the Axes
+
+
+@styled
+def plot_contrasts(
+    fit: BiasFit,
+    prob: float = PROB,
+    rope: float = ROPE,
+    level: str = "overall",
+    ax: Axes | None = None,
+    *,
+    contrasts: Sequence[str] | None = None,
+) -> Axes:
+    """Show differences between connections against the region of practical equivalence (ROPE).
+
+    Both estimands stand side by side: a filled circle on a thick line for the population, an open diamond on
+    a thin line for these words only. At the right is the probability that the difference is negative.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    prob : float in (0, 1)
+    rope : float > 0
+        Half-width of the ROPE.
+    level : {"overall", "class", "word"}
+    ax : matplotlib Axes, optional
+        By default a new figure.
+    contrasts : sequence of str, optional
+        Which contrasts, such as ``"associated - different"``; by default all, and at level ``word`` the first.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        For an unknown level or contrast.
+    FitError
+        Where the table holds one connection only.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> result = bb.fit(table, seed=1, draws=200, pointwise=False)
+    >>> ax = bb.plot_contrasts(result, ax=Figure().subplots())
+    >>> ax.get_yticklabels()[0].get_text()
+    'associated − different'
+    """
+    need_fit(fit)
+    need_columns(fit.table, ("connection", "protected_word", "protected_class"), fit.spec)
+    frame = _contrast_rows(fit, prob, rope, level, contrasts)
+    ax = axes_or_new(ax, size_contrasts(fit, level, contrasts))
+    rows, labels, heads = _contrast_grid(fit, frame, level)
+    low, high = min(frame["hpdi_low"].min(), -rope), max(frame["hpdi_high"].max(), rope)
+    pad = 0.06 * (high - low)
+    row_points = row_axis(ax, labels, heads, (low - pad, high + pad))
+    ax.axvspan(-rope, rope, color="#D9D9D9", linewidth=0, zorder=0.6)
+    ax.axvline(0, color=INK, linewidth=0.8, zorder=0.7)
+    size, thick = float(np.clip(0.26 * row_points, 2.4, 6)), float(np.clip(0.1 * row_points, 0.9, 1.8))
+    for line in frame.itertuples():
+        row, colour = rows[line.contrast, line.name], marks.contrast_colour(line.estimand)
+        population = line.estimand == "population"
+        y = row + (-0.2 if population else 0.2)
+        ax.plot(
+            [line.hpdi_low, line.hpdi_high],
+            [y, y],
+            color=colour,
+            linewidth=thick if population else 0.6 * thick,
+            solid_capstyle="butt",
+            zorder=3,
+            label="_interval",
+        )
+        ax.plot(
+            [line.mean],
+            [y],
+            zorder=4,
+            label=f"_{line.estimand}",
+            **marks.contrast_marker(line.estimand, size),
+        )
+        shift = _COLUMN_OF_ESTIMAND[line.estimand]
+        headings.write_aside(
+            ax,
+            row,
+            _short_probability(line.p_below_zero),
+            min(8.0, 0.75 * row_points),
+            shift=shift,
+            ha="right",
+            color=colour,
+        )
+    for which, name in (("population", "pop."), ("these_words", "these")):
+        headings.write_aside(
+            ax,
+            None,
+            name,
+            7.5,
+            shift=_COLUMN_OF_ESTIMAND[which],
+            up=4,
+            ha="right",
+            color=marks.contrast_colour(which),
+        )
+    headings.write_aside(ax, None, "P(< 0)", 8.0, up=14, weight="bold")
+    nearer = "lies nearer" if fit.spec.outcome == "distance" else "is smaller"
+    of = "cosine distance" if fit.spec.outcome == "distance" else outcomes.outcome_label(fit.spec)
+    headings.name_x(ax, f"difference in {of} (below 0: the first of the two {nearer})")
+    said_of = outcomes.ESTIMAND if level == "overall" else outcomes.ESTIMAND_WITHIN
+    handles = [
+        *(
+            marks.line_handle(
+                marks.contrast_colour(which),
+                said_of[which],
+                width=1.8 if which == "population" else 1.1,
+                **marks.contrast_marker(which, 5.5),
+            )
+            for which in ESTIMANDS
+        ),
+        marks.patch_handle("#D9D9D9", f"ROPE ±{rope:g}"),
+    ]
+    each = {"overall": "", "class": ", per protected class", "word": ", per protected word"}[level]
+    one = frame["contrast"].unique()
+    what = f"{minus(one[0])}" if level == "word" and len(one) == 1 else "Contrasts between connections"
+    said = f"{source_of(fit)}. Posterior mean and {as_percent(prob)} HPDI"
+    headings.add_headings(ax, what + each, said, handles)
+    return ax
+
+
+def _contrast_names(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> list[str]:
+    if level not in CONTRAST_LEVELS:
+        raise InputError(
+            "unknown level", found=level, valid=CONTRAST_LEVELS, hint=nearest(str(level), CONTRAST_LEVELS)
+        )
+    present = set(fit.table["connection"].astype(str))
+    known = [f"{a} - {b}" for a, b in CONTRASTS if a in present and b in present]
+    if contrasts is None:
+        return known if level != "word" else known[:1]
+    wanted = [contrasts] if isinstance(contrasts, str) else list(contrasts)
+    for name in wanted:
+        if name not in known:
+            raise InputError(
+                "no such contrast in this fit", found=name, valid=known, hint=nearest(str(name), known)
+            )
+    if not wanted:
+        raise InputError("no contrast is asked for", found=wanted, valid=known)
+    return wanted
+
+
+def _contrast_rows(
+    fit: BiasFit, prob: float, rope: float, level: str, contrasts: Sequence[str] | None
+) -> pd.DataFrame:
+    names = _contrast_names(fit, level, contrasts)
+    frame = fit.contrasts(prob, rope)
+    return frame[(frame["level"] == level) & frame["contrast"].isin(names)]
+
+
+def _contrast_grid(
+    fit: BiasFit, frame: pd.DataFrame, level: str
+) -> tuple[dict[Any, float], list[tuple[float, str]], list[tuple[float, str]]]:
+    """Place contrasts: alone, or as headings over classes or words; one contrast of words under their classes."""
+    pairs = list(dict.fromkeys(zip(frame["contrast"], frame["name"], strict=True)))
+    if level == "overall":
+        return (
+            {pair: i + 0.5 for i, pair in enumerate(pairs)},
+            [(i + 0.5, minus(contrast)) for i, (contrast, _) in enumerate(pairs)],
+            [],
+        )
+    groups: dict[str, list[tuple[Any, str]]] = {}
+    names = list(dict.fromkeys(contrast for contrast, _ in pairs))
+    words = fit.table.drop_duplicates("protected_word")
+    classes = dict(
+        zip(words["protected_word"].astype(str), words["protected_class"].astype(str), strict=True)
+    )
+    order = {name: i for i, name in enumerate(dict.fromkeys(classes.values()))}
+    if level == "word":
+        pairs.sort(key=lambda pair: order[classes[pair[1]]])  # stable: words keep their order
+    for contrast in names:
+        for pair in pairs:
+            if pair[0] == contrast:
+                head = [] if level == "word" and len(names) == 1 else [minus(contrast)]
+                head += [classes[pair[1]]] if level == "word" else []
+                groups.setdefault(", ".join(head), []).append((pair, pair[1]))
+    return placed(groups)
+
+
+def size_contrasts(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> tuple[float, float]:
+    n = len(_contrast_names(fit, level, contrasts))
+    words, classes = fit.table["protected_word"].nunique(), fit.table["protected_class"].nunique()
+    rows = {"overall": n, "class": n * (classes + HEAD), "word": n * (words + HEAD * classes)}[level]
+    return size_rows(rows, 0.34 if level == "overall" else 0.27, 0.12)
+
+
+def _short_probability(p: float) -> str:
+    """Three decimals, and never a certainty that a finite number of draws cannot give."""
+    return "<.001" if p < 0.001 else ">.999" if p > 0.999 else f"{p:.3f}".lstrip("0")

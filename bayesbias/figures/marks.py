@@ -1,0 +1,113 @@
+"""Marks and their handles in a legend: points, intervals, densities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.figures.style import COLOUR, FAINT, MARKER
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def colour_of(connection: str) -> str:
+    return COLOUR.get(connection, FAINT)
+
+
+def draw_interval(ax: Axes, ends: tuple[float, float], y: float, connection: str, width: float) -> None:
+    """Draw an interval with a white edge, to be seen above a cloud of points of its colour."""
+    ax.plot(
+        ends, (y, y), color="white", linewidth=width + 0.9, zorder=3, solid_capstyle="butt", label="_edge"
+    )
+    ax.plot(
+        ends,
+        (y, y),
+        color=colour_of(connection),
+        linewidth=width,
+        zorder=3.1,
+        solid_capstyle="butt",
+        label="_interval",
+    )
+
+
+def draw_point(ax: Axes, x: float, y: float, connection: str, size: float) -> None:
+    ax.plot(
+        [x],
+        [y],
+        marker=MARKER.get(connection, "o"),
+        # A triangle covers about half of the square around it and looks small beside the others.
+        markersize=1.25 * size if MARKER.get(connection) == "^" else size,
+        color=colour_of(connection),
+        markeredgecolor="white",
+        markeredgewidth=min(0.7, 0.15 * size),
+        linestyle="none",
+        zorder=4,
+        label=f"_mean {connection}",
+    )
+
+
+def line_handle(
+    colour: str,
+    label: str,
+    *,
+    marker: str | None = None,
+    width: float = 1.2,
+    size: float = 5.0,
+    style: Any = "-",
+    **marker_style: Any,
+) -> Any:
+    from matplotlib.lines import Line2D
+
+    look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": size} | marker_style
+    return Line2D([], [], **look | {"linestyle": style, "linewidth": width, "label": label})
+
+
+def patch_handle(
+    colour: str, label: str, alpha: float = 1.0, hatch: str | None = None, edge: str = "none"
+) -> Any:
+    from matplotlib.patches import Patch
+
+    return Patch(facecolor=colour, label=label, alpha=alpha, hatch=hatch, edgecolor=edge, linewidth=0)
+
+
+def contrast_colour(estimand: str) -> str:
+    return COLOUR["different"] if estimand == "population" else COLOUR["associated"]
+
+
+def contrast_marker(estimand: str, size: float) -> dict[str, Any]:
+    population = estimand == "population"
+    return {
+        "marker": "o" if population else "D",
+        "markersize": size if population else 0.85 * size,
+        "color": contrast_colour(estimand),
+        "markerfacecolor": contrast_colour(estimand) if population else "white",
+        "markeredgewidth": 1.1,
+        "linestyle": "none",
+    }
+
+
+def bandwidth(values: np.ndarray) -> float:
+    """Silverman's rule, with the quartiles so that a heavy tail does not flatten the curve."""
+    spread = [float(np.std(values)), float(np.subtract(*np.percentile(values, (75, 25)))) / 1.34]
+    positive = [s for s in spread if s > 0]
+    return 1.06 * min(positive, default=0.01) * len(values) ** -0.2
+
+
+def density(values: np.ndarray, grid: np.ndarray, width: float | None = None) -> np.ndarray:
+    """Estimate a density with a Gaussian kernel on an even grid, from a fine histogram."""
+    step = float(grid[1] - grid[0])
+    width = max(bandwidth(values) if width is None else width, step)
+    reach = int(np.ceil(4 * width / step))
+    edges = grid[0] + step * (np.arange(-reach, len(grid) + reach + 1) - 0.5)
+    counts, _ = np.histogram(values, edges)
+    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) * step / width) ** 2)
+    return np.convolve(counts / (len(values) * step), kernel / kernel.sum(), mode="valid")
+
+
+def value_range(arrays: Sequence[np.ndarray], tail: float) -> tuple[float, float]:
+    low = min(float(np.quantile(values, tail)) for values in arrays)
+    high = max(float(np.quantile(values, 1 - tail)) for values in arrays)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)

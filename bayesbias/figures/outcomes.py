@@ -1,0 +1,96 @@
+"""What figures of a fit ask of it: that it is one, its columns, its source, replicated outcomes.
+
+Also how an outcome and an estimand are called on an axis, and the line where a cosine distance says "no similarity".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError
+from bayesbias.figures.marks import line_handle
+from bayesbias.figures.style import INK
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.models.spec import ModelSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+OUTCOME = {"distance": "cosine distance (0 = same direction, 1 = unrelated, 2 = opposite)"}
+ESTIMAND = {"population": "population: new words like these", "these_words": "these words only"}
+# At the level of classes and words the protected words keep their own effects; only attributes are new.
+ESTIMAND_WITHIN = ESTIMAND | {"population": "population: new attributes like these"}
+
+
+def padded(low: float, high: float, spec: ModelSpec) -> tuple[float, float]:
+    if spec.outcome == "distance":
+        low, high = min(low, 1.0), max(high, 1.0)
+    pad = 0.03 * (high - low) or 0.1
+    return low - pad, high + pad
+
+
+def mark_one(ax: Axes, spec: ModelSpec) -> None:
+    if spec.outcome == "distance":
+        ax.axvline(1, color=INK, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=1, label="_no similarity")
+
+
+def one_handle(spec: ModelSpec) -> list[Any]:
+    return (
+        [line_handle(INK, "1 = no similarity", width=0.8, style=(0, (1, 1.5)))]
+        if spec.outcome == "distance"
+        else []
+    )
+
+
+def outcome_label(spec: ModelSpec) -> str:
+    return OUTCOME.get(spec.outcome, spec.outcome.replace("_", " "))
+
+
+def need_fit(fit: object) -> None:
+    if not isinstance(fit, BiasFit):
+        raise InputError(
+            "the figure is drawn from a fit",
+            found=type(fit).__name__,
+            valid="a BiasFit",
+            hint="what fit() or load_fit() returns",
+        )
+
+
+def need_columns(frame: pd.DataFrame, columns: Iterable[str], spec: ModelSpec) -> None:
+    for column in columns:
+        if column not in frame.columns:
+            raise InputError(
+                "the figure needs a column that the table lacks",
+                where=f"model {spec.name}",
+                found=[str(c) for c in frame.columns],
+                valid=column,
+            )
+
+
+def replicated_outcomes(fit: BiasFit, replicates: int) -> np.ndarray:
+    """Return replicated outcomes, shape (replicates, n_pairs)."""
+    if "posterior_predictive" in fit.tree.children:
+        values = (
+            fit.tree["posterior_predictive"][fit.spec.outcome].transpose("chain", "draw", "pair").to_numpy()
+        )
+        values = values.reshape(-1, values.shape[-1])
+    else:
+        # As in `posterior.with_pointwise`, without the log-likelihood, which is large and not needed here.
+        draws = fit.draws()
+        total = len(next(iter(draws.values())))
+        keep = np.linspace(0, total - 1, min(200, total)).astype(int)
+        seed = int(fit.provenance["sampler"]["seed"])
+        values = fit.design.outcome_draws({name: drawn[keep] for name, drawn in draws.items()}, seed + 1)
+    return values[np.linspace(0, len(values) - 1, min(replicates, len(values))).astype(int)]
+
+
+def table_name_of(fit: BiasFit) -> str:
+    return str(fit.provenance.get("table", {}).get("name", "a table"))
+
+
+def source_of(fit: BiasFit) -> str:
+    return f"Model {fit.spec.name} on {table_name_of(fit)}"

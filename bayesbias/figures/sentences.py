@@ -1,0 +1,352 @@
+"""Figures of sentence tests."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.figures import headings, marks, saving
+from bayesbias.figures.rows import name_rows
+from bayesbias.figures.style import FAINT, INK, as_percent, axes_or_new, height_of, plain, size_rows, styled
+from bayesbias.studies.seat_result import SeatResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_seat", "plot_seat_contrasts", "save_seat_figures"]
+
+# One hue from light to dark: three steps that stay apart in grey print and for every eye.
+_SHADES = {"not": "#FFFFFF", "alone": "#A6CBE3", "holm": "#0B5A92"}
+_GRID = "#C9C9C9"
+_FEWEST = 6  # columns
+_LEVELS = {
+    "word": ("#D55E00", "o"),
+    "sent": ("#0072B2", "s"),
+    "sent (u)": ("#404040", "^"),
+    "text": ("#CC79A7", "D"),
+}
+_LEVEL_NAMES = {
+    "word": "words",
+    "sent": "bleached sentences",
+    "sent (u)": "unbleached sentences",
+    "text": "scripts",
+}
+
+
+@styled
+def plot_seat(result: SeatResult, ax: Axes | None = None, *, alpha: float = 0.01) -> Axes:
+    """Show which tests are significant on which encoders, with the effect size of each.
+
+    A row for each test, a column for each encoder. White: not significant; light: p below `alpha`; dark: also
+    after Holm's correction over the whole family. A ring marks sentence tests whose p is below `alpha` only as long as
+    sentences of one word count as independent, and not when each word counts once.
+
+    Parameters
+    ----------
+    result : SeatResult
+    ax : matplotlib Axes, optional
+        By default a new figure, as tall as the tests need: 46 of them take a page.
+    alpha : float in (0, 1)
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Notes
+    -----
+    After Figure 1 of May et al. (2019), which has neither effect sizes nor rings.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> result = bb.seat("weat7,sent-weat7", seed=1, cache=False)
+    >>> ax = bb.plot_seat(result, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.texts[:2]]
+    ['1.37', '0.86']
+    """
+    import pandas as pd
+
+    if not 0 < alpha < 1:
+        raise InputError("must lie between 0 and 1", where="alpha", found=alpha)
+    named = result.named()
+    rows = list(dict.fromkeys(zip(named["title"], named["context"], strict=True)))
+    row_of = {key: i for i, key in enumerate(rows)}
+    models = list(dict.fromkeys(zip(result.frame["model"], result.frame["options"], strict=True)))
+    ax = axes_or_new(ax, _size_seat(result))
+    # The texts of the cells first, so that they come before those of the headings.
+    # Few encoders leave the right side empty: a cell keeps its shape, and the heading its room.
+    columns = max(len(models), _FEWEST)
+    ax.set_xlim(0, columns)
+    ax.set_ylim(len(rows), 0)
+    points = height_of(ax) / len(rows)
+    size = float(np.clip(0.62 * points, 4.0, 8.0))
+    seen = set()
+    for at, row in zip(named.index, result.frame.loc[named.index].itertuples(), strict=True):
+        y, x = row_of[named.at[at, "title"], named.at[at, "context"]], models.index((row.model, row.options))
+        seen.add((x, y))
+        step = "holm" if row.p_holm < alpha else "alone" if row.p_value < alpha else "not"
+        _cell(ax, x, y, _SHADES[step])
+        ink = "white" if step == "holm" else INK
+        ax.text(
+            x + 0.5, y + 0.53, "none" if pd.isna(row.effect_size) else f"{row.effect_size:.2f}".replace("-", "−"),
+            ha="center", va="center", fontsize=size, color=ink,
+        )  # fmt: skip
+        if row.level != "word" and row.p_value < alpha <= row.p_words:
+            ax.plot(
+                [x + 0.5], [y + 0.5], marker="o", markersize=0.55 * size, markerfacecolor="none", markeredgecolor=ink,
+                markeredgewidth=0.8, transform=ax.transData + _shift(ax, 2.0 * size), label="_words", clip_on=False,
+            )  # fmt: skip
+    for x in range(len(models)):
+        for y in range(len(rows)):
+            if (x, y) not in seen:
+                _cell(ax, x, y, "#EFEFEF", hatch="////")
+    _row_names(ax, rows, points, len(models) / columns)
+    label = 7.5 if columns == _FEWEST else 6.5
+    # As many letters as fit into a column, which is some 325 / columns points wide.
+    longest = max(8, int(325 / columns / (0.55 * label)))
+    ax.set_xticks(
+        [x + 0.5 for x in range(len(models))], labels=[_encoder_label(*model, longest) for model in models]
+    )
+    ax.tick_params(axis="x", length=0, labelsize=label, pad=2)
+    for spine in ax.spines.values():
+        spine.set_visible(False)
+    handles = [
+        _box(_SHADES["not"], "not significant"),
+        _box(_SHADES["alone"], f"p < {alpha:g}"),
+        _box(_SHADES["holm"], "also after Holm's correction"),
+        marks.line_handle(
+            INK, "not when each word counts once", marker="o", size=4.5, style="none",
+            markerfacecolor="none", markeredgewidth=0.8,
+        ),
+    ]  # fmt: skip
+    if len(seen) < len(models) * len(rows):
+        handles.append(marks.patch_handle("#EFEFEF", "not run", hatch="////", edge="#B5B5B5"))
+    said = f"Effect sizes; {len(result.frame)} tests in the family. One-sided: a negative effect is never significant."
+    headings.add_headings(ax, "Significance of every test on every encoder", said, handles)
+    return ax
+
+
+@styled
+def plot_seat_contrasts(result: SeatResult, encoder: str | None = None, ax: Axes | None = None) -> Axes:
+    """Show the hierarchical reading: the association contrast of each test with its HPDI, for new words and templates.
+
+    Words, bleached and unbleached sentences of one test stand in one row, from above. Left of zero lies what the test
+    supposes. At the right: the share of variance that lies between words and between templates, in sentences where
+    there are any.
+
+    Parameters
+    ----------
+    result : SeatResult
+        Of ``seat(..., bayes=True)``.
+    encoder : str, optional
+        Its name, with its options in brackets where it has any, as in ``result.table().columns``. Needed where there
+        are several.
+    ax : matplotlib Axes, optional
+        By default a new figure, as tall as the tests need.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        Where nothing was fitted, or for an unknown encoder.
+    """
+    rows = _contrast_rows(result, encoder)
+    titles = list(dict.fromkeys(rows["title"]))
+    contexts = [name for name in _LEVELS if name in set(rows["context"])]
+    ax = axes_or_new(ax, _size_seat_contrasts(result))
+    low, high = min(rows["hpdi_low"].min(), 0.0), max(rows["hpdi_high"].max(), 0.0)
+    pad = 0.05 * (high - low) or 0.01
+    ax.set_xlim(low - pad, high + pad)
+    ax.set_ylim(len(titles), 0)
+    points = height_of(ax) / len(titles)
+    for i in range(0, len(titles), 2):
+        ax.axhspan(i, i + 1, color="#F3F3F3", linewidth=0, zorder=0)
+    ax.axvline(0, color=INK, linewidth=0.8, zorder=0.7)
+    lane = 0.8 / len(contexts)
+    lanes = rows.groupby("title", sort=False)["context"].agg(list)
+    marker_size = float(np.clip(0.5 * lane * points, 2.6, 5.5))
+    size = float(np.clip(0.62 * points, 4.5, 8.0))
+    for row in rows.itertuples():
+        colour, marker = _LEVELS[row.context]
+        here = lanes[row.title]
+        y = titles.index(row.title) + 0.5 + (here.index(row.context) - (len(here) - 1) / 2) * lane
+        ax.plot(
+            [row.hpdi_low, row.hpdi_high], [y, y], color=colour, linewidth=0.34 * marker_size,
+            solid_capstyle="butt", zorder=3, label="_interval",
+        )  # fmt: skip
+        ax.plot(
+            [row.contrast], [y], marker=marker, markersize=marker_size, color=colour, zorder=4,
+            # What has not converged is drawn open.
+            markerfacecolor=colour if row.converged else "white", markeredgewidth=0.8,
+            linestyle="none", label=f"_{row.context}",
+        )  # fmt: skip
+    shares = rows[rows["share_template"] > 0].drop_duplicates("title").set_index("title")
+    for i, title in enumerate(titles):
+        if title in shares.index:
+            for column, at in (("share_word", 22.0), ("share_template", 58.0)):
+                _beside(ax, i + 0.5, f"{shares.at[title, column]:.0%}", at, min(size, 7.5))
+    if len(shares):
+        _beside(ax, None, "word", 22.0, 7.5, up=3)
+        _beside(ax, None, "template", 58.0, 7.5, up=3)
+        _beside(ax, None, "share of variance", 58.0, 7.5, up=13, weight="bold")
+    name_rows(ax, [i + 0.5 for i in range(len(titles))], titles)
+    ax.tick_params(axis="y", length=0, labelsize=size)
+    ax.tick_params(axis="x", labelsize=8)
+    headings.name_x(ax, "associated − different, in cosine distance (below 0: as the test supposes)")
+    handles = [
+        marks.line_handle(_LEVELS[name][0], _LEVEL_NAMES[name], marker=_LEVELS[name][1], width=1.8, size=5)
+        for name in contexts
+    ]
+    if not rows["converged"].all():
+        handles.append(
+            marks.line_handle(
+                INK, "not to be trusted yet", marker="o", style="none", markerfacecolor="white", size=5
+            )
+        )
+    prob = as_percent(result.provenance["prob"])
+    said = f"{rows['column'].iloc[0]}, model sentence. Posterior mean and {prob} HPDI, for new words and new templates"
+    headings.add_headings(ax, "The association, with its uncertainty", said, handles)
+    return ax
+
+
+def save_seat_figures(
+    result: SeatResult, folder: str | os.PathLike[str], formats: Iterable[str] = ("png", "svg")
+) -> list[Path]:
+    """Write the figures of sentence tests into a folder; return the paths.
+
+    Everything is drawn before anything is written, and each file is written whole or not at all.
+
+    Parameters
+    ----------
+    result : SeatResult
+    folder : path
+        Made where it does not exist.
+    formats : iterable of {"pdf", "png", "svg"}
+
+    Returns
+    -------
+    list of Path
+        ``seat``, and with a hierarchical reading ``seat_contrasts`` (numbered where there are several encoders).
+
+    Raises
+    ------
+    InputError
+        For an unknown format, or a folder that cannot be written.
+    """
+    plots: dict[str, saving.Plot] = {
+        "seat": (lambda figure: plot_seat(result, ax=figure.subplots()), _size_seat(result))
+    }
+    fitted = _fitted(result)
+    for number, name in enumerate(fitted, 1):
+
+        def contrasts(figure: Figure, name: str = name) -> None:
+            plot_seat_contrasts(result, name, ax=figure.subplots())
+
+        stem = f"seat_contrasts_{number}" if len(fitted) > 1 else "seat_contrasts"
+        plots[stem] = (contrasts, _size_seat_contrasts(result))
+    return saving.write_figures(plots, folder, formats)
+
+
+def _size_seat(result: SeatResult) -> tuple[float, float]:
+    rows = result.named()[["title", "context"]].drop_duplicates()
+    return size_rows(len(rows), 0.24, 0.165)
+
+
+def _size_seat_contrasts(result: SeatResult) -> tuple[float, float]:
+    return size_rows(result.named()["title"].nunique(), 0.42, 0.26)
+
+
+def _fitted(result: SeatResult) -> list[str]:
+    """Return the encoders of which at least one test was fitted."""
+    if "contrast" not in result.frame:
+        return []
+    frame = result.frame.dropna(subset="contrast")
+    return list(
+        dict.fromkeys(_contrast_column(*key) for key in zip(frame["model"], frame["options"], strict=True))
+    )
+
+
+def _contrast_rows(result: SeatResult, encoder: str | None) -> pd.DataFrame:
+    known = _fitted(result)
+    if not known:
+        raise InputError("no model was fitted", hint="seat(..., bayes=True)")
+    if encoder is None and len(known) > 1:
+        raise InputError("there are several encoders, and one is shown", where="encoder", valid=known)
+    if encoder is not None and encoder not in known:
+        raise InputError("no such encoder", found=encoder, valid=known, hint=nearest(encoder, known))
+    named = result.named()
+    frame = result.frame.loc[named.index].assign(title=named["title"], context=named["context"])
+    frame["column"] = [_contrast_column(*key) for key in zip(frame["model"], frame["options"], strict=True)]
+    return frame[(frame["column"] == (encoder or known[0])) & frame["contrast"].notna()]
+
+
+def _contrast_column(model: str, options: str) -> str:
+    return f"{model} ({options})" if options else model
+
+
+def _encoder_label(model: str, options: str, longest: int) -> str:
+    """Put name and options on lines of their own, none longer than its column."""
+    lines = [model, *options.split(";")] if options else [model]
+    return "\n".join(plain(part, longest) for line in lines for part in textwrap.wrap(line, longest))
+
+
+def _cell(ax: Axes, x: float, y: float, colour: str, hatch: str | None = None) -> None:
+    from matplotlib.patches import Rectangle
+
+    edge = "#B5B5B5" if hatch else _GRID
+    ax.add_patch(
+        Rectangle((x, y), 1, 1, facecolor=colour, edgecolor=edge, linewidth=0.5, hatch=hatch, zorder=1)
+    )
+
+
+def _row_names(ax: Axes, rows: list[tuple[str, str]], points: float, used: float) -> None:
+    """Name each test once, beside the first of its rows, and the context of every row."""
+    size = float(np.clip(0.66 * points, 4.0, 8.0))
+    name_rows(ax, [i + 0.5 for i in range(len(rows))], [context for _, context in rows])
+    ax.tick_params(axis="y", length=0, labelsize=size)
+    last = ""
+    for i, (title, _) in enumerate(rows):
+        if title == last:
+            continue
+        if i:
+            ax.axhline(i, xmax=used, color=FAINT, linewidth=0.9, zorder=2)
+        last = title
+        ax.annotate(
+            plain(title), (0, i + 0.5), (-5.2 * size, 0), xycoords=ax.get_yaxis_transform(),
+            textcoords="offset points", ha="right", va="center", fontsize=size, annotation_clip=False,
+        )  # fmt: skip
+
+
+def _beside(
+    ax: Axes, row: float | None, text: str, shift: float, size: float, up: float = 0.0, **style: Any
+) -> None:
+    """Write right of the Axes, ending `shift` points from it."""
+    ax.annotate(
+        text, (1, 1 if row is None else row), (shift, up),
+        xycoords="axes fraction" if row is None else ax.get_yaxis_transform(), textcoords="offset points",
+        ha="right", va="bottom" if row is None else "center", fontsize=size, annotation_clip=False, **style,
+    )  # fmt: skip
+
+
+def _shift(ax: Axes, right: float) -> Any:
+    from matplotlib.transforms import ScaledTranslation
+
+    return ScaledTranslation(right / 72, 0, ax.get_figure(root=True).dpi_scale_trans)  # type: ignore[union-attr]
+
+
+def _box(colour: str, label: str) -> Any:
+    from matplotlib.patches import Patch
+
+    return Patch(facecolor=colour, edgecolor=FAINT, linewidth=0.6, label=label)

@@ -1,0 +1,373 @@
+"""Scatters of the sentiment of occupational sentences: female against male, and against earnings.
+
+Also the panels that all figures of sentiment share: where there are several classifiers each has a panel of its
+own, side by side and with the same rows; on Axes of your own one of them is drawn, see `classifier`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.figures import headings, marks
+from bayesbias.figures.style import INK, MARKER, as_percent, plain, styled
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.studies.sentiment_tests import earnings_correlation, profession_sentiment
+from bayesbias.words.occupations import load_occupations
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_earnings", "plot_genders"]
+
+_PANEL = 3.5  # inches of width of a panel, where there are several
+_TIED = 1e-9  # sentiments this near to each other are one value
+_LABEL = 7.5  # points
+_ROUND = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))  # places for a label
+
+
+@styled
+def plot_genders(
+    table: pd.DataFrame | SentimentAnalysis | BiasFit,
+    ax: Axes | None = None,
+    *,
+    classifier: str | None = None,
+) -> Axes:
+    """Show for each profession the mean probability of male against that of female sentences.
+
+    Above the diagonal the female sentences are rated higher. Names are left out where they would collide.
+
+    Parameters
+    ----------
+    table : DataFrame, SentimentAnalysis or BiasFit
+        From `sentiment_table`; of an analysis or a fit its table.
+    ax : matplotlib Axes, optional
+        By default a new figure, with a panel for each classifier.
+    classifier : str, optional
+        Which to draw, and needed on Axes of your own where there are several.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> ax = bb.plot_genders(bb.sentiment_table(bb.shipped_predictions("m1")), ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'male sentences: mean probability of the positive class'
+    """
+    frame = table_of(table)
+    names = chosen_classifiers(list(dict.fromkeys(frame["classifier"].astype(str))), ax, classifier)
+    if ax is not None:
+        return draw_genders(frame, names, [ax])
+    import matplotlib.pyplot as plt
+
+    figure = plt.figure(figsize=size_scatter(len(names), 6.2), layout="constrained")
+    return draw_genders(frame, names, panels_of(figure, len(names)))
+
+
+def draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes]) -> Axes:
+    ranked = profession_sentiment(frame[frame["classifier"].astype(str).isin(names)])
+    values = ranked[["p_male", "p_female"]].to_numpy(dtype=float)
+    pad = 0.12 * float(np.ptp(values)) or 0.05
+    low, high = values.min() - pad, values.max() + pad
+    labelled = []
+    for name, ax in zip(names, axes, strict=True):
+        part = ranked[ranked["classifier"] == name]
+        ax.plot([low, high], [low, high], color=INK, linewidth=0.8, zorder=1, label="_alike")
+        x, y = part["p_male"].to_numpy(dtype=float), part["p_female"].to_numpy(dtype=float)
+        ax.plot(
+            x, y, marker=MARKER["different"], linestyle="none", markersize=5, color=marks.colour_of("different"),
+            markeredgecolor="white", markeredgewidth=0.6, zorder=3, label="_professions",
+        )  # fmt: skip
+        ax.set_xlim(low, high)
+        ax.set_ylim(low, high)
+        ax.set_box_aspect(1)
+        labelled.append((ax, x, y, part["profession"].astype(str).tolist()))
+        headings.name_x(
+            ax,
+            "male sentences: mean probability of the positive class" if len(axes) == 1 else f"male, {name}",
+        )
+    axes[0].set_ylabel(
+        "female sentences: mean probability" if len(axes) == 1 else "female sentences", fontsize=8.5
+    )
+    n = frame["noun_pair"].nunique()
+    said = f"Mean probability of the positive class over {n} noun pairs, {naming_classifiers(names)}"
+    handles = [
+        marks.line_handle(
+            marks.colour_of("different"),
+            "profession",
+            marker=MARKER["different"],
+            style="none",
+            size=5,
+        ),
+        marks.line_handle(INK, "rated alike; above it the female sentences are rated higher", width=0.8),
+    ]
+    headings.add_headings(
+        axes[0], "Professions: male against female", said, handles, across=axes if len(axes) > 1 else ()
+    )
+    for ax, *points in labelled:
+        label_points(ax, *points, panels=len(axes))
+    return axes[0]
+
+
+@styled
+def plot_earnings(
+    table: pd.DataFrame | SentimentAnalysis | BiasFit,
+    earnings: Mapping[str, float] | None = None,
+    prob: float = 0.95,
+    ax: Axes | None = None,
+    *,
+    classifier: str | None = None,
+) -> Axes:
+    """Show the earnings of professions against their mean sentiment, with the uncertainty of both mean and correlation.
+
+    A profession's line is a `prob` confidence interval of its mean over noun pairs, after what noun pairs have in
+    common is taken out (Morey 2008, Tutorials in Quantitative Methods for Psychology 4, 61-64): it says how well
+    professions can be told apart with these nouns. The heading states the correlation with its interval.
+
+    Parameters
+    ----------
+    table : DataFrame, SentimentAnalysis or BiasFit
+    earnings : mapping, optional
+        Profession -> earnings; by default those of the analysis or of the published list.
+    prob : float in (0, 1)
+        Of all intervals.
+    ax : matplotlib Axes, optional
+        By default a new figure, with a panel for each classifier.
+    classifier : str, optional
+        Which to draw, and needed on Axes of your own where there are several.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        Where fewer than four professions have earnings.
+
+    Notes
+    -----
+    Source: figure 2 of Bhaskaran & Bhallamudi (2019), which shows the points alone.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> ax = bb.plot_earnings(bb.sentiment_table(bb.shipped_predictions("m1")), ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'median weekly earnings, US dollars'
+    """
+    frame = table_of(table)
+    earnings = earnings_of(table) if earnings is None else dict(earnings)
+    names = chosen_classifiers(list(dict.fromkeys(frame["classifier"].astype(str))), ax, classifier)
+    if ax is not None:
+        return draw_earnings(frame, earnings, prob, names, [ax])
+    import matplotlib.pyplot as plt
+
+    figure = plt.figure(figsize=size_scatter(len(names), 4.8), layout="constrained")
+    return draw_earnings(frame, earnings, prob, names, panels_of(figure, len(names)))
+
+
+def draw_earnings(
+    frame: pd.DataFrame,
+    earnings: Mapping[str, float],
+    prob: float,
+    names: Sequence[str],
+    axes: Sequence[Axes],
+) -> Axes:
+    frame = frame[frame["classifier"].astype(str).isin(names)]
+    found = earnings_correlation(frame, earnings, prob=prob)
+    parts = {name: _profession_means(frame[frame["classifier"] == name], earnings, prob) for name in names}
+    # A mean probability lies between 0 and 1, and so do the ends of its interval.
+    low = max(0.0, min(float((p["sentiment"] - p["half"]).min()) for p in parts.values()))
+    high = min(1.0, max(float((p["sentiment"] + p["half"]).max()) for p in parts.values()))
+    pay = np.concatenate([p["earnings"] for p in parts.values()])
+    pads = 0.1 * (high - low) or 0.05, 0.1 * float(np.ptp(pay)) or 50.0
+    labelled, said = [], []
+    for name, ax in zip(names, axes, strict=True):
+        part = parts[name]
+        ax.errorbar(
+            part["earnings"], part["sentiment"], fmt=MARKER["different"], markersize=5,
+            yerr=[part["half"].clip(upper=part["sentiment"]), part["half"].clip(upper=1 - part["sentiment"])],
+            color=marks.colour_of("different"), markeredgecolor="white", markeredgewidth=0.6, elinewidth=1.1, zorder=3,
+        )  # fmt: skip
+        ax.set_xlim(pay.min() - pads[1], pay.max() + pads[1])
+        ax.set_ylim(low - pads[0], high + pads[0])
+        labelled.append((ax, part))
+        own = found[found["classifier"] == name].set_index("method")
+        told = [
+            f"{label} {r['r']:+.2f} [{r['low']:+.2f}, {r['high']:+.2f}]".replace("-", "−")
+            for method, label in (("pearson", "Pearson's r"), ("spearman", "Spearman's"))
+            if method in own.index
+            for r in [own.loc[method]]
+        ]
+        if told:
+            said.append((f"{name}: " if len(names) > 1 else "") + ", ".join(told))
+        unit = "median weekly earnings, US dollars"
+        headings.name_x(ax, unit if len(axes) == 1 else f"{name}: weekly earnings, US dollars")
+    axes[0].set_ylabel("mean probability of the positive class", fontsize=8.5)
+    n = len(next(iter(parts.values())))
+    lead = f"{n} professions with earnings, {naming_classifiers(names)}. "
+    lead += f"Correlation with {as_percent(prob)} interval, professions taken for a sample: " if said else ""
+    handles = [
+        marks.line_handle(
+            marks.colour_of("different"),
+            f"profession, mean with {as_percent(prob)} interval (spread between noun pairs, their "
+            "common part removed)",
+            marker=MARKER["different"], width=1.1, size=5,
+        )
+    ]  # fmt: skip
+    across = axes if len(axes) > 1 else ()
+    headings.add_headings(axes[0], "Earnings and sentiment", lead + "; ".join(said), handles, across=across)
+    for ax, part in labelled:
+        x, y, half = (part[column].to_numpy(dtype=float) for column in ("earnings", "sentiment", "half"))
+        label_points(ax, x, y, part.index.tolist(), panels=len(axes), half=half)
+    return axes[0]
+
+
+def _profession_means(part: pd.DataFrame, earnings: Mapping[str, float], prob: float) -> pd.DataFrame:
+    """Mean sentiment of each profession with earnings, and the half-width of its interval (Morey 2008)."""
+    from scipy.special import stdtrit
+
+    part = part.assign(sentiment=(part["p_male"] + part["p_female"]) / 2)
+    part = part.assign(
+        left=part["sentiment"]
+        - part.groupby("noun_pair", observed=True)["sentiment"].transform("mean")
+        + part["sentiment"].mean()
+    )
+    groups = part.groupby("profession", sort=False, observed=True)
+    k, n = groups.ngroups, groups.size()
+    if (n < 2).any():
+        raise InputError("an interval needs two or more noun pairs", found=int(n.min()))
+    spread = groups["left"].std(ddof=1) * math.sqrt(k / (k - 1) if k > 1 else 1.0)
+    half = spread / np.sqrt(n) * stdtrit(n - 1, 0.5 + prob / 2)
+    out = groups["sentiment"].mean().to_frame().assign(half=half)
+    out = out[out.index.isin(list(earnings))]
+    return out.assign(earnings=[float(earnings[p]) for p in out.index])
+
+
+def chosen_classifiers(names: list[str], ax: Axes | None, classifier: str | None) -> list[str]:
+    if classifier is not None:
+        if classifier not in names:
+            raise InputError(
+                "no such classifier", found=classifier, valid=names, hint=nearest(str(classifier), names)
+            )
+        return [classifier]
+    if ax is not None and len(names) > 1:
+        raise InputError("one Axes shows one classifier; say which", where="classifier", valid=names)
+    return names
+
+
+def table_of(x: Any) -> pd.DataFrame:
+    return x.table if isinstance(x, BiasFit | SentimentAnalysis) else x
+
+
+def earnings_of(x: Any) -> dict[str, float]:
+    about: Any = x.provenance if isinstance(x, SentimentAnalysis) else {}
+    if isinstance(x, BiasFit):
+        about = x.provenance.get("sentiment", {})
+    return dict(about["earnings"]) if "earnings" in about else load_occupations().earnings
+
+
+def naming_classifiers(names: Sequence[str]) -> str:
+    return f"classifier {names[0]}" if len(names) == 1 else f"classifiers {', '.join(names)}"
+
+
+def panels_of(figure: Figure, n: int, *, sharey: bool = True) -> list[Axes]:
+    return list(figure.subplots(1, n, squeeze=False, sharey=sharey and n > 1)[0])
+
+
+def size_scatter(panels: int, one: float) -> tuple[float, float]:
+    return (7.0, one) if panels == 1 else (max(7.0, _PANEL * panels), 4.7)
+
+
+def label_points(
+    ax: Axes,
+    x: npt.NDArray[np.float64],
+    y: npt.NDArray[np.float64],
+    names: Sequence[str],
+    *,
+    panels: int,
+    half: npt.NDArray[np.float64] | None = None,
+) -> None:
+    """Name points where a name meets neither another name nor another point; points that lie together share one.
+
+    Where there is the choice, names also keep clear of the diagonal, or of intervals of `half` the height.
+    """
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    # The layout is still to come: about the width and height that the Axes will have, in points.
+    width = float(figure.get_size_inches()[0] * 72 / panels) - 55.0
+    height = float(figure.get_size_inches()[1] * 72) - 95.0
+    if ax.get_box_aspect() is not None:
+        width = height = min(width, height)
+    (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
+
+    def placed(x: Any, y: Any) -> npt.NDArray[np.float64]:
+        return np.column_stack([(x - x0) / (x1 - x0) * width, (y - y0) / (y1 - y0) * height])
+
+    at = placed(x, y)
+    groups: dict[int, list[int]] = {}
+    for i in range(len(names)):
+        same = next((j for j in groups if math.dist((x[i], y[i]), (x[j], y[j])) < _TIED), i)
+        groups.setdefault(same, []).append(i)
+    taken = [_Box(px - 4, py - 4, px + 4, py + 4) for px, py in at]
+    if half is None:
+        steps = placed(np.linspace(x0, x1, 150), np.linspace(x0, x1, 150))
+        better_not = [_Box(px - 1, py - 1, px + 1, py + 1) for px, py in steps]
+    else:
+        ends = placed(x, y - half), placed(x, y + half)
+        better_not = [_Box(a[0] - 1, a[1], b[0] + 1, b[1]) for a, b in zip(*ends, strict=True)]
+    # Those with the most room about them wait: a crowded point has fewer places for its name.
+    crowd = {i: np.sort(np.hypot(*(at - at[i]).T))[: 4 + len(groups[i])].sum() for i in groups}
+    for first in sorted(groups, key=lambda i: crowd[i]):
+        members = groups[first]
+        text = names[first] + (f" and {len(members) - 1} more" if len(members) > 1 else "")
+        wide, tall = 0.53 * _LABEL * len(text), 1.15 * _LABEL
+        others = [box for i, box in enumerate(taken) if i not in members]
+        possible = []
+        for place, (dx, dy) in enumerate(_ROUND):
+            reach = 6.0 if 0 in (dx, dy) else 4.5
+            left = at[first][0] + dx * reach - (0.5 - 0.5 * dx) * wide
+            low = at[first][1] + dy * reach - (0.5 - 0.5 * dy) * tall
+            box = _Box(left, low, left + wide, low + tall)
+            inside = left >= 0 and low >= 0 and box.right <= width and box.top <= height
+            if inside and not any(box.meets(other) for other in others):
+                crossed = sum(box.meets(other) for other in better_not)
+                possible.append((crossed > 0, place, (dx, dy), reach, box))
+        if not possible:
+            continue
+        _, _, (dx, dy), reach, box = min(possible, key=lambda found: found[:2])
+        ax.annotate(
+            plain(text), (x[first], y[first]), (dx * reach, dy * reach), textcoords="offset points",
+            ha={1: "left", 0: "center", -1: "right"}[dx], va={1: "bottom", 0: "center", -1: "top"}[dy],
+            fontsize=_LABEL, zorder=4,
+        )  # fmt: skip
+        taken.append(box)
+
+
+class _Box(NamedTuple):
+    left: float
+    low: float
+    right: float
+    top: float
+
+    def meets(self, other: _Box) -> bool:
+        return (
+            self.left < other.right
+            and other.left < self.right
+            and self.low < other.top
+            and other.low < self.top
+        )

@@ -1,0 +1,447 @@
+"""Figures of a fit to words: words, connections, and all figures of a fit saved at once.
+
+Each `plot_*` takes a result and an optional Axes, and returns the Axes. Without Axes a figure of a fitting size is
+made through pyplot, so that it shows in a notebook as any other; nothing else here touches pyplot, and
+`save_figures` does without it. A script that the font lacks shows as boxes; choose a font with
+``matplotlib.rcParams["font.family"]``, which is respected.
+
+Title and legend stand above the Axes, where they hide no data; give a figure of your own
+``layout="constrained"``, so that it makes room for them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.figures import headings, marks, outcomes, saving
+from bayesbias.figures.contrasts import CONTRAST_LEVELS, plot_contrasts, size_contrasts
+from bayesbias.figures.outcomes import need_columns, need_fit, source_of
+from bayesbias.figures.predictive import plot_predictive
+from bayesbias.figures.priors import plot_priors
+from bayesbias.figures.rows import Groups, by_class, placed, ridge_axis, row_axis
+from bayesbias.figures.style import (
+    HEAD,
+    INK,
+    MARKER,
+    PAGE,
+    ROOM_AROUND,
+    WIDTH,
+    as_percent,
+    axes_or_new,
+    size_ridges,
+    size_rows,
+    styled,
+)
+from bayesbias.inference.estimands import CONTRASTS, PROB
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.words.pairing import CONNECTIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["plot_connections", "plot_words", "save_figures"]
+
+_TIGHT, _TIGHT_IN_COLUMNS = 0.3, 0.24  # inches; less, and the four lanes of a word run together
+_LONGEST_IN_COLUMNS = 16  # letters of a word; longer ones leave half a page too narrow for distances
+
+
+@styled
+def plot_connections(
+    fit: BiasFit, prob: float = PROB, estimand: str = "population", ax: Axes | None = None
+) -> Axes:
+    """Show the posterior of the mean distance per connection, as `BiasFit.summary` gives it.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    prob : float in (0, 1)
+        Probability of the HPDI that is drawn as a line.
+    estimand : {"population", "these_words"}
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> result = bb.fit(table, seed=1, draws=200, pointwise=False)
+    >>> ax = bb.plot_connections(result, ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['associated', 'different', 'human', 'neutral']
+    """
+    need_fit(fit)
+    need_columns(fit.table, ("connection",), fit.spec)
+    frame = fit.summary(prob, estimand)
+    ax = axes_or_new(ax, size_connections(fit))
+    names = list(frame["connection"])
+    ridge_axis(ax, names, outcomes.padded(frame["hpdi_low"].min(), frame["hpdi_high"].max(), fit.spec))
+    outcomes.mark_one(ax, fit.spec)
+    for row, line in enumerate(frame.itertuples()):
+        colour = marks.colour_of(line.connection)
+        ax.plot(
+            [line.hpdi_low, line.hpdi_high],
+            [row, row],
+            color=colour,
+            linewidth=2.4,
+            zorder=3,
+            solid_capstyle="butt",
+        )
+        marks.draw_point(ax, line.mean, row, line.connection, 7)
+        headings.write_aside(ax, row, f"{line.mean:.3f}\n[{line.hpdi_low:.3f}, {line.hpdi_high:.3f}]")
+    headings.name_x(ax, outcomes.outcome_label(fit.spec))
+    handles = [
+        marks.line_handle(INK, f"posterior mean and {as_percent(prob)} HPDI", marker="o", width=2.4, size=6),
+        *outcomes.one_handle(fit.spec),
+    ]
+    headings.add_headings(
+        ax, "Mean distance per connection", f"{source_of(fit)}; {outcomes.ESTIMAND[estimand]}", handles
+    )
+    return ax
+
+
+@styled
+def plot_words(
+    fit: BiasFit,
+    prob: float = PROB,
+    ax: Axes | None = None,
+    *,
+    estimand: str = "population",
+    words: Iterable[str] | None = None,
+) -> Axes:
+    """Show every pair and, over the pairs, what the model makes of each protected word.
+
+    One row per protected word, grouped by protected class; in it one lane per connection, in the order of the
+    legend, with every raw pair as a point and the posterior mean and HPDI of `BiasFit.words`. Points are spread
+    within their lane, the same way each time, so that they can be seen.
+
+    Few pairs that lie far from all others would press the rest together. The axis then leaves them out, each is
+    drawn as a wedge at the edge it lies beyond, and the line below the title says how many there are and how
+    far they reach. An interval is never cut.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    prob : float in (0, 1)
+        Probability of the HPDI that is drawn as a line.
+    ax : matplotlib Axes, optional
+        By default a new figure for a page: 7 inches wide, printed at that width with text of 7 to 8.5 points,
+        and up to 9.4 inches high. Where more words are shown than one column can hold, there are two columns
+        (about 66 words to the page); beyond that the figure grows higher, or see `words`.
+    estimand : {"population", "these_words"}
+        Under ``population`` the mean is that over new attributes, so that it may lie beside the middle of
+        the points, which are those of the attributes at hand.
+    words : iterable of str, optional
+        Protected words to show, by default all: a long list can be drawn page by page. The axis is that of the
+        whole table, so that the pages can be compared.
+
+    Returns
+    -------
+    matplotlib Axes
+        Of two columns the left one; both are in ``ax.figure.axes``.
+
+    Raises
+    ------
+    InputError
+        For a word that is not in the table.
+
+    Notes
+    -----
+    After the figures of Dobrzeniecka and Urbaniak, section 5, which show raw pairs beside posterior
+    intervals for each protected word.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> result = bb.fit(table, seed=1, draws=200, pointwise=False)
+    >>> ax = bb.plot_words(result, ax=Figure(figsize=(7, 9)).subplots())
+    >>> sum(len(points.get_offsets()) for points in ax.collections) == len(table)
+    True
+    """
+    need_fit(fit)
+    need_columns(fit.table, ("connection", "protected_word", "protected_class"), fit.spec)
+    shown = _shown_words(fit, words)
+    if ax is not None:
+        return _draw_words(fit, prob, estimand, shown, [ax])
+    import matplotlib.pyplot as plt
+
+    columns = _columns_of_words(fit, shown)
+    figure = plt.figure(figsize=size_words(fit, columns, shown), layout="constrained")
+    return _draw_words(fit, prob, estimand, shown, list(figure.subplots(1, columns, squeeze=False)[0]))
+
+
+def _shown_words(fit: BiasFit, words: Iterable[str] | None) -> list[str]:
+    """Return the words to show, in the order of the table."""
+    known = list(dict.fromkeys(fit.table["protected_word"].astype(str)))
+    if words is None:
+        return known
+    wanted = [words] if isinstance(words, str) else list(words)
+    for word in wanted:
+        if word not in known:
+            raise InputError(
+                "no such protected word in this fit", found=word, valid=known, hint=nearest(str(word), known)
+            )
+    if not wanted:
+        raise InputError("no word is asked for", found=wanted, valid=known)
+    return [word for word in known if word in wanted]
+
+
+def _draw_words(fit: BiasFit, prob: float, estimand: str, shown: Sequence[str], axes: Sequence[Axes]) -> Axes:
+    """Draw `plot_words` into one Axes, or into several that stand side by side as columns."""
+    means = fit.words(prob, estimand)
+    present = [c for c in CONNECTIONS if (fit.table["connection"].astype(str) == c).any()]
+    span = _trimmed(fit, means)
+    means = means[means["protected_word"].isin(shown)]
+    table = fit.table[fit.table["protected_word"].astype(str).isin(shown)]
+    grids = [placed(groups) for groups in _in_columns(by_class(table), len(axes))]
+    # Every column is as long as the longest, so that all rows are equally high.
+    longest = max(len(labels) + HEAD * len(heads) for _, labels, heads in grids)
+    beyond = 0
+    for ax, (rows, labels, heads) in zip(axes, grids, strict=True):
+        row_points = row_axis(ax, labels, heads, _framed(span), inside=True, longest=longest)
+        outcomes.mark_one(ax, fit.spec)
+        lane = 0.84 / len(present)
+        lane_points = lane * row_points
+        at = {c: (i - (len(present) - 1) / 2) * lane for i, c in enumerate(present)}
+        here = table[table["protected_word"].astype(str).isin(list(rows))]
+        beyond += _rain(ax, here, fit.spec.outcome, rows, at, span, lane_points, rasterized=len(table) > 6000)
+        big, thick = (
+            float(np.clip(0.57 * lane_points, 3.0, 4.6)),
+            float(np.clip(0.28 * lane_points, 1.3, 2.0)),
+        )
+        for line in means[means["protected_word"].isin(list(rows))].itertuples():
+            y = rows[line.protected_word] + at[line.connection] - 0.25 * lane
+            marks.draw_interval(ax, (line.hpdi_low, line.hpdi_high), y, line.connection, thick)
+            marks.draw_point(ax, line.mean, y, line.connection, big)
+        headings.name_x(
+            ax,
+            outcomes.outcome_label(fit.spec)
+            if len(axes) == 1
+            else outcomes.outcome_label(fit.spec).partition(" (")[0],
+        )
+    handles = [
+        *(marks.line_handle(marks.colour_of(c), c, marker=MARKER[c], width=2, size=5) for c in present),
+        *outcomes.one_handle(fit.spec),
+    ]
+    large = f"posterior mean with {as_percent(prob)} HPDI ({outcomes.ESTIMAND_WITHIN[estimand]})"
+    said = f"{source_of(fit)}. Small points: single pairs; large: {large}; in each row, from above, as in the legend."
+    if beyond:
+        outcome = table[fit.spec.outcome]
+        said += (
+            f" Wedges at the edges: {beyond:,} of {len(table):,} pairs, which lie beyond the axis"
+            f" (all pairs: {outcome.min():.2f} to {outcome.max():.2f})."
+        )
+    headings.add_headings(
+        axes[0], "Distance of each protected word, per connection", said, handles, across=axes
+    )
+    return axes[0]
+
+
+def _rain(
+    ax: Axes,
+    table: pd.DataFrame,
+    outcome: str,
+    rows: Mapping[str, float],
+    at: Mapping[str, float],
+    span: tuple[float, float],
+    lane_points: float,
+    *,
+    rasterized: bool,
+) -> int:
+    """Draw every pair in its lane, or as a wedge at the edge; return how many wedges there are."""
+    lane = 0.84 / len(at)
+    values = table[outcome].to_numpy(dtype=float)
+    position = np.array([rows[str(word)] for word in table["protected_word"]], dtype=float)
+    connection = table["connection"].astype(str).to_numpy()
+    size = float(np.clip(0.3 * lane_points, 1.3, 2.4))
+    edges = _framed(span)
+    wedges = 0
+    for name in at:
+        mine = connection == name
+        if not mine.any():
+            continue
+        where = position[mine]
+        # Points rain in the lower part of the lane, the interval lies in the upper: neither hides the other.
+        height = where + at[name] + (0.12 + 0.26 * _spread(where)) * lane
+        # A crowd of hundreds gets smaller and fainter points: controls must not drown what is asked about.
+        crowd = mine.sum() / len(np.unique(where))
+        few = float(np.clip(3.2 / np.sqrt(crowd), 0.2, 0.75))
+        dot = size * (1.15 if crowd < 40 else 0.85)
+        inside = (values[mine] >= edges[0]) & (values[mine] <= edges[1])
+        ax.scatter(
+            values[mine][inside],
+            height[inside],
+            s=(0.85 * dot if MARKER[name] == "s" else dot) ** 2,  # a square looks larger than a disc
+            marker=MARKER[name],
+            color=marks.colour_of(name),
+            alpha=few,
+            linewidths=0,
+            zorder=2,
+            # Ten thousand points as separate shapes make an SVG that browsers choke on.
+            rasterized=rasterized,
+            label=f"_{name}",
+        )
+        for side, marker in ((0, "<"), (1, ">")):
+            out = values[mine] < edges[0] if side == 0 else values[mine] > edges[1]
+            if out.any():
+                ax.scatter(
+                    np.full(out.sum(), (edges[side] + span[side]) / 2),
+                    height[out],
+                    s=float(np.clip(0.8 * lane_points, 3.0, 4.5)) ** 2,
+                    marker=marker,
+                    color=marks.colour_of(name),
+                    linewidths=0,
+                    zorder=2.5,
+                    label=f"_beyond {name}",
+                )
+                wedges += int(out.sum())
+    return wedges
+
+
+def save_figures(
+    fit: BiasFit, folder: str | os.PathLike[str], formats: Iterable[str] = ("png", "svg")
+) -> list[Path]:
+    """Draw all figures of a fit and write them into a folder.
+
+    Everything is drawn before anything is written, and each file is written whole or not at all. The same fit
+    gives the same bytes: PNG at 200 dpi, SVG with its text as text, neither with a date.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    folder : path
+        Made where it does not exist.
+    formats : iterable of str
+        Of ``pdf``, ``png`` and ``svg``.
+
+    Returns
+    -------
+    list of Path
+        The files, figure by figure: ``priors``, ``connections``, ``words``, ``contrasts``,
+        ``contrasts_class``, ``contrasts_word``, ``predictive``. Contrasts are left out where there is one
+        connection only.
+
+    Raises
+    ------
+    InputError
+        For an unknown format, or where the folder cannot be written.
+    """
+    need_fit(fit)
+    present = set(fit.table["connection"].astype(str))
+    to_contrast = any(a in present and b in present for a, b in CONTRASTS)
+    shown = _shown_words(fit, None)
+    columns = _columns_of_words(fit, shown)
+
+    def words(figure: Figure) -> None:
+        _draw_words(fit, PROB, "population", shown, list(figure.subplots(1, columns, squeeze=False)[0]))
+
+    def on_axes(draw: Callable[..., Axes], **settings: Any) -> Callable[[Figure], object]:
+        return lambda figure: draw(fit, ax=figure.subplots(), **settings)
+
+    plots: dict[str, saving.Plot] = {
+        "priors": (on_axes(plot_priors), size_ridges(len(present))),
+        "connections": (on_axes(plot_connections), size_connections(fit)),
+        "words": (words, size_words(fit, columns)),
+    }
+    for level in CONTRAST_LEVELS if to_contrast else ():
+        name = "contrasts" if level == "overall" else f"contrasts_{level}"
+        plots[name] = (on_axes(plot_contrasts, level=level), size_contrasts(fit, level, None))
+    plots["predictive"] = (on_axes(plot_predictive), size_ridges(len(present)))
+
+    return saving.write_figures(plots, folder, formats)
+
+
+def _spread(group: np.ndarray) -> np.ndarray:
+    """Spread the members of each group evenly over [0, 1), in an order that shows no pattern, with no chance."""
+    order = np.argsort(group, kind="stable")
+    starts = np.r_[0, np.flatnonzero(np.diff(group[order])) + 1]
+    rank = np.empty(len(group))
+    rank[order] = np.arange(len(group)) - np.repeat(starts, np.diff(np.r_[starts, len(group)]))
+    return (rank + 0.5) * 0.6180339887498949 % 1.0  # multiples of the golden ratio
+
+
+def _trimmed(fit: BiasFit, means: pd.DataFrame) -> tuple[float, float]:
+    """Return the span that `plot_words` shows: all pairs, or all but a few that would press the rest together.
+
+    Of each connection the middle 99 % are shown, which of fewer than 200 pairs is all; but nothing farther than
+    four interquartile ranges from the quartiles of all pairs (six standard deviations, were they normal). Every
+    interval is inside.
+    """
+    values = fit.table[fit.spec.outcome].to_numpy(dtype=float)
+    connection = fit.table["connection"].astype(str).to_numpy()
+    ends = (float(means["hpdi_low"].min()), float(means["hpdi_high"].max()))
+    if fit.spec.outcome == "distance":
+        ends = min(ends[0], 1.0), max(ends[1], 1.0)
+    groups = [values[connection == name] for name in np.unique(connection)]
+    quartiles = np.percentile(values, (25, 75))
+    reach = 4 * float(quartiles[1] - quartiles[0])
+    low = max(min(float(np.quantile(g, 0.005, method="lower")) for g in groups), quartiles[0] - reach)
+    high = min(max(float(np.quantile(g, 0.995, method="higher")) for g in groups), quartiles[1] + reach)
+    trimmed = min(float(low), ends[0]), max(float(high), ends[1])
+    whole = min(float(values.min()), ends[0]), max(float(values.max()), ends[1])
+    # Where little room is gained, everything is better shown in its place.
+    return trimmed if whole[1] - whole[0] > 1.15 * (trimmed[1] - trimmed[0]) else whole
+
+
+def _framed(span: tuple[float, float]) -> tuple[float, float]:
+    """Return the limits of the axis around a span, with a margin for the wedges."""
+    pad = 0.03 * (span[1] - span[0]) or 0.1
+    return span[0] - pad, span[1] + pad
+
+
+def _in_columns(groups: Groups, columns: int) -> list[Groups]:
+    """Share groups out over columns of about equal length.
+
+    A column ends with a class if that makes none much longer than it need be; if not, within one, whose heading
+    is then repeated.
+    """
+    left, parts = dict(groups), []
+    for remaining in range(columns, 1, -1):
+        fair = sum(len(members) + HEAD for members in left.values()) / remaining
+        names, used, taken = list(left), 0.0, 0
+        while taken < len(names) - 1 and used + len(left[names[taken]]) + HEAD <= 1.12 * fair:
+            used += len(left[names[taken]]) + HEAD
+            taken += 1
+        part = {name: left.pop(name) for name in names[:taken]}
+        room = round(fair - used - HEAD)
+        if used < 0.88 * fair and room > 0:
+            name = names[taken]
+            part[name], rest = left[name][:room], left.pop(name)[room:]
+            left = ({f"{name} (continued)": rest} if rest else {}) | left
+        parts.append(part)
+    return [*parts, left]
+
+
+def size_connections(fit: BiasFit) -> tuple[float, float]:
+    return WIDTH, 1.35 + 0.42 * fit.table["connection"].nunique()
+
+
+def _rows_of(groups: Groups) -> float:
+    return sum(len(members) + HEAD for members in groups.values())
+
+
+def _columns_of_words(fit: BiasFit, shown: Sequence[str]) -> int:
+    """Return how many columns of words make a page: two where one is too long and the labels leave room."""
+    groups = by_class(fit.table[fit.table["protected_word"].astype(str).isin(shown)])
+    fits = ROOM_AROUND + _rows_of(groups) * _TIGHT <= PAGE
+    return 1 if fits or max(map(len, shown)) > _LONGEST_IN_COLUMNS else 2
+
+
+def size_words(fit: BiasFit, columns: int = 1, shown: Sequence[str] | None = None) -> tuple[float, float]:
+    table = fit.table if shown is None else fit.table[fit.table["protected_word"].astype(str).isin(shown)]
+    rows = max(_rows_of(groups) for groups in _in_columns(by_class(table), columns))
+    return size_rows(rows, 0.5, _TIGHT if columns == 1 else _TIGHT_IN_COLUMNS)

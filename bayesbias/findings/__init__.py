@@ -1,0 +1,1 @@
+"""What is said of results, in sentences made from their draws."""

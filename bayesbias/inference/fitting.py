@@ -1,0 +1,229 @@
+"""Fit a model to a table.
+
+`fit` takes the quickest exact way: normal models on (nearly) complete grids are reduced to their
+scales (`bayesbias.inference.collapsed`) and sampled there; anything else is sampled pair by pair through the
+PyMC model that `build` returns, which is also the plain statement of what is fitted.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
+from bayesbias.inference.graph import pymc_model, sample_pairwise
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.prediction import with_pointwise
+from bayesbias.inference.sampling import sample_collapsed
+from bayesbias.models.design import Design
+from bayesbias.models.loading import load_model
+from bayesbias.models.spec import ModelSpec
+from bayesbias.models.trimming import trimmed
+from bayesbias.tables.pair_table import PairTable
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pymc as pm
+    import xarray as xr
+
+__all__ = ["build", "fit"]
+
+SAMPLERS = ("auto", "collapsed", "pairwise")
+# Above this many pointwise values (200 MB) they are left out of the tree; `loo` makes them when asked.
+MOST_POINTWISE = 25_000_000
+
+
+def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
+    """Return the plain PyMC model, pair by pair, as the TOML file states it.
+
+    Parameters
+    ----------
+    model : str, path or ModelSpec
+    table : PairTable or DataFrame
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> sorted(v.name for v in bb.build("hierarchical", table).free_RVs)
+    ['c', 'cbar', 'csd', 'sigma']
+    """
+    return pymc_model(Design.of(load_model(model), _frame_to_fit(table)))
+
+
+def _frame_to_fit(table: PairTable | pd.DataFrame) -> pd.DataFrame:
+    frame = table.frame if isinstance(table, PairTable) else table
+    if not hasattr(frame, "columns"):
+        raise InputError(
+            "a fit needs a table of pairs",
+            found=type(table).__name__,
+            valid="what distance_table or read_distances returns, or a data frame",
+        )
+    return frame
+
+
+def fit(
+    table: PairTable | pd.DataFrame,
+    model: str | os.PathLike[str] | ModelSpec = "crossed",
+    *,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    seed: int | None = None,
+    sampler: str = "auto",
+    target_accept: float | None = None,
+    pointwise: bool = True,
+    cores: int | None = None,
+    progress: bool | None = None,
+) -> BiasFit:
+    """Fit a model to a table of pairs.
+
+    Parameters
+    ----------
+    table : PairTable or DataFrame
+        As made by `distance_table` or `read_distances`.
+    model : str, path or ModelSpec
+        A shipped name (see `shipped_models`) or the path of your own TOML file.
+    draws, tune, chains : int
+        Kept draws and tuning steps per chain, and chains.
+    seed : int, optional
+        Same seed, same machine, same draws. By default one is drawn and recorded in the provenance.
+    sampler : {"auto", "collapsed", "pairwise"}
+        ``collapsed`` integrates all effects out exactly; ``pairwise`` samples everything through PyMC.
+        ``auto`` takes the first where it applies and records why not where it does not.
+    target_accept : float in (0, 1), optional
+        By default 0.9 for ``collapsed`` and 0.98 for ``pairwise``, where spreads near zero make the posterior
+        narrow in places and small steps cost little beside the compilation.
+    pointwise : bool
+        Whether the tree gets the log-likelihood of each pair and predictive draws.
+    cores : int, optional
+        How many chains run at a time; by default as many as the machine has cores. Does not change the draws.
+    progress : bool, optional
+        A progress bar on the terminal; by default where standard error is one and it pays.
+
+    Returns
+    -------
+    BiasFit
+
+    Raises
+    ------
+    InputError, FitError
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> result = bb.fit(table, "crossed", seed=1, draws=500)
+    >>> list(result.summary()["connection"])
+    ['associated', 'different', 'human', 'neutral']
+    """
+    available = os.cpu_count() or 1
+    check_counts(draws=draws, tune=tune, chains=chains, cores=available if cores is None else cores)
+    cores = min(chains, available if cores is None else cores)
+    if sampler not in SAMPLERS:
+        raise InputError("unknown sampler", found=sampler, valid=SAMPLERS)
+    if target_accept is not None and not 0 < target_accept < 1:
+        raise InputError("target_accept must lie between 0 and 1", found=target_accept)
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
+    elif isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
+        raise InputError("the seed must be a whole number from 0 to 4294967295", found=seed)
+    spec, frame = load_model(model), _frame_to_fit(table).reset_index(drop=True)
+    started = time.perf_counter()
+    if spec.trim:
+        spec = trimmed(spec, frame)
+    design = Design.of(spec, frame)
+    if len(design.y) > 1 and np.ptp(design.y) == 0:
+        raise FitError(
+            f"every row has the same {spec.outcome} ({design.y[0]:g}): there is nothing to model, and noise of zero is no "
+            "noise"
+        )
+    reduced: Collapsed | None = None
+    why = "asked for" if sampler == "pairwise" else ""
+    if sampler != "pairwise":
+        try:
+            reduced = collapse(design)
+            if reduced.n_theta == 0:
+                raise NotCollapsible("the model has no scale to sample")
+            _refuse_no_noise(reduced)
+        except NotCollapsible as reason:
+            if sampler == "collapsed":
+                raise FitError(f"model {spec.name}: no exact reduction, since {reason}") from None
+            reduced, why = None, str(reason)
+    settings = {
+        "draws": int(draws),
+        "tune": int(tune),
+        "chains": int(chains),
+        "seed": int(seed),
+        "target_accept": target_accept or (0.9 if reduced else 0.98),
+    }
+    prepared = time.perf_counter()
+    effects_s = 0.0
+    if reduced:
+        tree, effects_s = sample_collapsed(reduced, settings, cores)
+    else:
+        tree = sample_pairwise(design, settings, cores, progress)
+    _add_observed(tree, design)
+    provenance = _provenance_of(table, spec, settings)
+    provenance["sampler"] |= {
+        "method": "collapsed" if reduced is not None else "pairwise",
+        "why_pairwise": why,
+    }
+    provenance["timing"] = {
+        "prepare_s": round(prepared - started, 4),
+        "sample_s": round(time.perf_counter() - prepared, 4),
+        "effects_s": round(effects_s, 4),  # of it, to draw the effects
+    }
+    result = BiasFit(tree=tree, table=frame, spec=spec, provenance=provenance)
+    if pointwise and chains * draws * len(frame) <= MOST_POINTWISE:
+        result = with_pointwise(result)
+    return result
+
+
+def _refuse_no_noise(reduced: Collapsed) -> None:
+    """Refuse rows that the effects reproduce to the last digit: their noise would shrink without end."""
+    least = 1e-22 * float(np.sum(reduced.design.y**2))
+    if any(not part.effects and part.half[0, 0] ** 2 <= least for part in reduced.components):
+        raise FitError(
+            "the effects of the model reproduce some rows exactly, so that their noise has no posterior: noise of zero "
+            "is no noise; are the outcomes rounded, computed from a few numbers, or of sentences with the same vector?"
+        )
+
+
+def check_counts(**settings: int) -> None:
+    for name, value in settings.items():
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+            raise InputError(f"`{name}` must be a whole number of at least 1", found=value)
+
+
+def _add_observed(tree: xr.DataTree, design: Design) -> None:
+    import xarray as xr
+
+    tree["observed_data"] = xr.DataTree(
+        xr.Dataset({design.spec.outcome: ("pair", design.y)}, coords={"pair": np.arange(len(design.y))})
+    )
+
+
+def _provenance_of(
+    table: PairTable | pd.DataFrame, spec: ModelSpec, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    import platform
+    from importlib.metadata import version
+
+    out: dict[str, Any] = {
+        "table": dict(table.provenance) if isinstance(table, PairTable) else {"name": "a data frame"},
+        "coverage": table.coverage.as_dict() if isinstance(table, PairTable) else {},
+        "model": {"name": spec.name, "sha256": spec.sha256},
+        "sampler": {"name": "nutpie NUTS", **settings},
+        "versions": {
+            name: version(name)
+            for name in ("bayesbias", "nutpie", "pymc", "arviz", "numpy", "numba", "pandas")
+        },
+    }
+    out["versions"]["python"] = platform.python_version()
+    return out

@@ -1,0 +1,270 @@
+"""The compiled log-density of the collapsed model; see `bayesbias.inference.collapsed` for what it computes.
+
+One function serves every model and every table: what differs is in the arrays. Numba compiles it once
+and keeps the result on disk, so a second process starts sampling at once. The only room that imports Numba,
+and therefore imported inside functions alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numba import carray, cfunc, njit, types
+
+_LOG_2PI = math.log(2.0 * math.pi)
+# Logarithms of scales beyond this have squares that overflow or vanish.
+_FARTHEST = 150.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def log_prior(code: int, a: float, b: float, s: float) -> tuple[float, float]:
+    """Return the log-density of a positive parameter at `s` and its derivative.
+
+    Codes: 0 Exponential(lam=a), 1 HalfNormal(sigma=a), 2 HalfCauchy(beta=a), 3 Gamma(alpha=a, beta=b),
+    4 HalfStudentT(nu=a, sigma=b), 5 InverseGamma(alpha=a, beta=b), 6 LogNormal(mu=a, sigma=b).
+    """
+    if code == 0:
+        return math.log(a) - a * s, -a
+    if code == 1:
+        z = s / a
+        return 0.5 * math.log(2.0 / math.pi) - math.log(a) - 0.5 * z * z, -z / a
+    if code == 2:
+        z = s / a
+        return math.log(2.0 / (math.pi * a)) - math.log1p(z * z), -2.0 * z / (a * (1.0 + z * z))
+    if code == 3:
+        return (
+            a * math.log(b) - math.lgamma(a) + (a - 1.0) * math.log(s) - b * s,
+            (a - 1.0) / s - b,
+        )
+    if code == 4:
+        z2 = (s / b) ** 2
+        constant = (
+            math.log(2.0)
+            + math.lgamma((a + 1.0) / 2.0)
+            - math.lgamma(a / 2.0)
+            - 0.5 * math.log(a * math.pi)
+            - math.log(b)
+        )
+        return (
+            constant - (a + 1.0) / 2.0 * math.log1p(z2 / a),
+            -(a + 1.0) * s / (b * b * a * (1.0 + z2 / a)),
+        )
+    if code == 5:
+        return (
+            a * math.log(b) - math.lgamma(a) - (a + 1.0) * math.log(s) - b / s,
+            -(a + 1.0) / s + b / (s * s),
+        )
+    z = (math.log(s) - a) / b
+    return -0.5 * _LOG_2PI - math.log(b) - math.log(s) - 0.5 * z * z, -(1.0 + z / b) / s
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def log_density(
+    theta: np.ndarray,
+    prior_code: np.ndarray,
+    prior_a: np.ndarray,
+    prior_b: np.ndarray,
+    constants: np.ndarray,
+    comp_m: np.ndarray,
+    comp_nu: np.ndarray,
+    comp_obs: np.ndarray,
+    comp_half: np.ndarray,
+    comp_eff: np.ndarray,
+    obs_var: np.ndarray,
+    halves: np.ndarray,
+    eff_var: np.ndarray,
+    eff_ptr: np.ndarray,
+    inc_obs: np.ndarray,
+    inc_coef: np.ndarray,
+    grad: np.ndarray,
+) -> float:
+    """Return the marginal log-posterior of the logarithms of the scales; write its gradient.
+
+    `theta` are logarithms; `constants` are fixed variances, numbered after those of the scales. For
+    component j: `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``; F with one line a row at
+    ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the Gram matrix G of the data summed over ``comp_nu[j]``
+    independent copies; and the effects ``comp_eff[j]:comp_eff[j + 1]``, each with a variance and a sparse
+    incidence on the rows. G enters by F since its rank is that of the copies, which is 1 for the largest component.
+
+    Where a trial step of the sampler leaves the range of floating point the density is zero (-inf), which the
+    sampler takes for a divergence; nothing is raised.
+    """
+    n_theta = theta.shape[0]
+    n_var = n_theta + constants.shape[0]
+    var = np.empty(n_var)
+    gvar = np.zeros(n_var)
+    total = 0.0
+    for t in range(n_theta):
+        if not abs(theta[t]) < _FARTHEST:
+            return -math.inf
+        s = math.exp(theta[t])
+        var[t] = s * s
+        lp, d = log_prior(prior_code[t], prior_a[t], prior_b[t], s)
+        total += lp + theta[t]
+        grad[t] = d * s + 1.0
+    for t in range(n_theta, n_var):
+        var[t] = constants[t - n_theta]
+
+    for j in range(comp_m.shape[0]):
+        m = comp_m[j]
+        nu = comp_nu[j]
+        o = comp_obs[j]
+        g = comp_half[j]
+        if m == 1 and comp_eff[j] == comp_eff[j + 1]:
+            v = var[obs_var[o]]
+            if not v > 0.0:
+                return -math.inf
+            square = halves[g] * halves[g]
+            total -= 0.5 * (nu * (_LOG_2PI + math.log(v)) + square / v)
+            gvar[obs_var[o]] -= 0.5 * (nu / v - square / (v * v))
+            continue
+        # Every inner loop runs along rows cut out beforehand: only so does the compiler make vector instructions of it.
+        up = np.zeros((m, m))
+        for i in range(m):
+            up[i, i] = var[obs_var[o + i]]
+        for e in range(comp_eff[j], comp_eff[j + 1]):
+            v = var[eff_var[e]]
+            for x in range(eff_ptr[e], eff_ptr[e + 1]):
+                for y in range(eff_ptr[e], x + 1):
+                    up[inc_obs[y], inc_obs[x]] += v * inc_coef[x] * inc_coef[y]
+        # V = U'U, with U in the upper triangle.
+        logdet = 0.0
+        for r in range(m):
+            if not up[r, r] > 0.0:
+                return -math.inf
+            logdet += math.log(up[r, r])
+            scale = 1.0 / math.sqrt(up[r, r])
+            for k in range(r, m):
+                up[r, k] *= scale
+            for i in range(r + 1, m):
+                a = up[r, i]
+                row, out = up[r, i:], up[i, i:]
+                for k in range(m - i):
+                    out[k] -= a * row[k]
+        # The inverse of U', then of V.
+        tri = np.zeros((m, m))
+        for i in range(m):
+            for r in range(i):
+                a = up[r, i]
+                row, out = tri[r], tri[i]
+                for k in range(r + 1):
+                    out[k] -= a * row[k]
+            scale = 1.0 / up[i, i]
+            for k in range(i):
+                tri[i, k] *= scale
+            tri[i, i] = scale
+        inv = np.zeros((m, m))
+        for r in range(m):
+            for i in range(r + 1):
+                a = tri[r, i]
+                row, out = tri[r], inv[i]
+                for k in range(i + 1):
+                    out[k] += a * row[k]
+        for i in range(m):
+            for k in range(i):
+                inv[k, i] = inv[i, k]
+        # The transpose of V^-1 F, and the trace of V^-1 G.
+        width = (comp_half[j + 1] - g) // m
+        half = np.zeros((width, m))
+        trace = 0.0
+        for c in range(width):
+            out = half[c]
+            for r in range(m):
+                a = halves[g + r * width + c]
+                row = inv[r]
+                for k in range(m):
+                    out[k] += a * row[k]
+            for r in range(m):
+                trace += halves[g + r * width + c] * out[r]
+        total -= 0.5 * (nu * (m * _LOG_2PI + logdet) + trace)
+        # d logp / dV = -(nu V^-1 - V^-1 G V^-1) / 2
+        for i in range(m):
+            row, out = inv[i], tri[i]
+            for k in range(i + 1):
+                out[k] = -0.5 * nu * row[k]
+            for c in range(width):
+                a = 0.5 * half[c, i]
+                row = half[c]
+                for k in range(i + 1):
+                    out[k] += a * row[k]
+        for i in range(m):
+            gvar[obs_var[o + i]] += tri[i, i]
+        for e in range(comp_eff[j], comp_eff[j + 1]):
+            acc = 0.0
+            for x in range(eff_ptr[e], eff_ptr[e + 1]):
+                for y in range(eff_ptr[e], x + 1):
+                    term = inc_coef[x] * inc_coef[y] * tri[inc_obs[x], inc_obs[y]]
+                    acc += term if x == y else 2.0 * term
+            gvar[eff_var[e]] += acc
+    for t in range(n_theta):
+        grad[t] += 2.0 * var[t] * gvar[t]
+    return total
+
+
+_ARRAYS = 15  # the arguments of `log_density` between `theta` and `grad`
+_HEAD = 1 + 2 * _ARRAYS
+_FLOATS = (1, 2, 3, 5, 10, 14)  # which of them hold no whole numbers
+
+
+def packed(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the block of words that `logp_callback` reads.
+
+    Parameters
+    ----------
+    arrays : sequence of ndarray
+        The arguments of `log_density` between `theta` and `grad`.
+    """
+    parts = list(arrays)
+    assert len(parts) == _ARRAYS
+    lengths = np.array([part.size for part in parts])
+    starts = _HEAD + np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    out = np.zeros(_HEAD + int(lengths.sum()), dtype=np.int64)
+    out[0] = len(out)
+    out[1:_HEAD:2], out[2:_HEAD:2] = starts, lengths
+    for place, (start, part) in enumerate(zip(starts, parts, strict=True)):
+        assert part.dtype == (np.float64 if place in _FLOATS else np.int64)
+        out[start : start + part.size] = np.ascontiguousarray(part).ravel().view(np.int64)
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _packed_log_density(theta: np.ndarray, words: np.ndarray, numbers: np.ndarray, grad: np.ndarray) -> float:
+    def whole(k: int) -> np.ndarray:
+        return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+
+    def real(k: int) -> np.ndarray:
+        return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
+
+    return log_density(
+        theta, whole(0), real(1), real(2), real(3), whole(4), real(5), whole(6), whole(7), whole(8),
+        whole(9), real(10), whole(11), whole(12), whole(13), real(14), grad,
+    )  # fmt: skip
+
+
+_DOUBLES = types.CPointer(types.float64)
+
+
+@cfunc(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr), cache=True)
+def logp_callback(n, theta_at, grad_at, value_at, data):
+    head = carray(data, (1,), np.int64)
+    words = carray(data, (head[0],), np.int64)
+    numbers = carray(data, (head[0],), np.float64)
+    grad = carray(grad_at, (n,))
+    value = _packed_log_density(carray(theta_at, (n,)), words, numbers, grad)
+    carray(value_at, (1,))[0] = value
+    if not math.isfinite(value):
+        return 4  # a divergence, as the sampler calls it
+    for t in range(n):
+        if not math.isfinite(grad[t]):
+            return 3
+    return 0
+
+
+@cfunc(types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr), cache=True)
+def expand_callback(n, expanded, theta_at, out_at, data):
+    theta, out = carray(theta_at, (n,)), carray(out_at, (n,))
+    for t in range(n):
+        out[t] = theta[t]
+    return 0

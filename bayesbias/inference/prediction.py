@@ -1,0 +1,116 @@
+"""What a fit predicts: pointwise log-likelihood, predictive draws, and models compared by left-out pairs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.inference.posterior import BiasFit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["compare_models", "loo"]
+
+
+def with_pointwise(fit: BiasFit, *, predictive_draws: int = 200) -> BiasFit:
+    """Return the fit with pointwise log-likelihood and predictive draws in its tree.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    predictive_draws : int
+        How many draws of the posterior and of the prior are turned into new outcomes.
+    """
+    import dataclasses
+
+    import xarray as xr
+
+    design, draws, outcome = fit.design, fit.draws(), fit.spec.outcome
+    posterior = fit.tree["posterior"]
+    chains, per_chain = posterior.sizes["chain"], posterior.sizes["draw"]
+    seed = int(fit.provenance["sampler"]["seed"])
+    tree = fit.tree.copy()
+    shape = (chains, per_chain, len(design.y))
+    log_lik = design.log_likelihood(draws).reshape(shape)
+    pair = np.arange(len(design.y))
+    tree["log_likelihood"] = xr.DataTree(
+        xr.Dataset({outcome: (("chain", "draw", "pair"), log_lik)}, coords={"pair": pair})
+    )
+    keep = np.linspace(0, chains * per_chain - 1, min(predictive_draws, chains * per_chain)).astype(int)
+    new = design.outcome_draws({name: values[keep] for name, values in draws.items()}, seed + 1)
+    prior = design.outcome_draws(design.prior_draws(predictive_draws, seed + 2), seed + 3)
+    for group, values in (("posterior_predictive", new), ("prior_predictive", prior)):
+        tree[group] = xr.DataTree(
+            xr.Dataset({outcome: (("chain", "draw", "pair"), values[None])}, coords={"pair": pair})
+        )
+    return dataclasses.replace(fit, tree=tree)
+
+
+def loo(fit: BiasFit) -> Any:
+    """Estimate how well the model predicts a left-out pair (PSIS-LOO).
+
+    Returns
+    -------
+    arviz ELPDData
+        ``elpd`` (higher is better), its standard error ``se``, ``p`` (effective number of parameters), and the
+        Pareto k per pair.
+    """
+    import arviz as az
+
+    if "loo" in fit._cache:
+        return fit._cache["loo"]
+    whole = fit if "log_likelihood" in fit.tree.children else with_pointwise(fit)
+    with warnings.catch_warnings():
+        # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is printed.
+        warnings.filterwarnings("ignore", message="Estimated shape parameter of Pareto", category=UserWarning)
+        fit._cache["loo"] = az.loo(whole.tree, var_name=fit.spec.outcome, pointwise=True)
+    return fit._cache["loo"]
+
+
+def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFrame:
+    """Compare models on one table by LOO.
+
+    Parameters
+    ----------
+    fits : Mapping of str to BiasFit, or sequence of BiasFit
+        At least two fits of the same rows. In a sequence they are called by the names of their models.
+
+    Returns
+    -------
+    DataFrame
+        Best first: ``rank, elpd, p, elpd_diff, weight, se, dse`` and diagnostic columns, as ArviZ names them. A
+        difference of several `dse` is clear; Pareto k over the limit of ArviZ in a handful of pairs hardly matters
+        then.
+
+    Raises
+    ------
+    FitError
+        Where the fits are of different tables.
+    """
+    import arviz as az
+
+    if isinstance(fits, BiasFit):
+        raise InputError(
+            "a comparison needs at least two fits", found="one fit", valid="a dict or a list of fits"
+        )
+    if not isinstance(fits, Mapping):
+        named = {fit.spec.name: fit for fit in fits}
+        if len(named) < len(fits):
+            raise InputError(
+                "two fits of one model need names", found=[fit.spec.name for fit in fits], valid="a dict"
+            )
+        fits = named
+    if len(fits) < 2:
+        raise InputError("a comparison needs at least two fits", found=list(fits))
+    first_name, first = next(iter(fits.items()))
+    for name, fit in fits.items():
+        same = len(fit.table) == len(first.table) and np.array_equal(fit.design.y, first.design.y)
+        keys = [k for k in (*fit.spec.units, *first.spec.units) if k in fit.table and k in first.table]
+        if not same or any((fit.table[k].to_numpy() != first.table[k].to_numpy()).any() for k in keys):
+            raise FitError(f"{name} and {first_name} were fitted to different tables and cannot be compared")
+    return az.compare({name: loo(fit) for name, fit in fits.items()}, round_to="none")

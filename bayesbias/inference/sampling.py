@@ -1,0 +1,126 @@
+"""The collapsed model sampled: its scales by nutpie, its effects drawn exactly given them.
+
+The only room that calls nutpie by itself.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import FitError
+from bayesbias.inference.collapsed import Collapsed
+from bayesbias.inference.diagnostics import effective_draws
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+# Scales near zero mix slowly. A longer run of the collapsed model costs little, so that draws are thinned until each
+# chain has twice the effective draws that diagnostics ask for; not where so few are asked for that nobody could tell,
+# nor where it costs much.
+FEWEST_TO_THIN = 200
+ENOUGH_PER_CHAIN = 200
+MOST_THINNED = 8
+MOST_CUBES_TO_THIN = 2e4  # cost of an evaluation, as in `collapsed`: some hundredths of a millisecond
+
+
+def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> tuple[xr.DataTree, float]:
+    """Sample the scales, draw the effects; where draws of the scales are too alike, run longer and keep fewer."""
+    import xarray as xr
+
+    sampled = _sample_scales(reduced, settings, cores, thin=1)
+    cost = sum(float(size) ** 3 for size in reduced.component_sizes)
+    if settings["draws"] >= FEWEST_TO_THIN and cost <= MOST_CUBES_TO_THIN:
+        effective = max(effective_draws(sampled["posterior"]["theta"].to_numpy()), 1.0)
+        enough = min(ENOUGH_PER_CHAIN, settings["draws"] // 2) * settings["chains"]
+        settings["thin"] = int(np.clip(np.ceil(enough / effective), 1, MOST_THINNED))
+        if settings["thin"] > 1:
+            sampled = _sample_scales(reduced, settings, cores, settings["thin"])
+    every = slice(settings.get("thin", 1) - 1, None, settings.get("thin", 1))
+    theta = sampled["posterior"]["theta"].to_numpy()[:, every]
+    n = reduced.n_theta
+    rng = np.random.default_rng(np.random.SeedSequence([settings["seed"], 1]))
+    flat = theta.reshape(-1, n)
+    began = time.perf_counter()
+    try:
+        drawn = reduced.split(flat) | reduced.draw_effects(flat, rng)
+    except np.linalg.LinAlgError:
+        raise FitError(
+            "the noise runs to zero: do some rows repeat others exactly, such as words that stand in two sets?"
+        ) from None
+    effects_s = time.perf_counter() - began
+    design = reduced.design
+    variables = {
+        name: (
+            ("chain", "draw", *parameter.dims),
+            drawn[name].reshape((*theta.shape[:2], *design.shape(name))),
+        )
+        for name, parameter in design.spec.parameters.items()
+    }
+    coords: dict[str, Any] = {
+        dim: labels
+        for dim, labels in design.coords.items()
+        if any(dim in parameter.dims for parameter in design.spec.parameters.values())
+    }
+    coords |= {"chain": range(theta.shape[0]), "draw": range(theta.shape[1])}
+    stats = sampled["sample_stats"].to_dataset()
+    keep = [
+        name for name in ("diverging", "depth", "n_steps", "energy", "logp", "step_size") if name in stats
+    ]
+    kept = stats[keep].isel(draw=every)
+    # A divergence counts wherever it happened, also between draws that are kept.
+    thin = settings.get("thin", 1)
+    wild = stats["diverging"].to_numpy().reshape(kept.sizes["chain"], kept.sizes["draw"], thin).sum(axis=2)
+    kept = kept.assign(diverging=(("chain", "draw"), wild)).assign_coords(draw=range(kept.sizes["draw"]))
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords), "sample_stats": kept})
+    return tree, effects_s
+
+
+def _sample_scales(reduced: Collapsed, settings: Mapping[str, Any], cores: int, thin: int) -> Any:
+    """Sample the logarithms of the scales, `thin` draws for each that is wanted."""
+    import nutpie
+    from nutpie.compile_pymc import CompiledPyMCModel
+
+    from bayesbias.inference.kernel import expand_callback, logp_callback, packed
+
+    n = reduced.n_theta
+    spread = np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2)
+
+    def initial(seed: int) -> np.ndarray:
+        return spread + np.random.default_rng(seed).normal(0, 0.5, n)
+
+    # What nutpie makes of a PyMC model, made by hand: two compiled functions and the data behind a pointer.
+    compiled = CompiledPyMCModel(
+        dims={},
+        _n_dim=n,
+        _coords={},
+        _shapes={"theta": (n,)},
+        compiled_logp_func=logp_callback,
+        compiled_expand_func=expand_callback,
+        initial_point_func=initial,
+        shared_data={},
+        shared_var_keys={},
+        user_data=packed(reduced.arrays),
+        n_expanded=n,
+        shape_info=(["theta"], [slice(0, n)], [(n,)]),
+        logp_func=None,
+        expand_func=None,
+    )
+    with warnings.catch_warnings():
+        # Fewer draws than chains look like swapped dimensions to the conversion; they are not.
+        warnings.filterwarnings("ignore", message="Found chain dimension to be longer", category=UserWarning)
+        return nutpie.sample(
+            compiled,
+            draws=settings["draws"] * thin,
+            tune=settings["tune"],
+            chains=settings["chains"],
+            cores=cores,
+            seed=settings["seed"],
+            save_warmup=False,
+            progress_bar=False,
+            target_accept=settings["target_accept"],
+        )

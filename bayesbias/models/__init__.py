@@ -1,0 +1,1 @@
+"""A model as data: its TOML file, checked, and laid over a table."""

@@ -1,0 +1,283 @@
+"""A model laid over a table becomes a `Design`.
+
+Nothing here samples. `Design` holds the index arrays that every way of fitting shares, so that the
+plain PyMC model, the collapsed one and the predictive draws cannot disagree about who meets whom.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import FitError, InputError, nearest
+from bayesbias.models.distributions import DISTRIBUTIONS
+from bayesbias.models.spec import ModelSpec
+from bayesbias.words.pairing import CONNECTIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Design"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """A spec laid over a table: labels, flat index arrays, and the outcome.
+
+    Attributes
+    ----------
+    spec : ModelSpec
+    coords : Mapping of str to list of str
+        The labels of every dimension in use, connections in their usual order, others as they come.
+    y : ndarray, shape (n_pairs,)
+        The outcome.
+    index : Mapping of str to ndarray of int, shape (n_pairs,)
+        For every location parameter and every noise parameter, the flat entry a row uses.
+    parent : Mapping of (str, str) to ndarray of int
+        For a parameter and one of its arguments that is itself a parameter, the flat entry of the
+        latter that each flat entry of the former uses.
+    """
+
+    spec: ModelSpec
+    coords: Mapping[str, list[str]]
+    y: np.ndarray
+    index: Mapping[str, np.ndarray]
+    parent: Mapping[tuple[str, str], np.ndarray]
+    units: Mapping[str, np.ndarray]
+
+    @classmethod
+    def of(cls, spec: ModelSpec, frame: pd.DataFrame) -> Design:
+        """Lay `spec` over `frame`.
+
+        Raises
+        ------
+        InputError
+            Where a dimension is no column of the table, or a parameter of a prior has a dimension
+            that the parameter it serves does not determine.
+        """
+        columns = {dim for parameter in spec.parameters.values() for dim in parameter.dims} | set(spec.units)
+        for column in [*sorted(columns), spec.outcome]:
+            if column not in frame.columns:
+                raise InputError(
+                    "the model needs a column that the table lacks",
+                    where=f"{spec.label}, {_key_naming(spec, column)}",
+                    found=column,
+                    valid=[str(c) for c in frame.columns],
+                    hint=nearest(column, [str(c) for c in frame.columns]),
+                )
+        try:
+            y = frame[spec.outcome].to_numpy(dtype=float)
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"the outcome {spec.outcome!r} is no column of numbers ({error})",
+                where=f"{spec.label}, [likelihood], key outcome",
+            ) from None
+        if len(y) == 0:
+            raise FitError("the table has no rows; nothing to fit")
+        if not np.isfinite(y).all():
+            row = int(np.flatnonzero(~np.isfinite(y))[0])
+            raise InputError(
+                f"the outcome {spec.outcome!r} is not finite", where=f"row {row}", found=float(y[row])
+            )
+        coords: dict[str, list[str]] = {}
+        codes: dict[str, np.ndarray] = {}
+        for column in sorted(columns):
+            coords[column], codes[column] = labels_of(frame[column], column)
+
+        def flat(dims: tuple[str, ...]) -> np.ndarray:
+            out = np.zeros(len(y), dtype=np.int64)
+            for dim in dims:
+                out = out * len(coords[dim]) + codes[dim]
+            return out
+
+        maps = functools.partial(_parent_map, spec, coords, codes)
+        parent = {
+            (name, arg): maps(name, value)
+            for name, parameter in spec.parameters.items()
+            for arg, value in parameter.args.items()
+            if isinstance(value, str)
+        }
+        names = [*spec.location_parameters(), *(v for v in spec.noise.values() if isinstance(v, str))]
+        index: dict[str, np.ndarray] = {}
+        for name in [*spec.mu, *(n for n in names if n not in spec.location_parameters())]:
+            index[name] = flat(spec.parameters[name].dims)
+        # A parent's entry follows from the child's, also where the parent has a dimension of its own.
+        for name in reversed(spec.location_parameters()):
+            up = spec.parameters[name].args["mu"]
+            if isinstance(up, str) and up not in spec.mu:
+                index[up] = parent[name, "mu"][index[name]]
+        return cls(spec, coords, y, index, parent, {unit: codes[unit] for unit in spec.units})
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the shape of a parameter."""
+        return tuple(len(self.coords[dim]) for dim in self.spec.parameters[name].dims)
+
+    def size(self, name: str) -> int:
+        """Return the number of entries of a parameter."""
+        return int(np.prod(self.shape(name), dtype=int))
+
+    def mean(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the mean of each row for given parameter values.
+
+        Parameters
+        ----------
+        draws : Mapping of str to ndarray, shape (..., *shape of the parameter)
+
+        Returns
+        -------
+        ndarray, shape (..., n_pairs)
+        """
+        out: Any = 0.0
+        for name in self.spec.mu:
+            values = np.asarray(draws[name])
+            lead = values.shape[: values.ndim - len(self.shape(name))]
+            out = out + values.reshape((*lead, -1))[..., self.index[name]]
+        return out
+
+    def noise(self, draws: Mapping[str, np.ndarray], arg: str) -> np.ndarray | float:
+        """Return ``sigma`` or ``nu`` of each row, or the one number they share."""
+        value = self.spec.noise[arg]
+        if not isinstance(value, str):
+            return float(value)
+        values = np.asarray(draws[value])
+        lead = values.shape[: values.ndim - len(self.shape(value))]
+        return values.reshape((*lead, -1))[..., self.index[value]]
+
+    def prior_draws(
+        self, n: int, seed: int, given: Mapping[str, np.ndarray] | None = None
+    ) -> dict[str, np.ndarray]:
+        """Draw every parameter from its prior, or from what some of them are given to be.
+
+        Parameters
+        ----------
+        n, seed : int
+        given : Mapping of str to ndarray, shape of the parameter, optional
+            Parameters that are not drawn; those below them are drawn around them.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (n, *shape of the parameter)
+        """
+        rng = np.random.default_rng(seed)
+        done: dict[str, np.ndarray] = {
+            name: np.broadcast_to(np.asarray(value, dtype=float), (n, *self.shape(name)))
+            for name, value in (given or {}).items()
+        }
+
+        def draw(name: str) -> None:
+            if name in done:
+                return
+            parameter = self.spec.parameters[name]
+            values: dict[str, Any] = {}
+            for arg, value in parameter.args.items():
+                if isinstance(value, str):
+                    draw(value)
+                    values[arg] = done[value].reshape(n, -1)[:, self.parent[name, arg]]
+                else:
+                    values[arg] = value
+            flat = DISTRIBUTIONS[parameter.distribution].draw(rng, **values, size=(n, self.size(name)))
+            done[name] = flat.reshape((n, *self.shape(name)))
+
+        for name in self.spec.parameters:
+            draw(name)
+        return {name: done[name] for name in self.spec.parameters}
+
+    def outcome_draws(self, draws: Mapping[str, np.ndarray], seed: int) -> np.ndarray:
+        """Draw new outcomes for every row, given parameter values.
+
+        Returns
+        -------
+        ndarray, shape (..., n_pairs)
+        """
+        rng = np.random.default_rng(seed)
+        mean = self.mean(draws)
+        sigma = self.noise(draws, "sigma")
+        if self.spec.likelihood == "Normal":
+            return mean + sigma * rng.standard_normal(mean.shape)
+        nu = self.noise(draws, "nu")
+        return mean + sigma * rng.standard_t(np.broadcast_to(nu, mean.shape))
+
+    def log_likelihood(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the log-density of each observed row, given parameter values.
+
+        Returns
+        -------
+        ndarray, shape (..., n_pairs)
+        """
+        mean, sigma = self.mean(draws), self.noise(draws, "sigma")
+        z = (self.y - mean) / sigma
+        if self.spec.likelihood == "Normal":
+            return -0.5 * z * z - np.log(sigma) - 0.5 * np.log(2 * np.pi)
+        from scipy.special import gammaln
+
+        nu = np.asarray(self.noise(draws, "nu"))
+        constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi) - np.log(sigma)
+        return constant - (nu + 1) / 2 * np.log1p(z * z / nu)
+
+
+def _key_naming(spec: ModelSpec, column: str) -> str:
+    """Return the key of the model file that names a column."""
+    for name, parameter in spec.parameters.items():
+        if column in parameter.dims:
+            return f"[parameter.{name}], key dims"
+    return f"[likelihood], key {'outcome' if column == spec.outcome else 'units'}"
+
+
+def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
+    """Return the labels of a column as they come (connections in their usual order), and the code of each row."""
+    import pandas as pd
+
+    if column.isna().any():
+        row = int(np.flatnonzero(column.isna().to_numpy())[0])
+        raise InputError("has an empty cell", where=f"column {name}, row {row}")
+    if isinstance(column.dtype, pd.CategoricalDtype):  # a million rows of ten labels stay numbers
+        codes, used = pd.factorize(column.cat.codes.to_numpy())
+        labels = [str(label) for label in column.cat.categories[used]]
+    else:
+        codes, found = pd.factorize(column.astype(str).to_numpy())
+        labels = [str(label) for label in found]
+    if name == "connection":
+        order = [c for c in CONNECTIONS if c in labels] + [c for c in labels if c not in CONNECTIONS]
+        codes = np.array([order.index(label) for label in labels])[codes]
+        labels = order
+    return labels, codes.astype(np.int64)
+
+
+def _parent_map(
+    spec: ModelSpec, coords: dict[str, list[str]], codes: dict[str, np.ndarray], child: str, parent: str
+) -> np.ndarray:
+    """For each flat entry of `child`, the flat entry of `parent`."""
+    dims, up = spec.parameters[child].dims, spec.parameters[parent].dims
+    shape = tuple(len(coords[dim]) for dim in dims)
+    grid = np.indices(shape).reshape(len(dims), -1) if dims else np.zeros((0, 1), dtype=np.int64)
+    out = np.zeros(grid.shape[1], dtype=np.int64)
+    for dim in up:
+        if dim in dims:
+            level = grid[dims.index(dim)]
+        else:
+            level = None
+            for position, own in enumerate(dims):
+                mapped = _level_map(codes[own], codes[dim], len(coords[own]))
+                if mapped is not None:
+                    level = mapped[grid[position]]
+                    break
+            if level is None:
+                raise InputError(
+                    f"the dimension {dim!r} of {parent!r} does not follow from those of {child!r}",
+                    where=f"{spec.label}, [parameter.{child}]",
+                    found=list(up),
+                    valid=f"dims among {list(dims)}, or a column that one of them determines",
+                )
+        out = out * len(coords[dim]) + level
+    return out
+
+
+def _level_map(own: np.ndarray, other: np.ndarray, n: int) -> np.ndarray | None:
+    """Return the level of `other` for each level of `own`, or None where it is not unique."""
+    mapped = np.zeros(n, dtype=np.int64)
+    mapped[own] = other
+    return mapped if np.array_equal(mapped[own], other) else None

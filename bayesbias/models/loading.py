@@ -1,0 +1,293 @@
+"""A model's TOML file, read and checked key by key, becomes a `ModelSpec`.
+
+Every refusal names the file and the key, what was found there, and what would do.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.files import find_toml, parse_toml, read_bytes, shipped_names
+from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS, POSITIVE_ARGS
+from bayesbias.models.spec import RESULTS_OF_PAIRS, Level, ModelSpec, Parameter, Results
+
+__all__ = ["load_model", "shipped_models"]
+
+SCHEMA = 1
+_TAKEN_DIMS = ("chain", "draw", "pair")  # the dimensions that a result has of its own
+
+
+def shipped_models() -> list[str]:
+    """Return the names of the models that come with the package.
+
+    Examples
+    --------
+    >>> "crossed" in shipped_models()
+    True
+    """
+    return shipped_names("models")
+
+
+def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
+    """Read a model by its shipped name or from the user's own TOML file.
+
+    Parameters
+    ----------
+    model : str, path or ModelSpec
+        A name as listed by `shipped_models`, or a path. A `ModelSpec` is returned as it is.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, key, distribution or parameter, a cycle or an unused parameter; the
+        message names the file and the key.
+
+    Examples
+    --------
+    >>> spec = load_model("crossed")
+    >>> spec.mu
+    ('c', 'v')
+    """
+    if isinstance(model, ModelSpec):
+        return model
+    path = find_toml(model, "models", "model")
+    spec = parse_model(read_bytes(path), where=str(path))
+    return replace(spec, origin="") if os.fspath(model) in shipped_models() else spec
+
+
+def parse_model(text: bytes, where: str) -> ModelSpec:
+    """Check the text of a model file; `where` is what errors call it."""
+    return _checked_model(
+        parse_toml(text, where), where, hashlib.sha256(text).hexdigest(), text.decode("utf-8")
+    )
+
+
+def _check_keys(table: Mapping[str, Any], allowed: set[str], required: set[str], where: str) -> None:
+    for key in table:
+        if key not in allowed:
+            raise InputError(
+                "unknown key", where=where, found=key, valid=sorted(allowed), hint=nearest(key, allowed)
+            )
+    for key in sorted(required):
+        if key not in table:
+            raise InputError(f"the key {key!r} is missing", where=where, valid=sorted(allowed))
+
+
+def _checked_strings(value: Any, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
+        raise InputError("must be a list of strings", where=where, found=value)
+    if len(set(value)) != len(value):
+        raise InputError("holds an entry twice", where=where, found=value)
+    return tuple(value)
+
+
+def _checked_model(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec:
+    _check_keys(
+        raw,
+        {"schema", "name", "description", "source", "notes", "trim", "likelihood", "parameter", "results"},
+        {"schema", "name", "description", "likelihood", "parameter"},
+        where,
+    )
+    if isinstance(raw["schema"], bool) or raw["schema"] != SCHEMA:
+        raise InputError(
+            "unknown schema number", where=f"{where}, key schema", found=raw["schema"], valid=str(SCHEMA)
+        )
+    for key in ("name", "description", "source"):
+        if not isinstance(raw.get(key, ""), str):
+            raise InputError("must be a string", where=f"{where}, key {key}", found=raw[key])
+    if not isinstance(raw.get("trim", False), bool):
+        raise InputError("must be true or false", where=f"{where}, key trim", found=raw["trim"])
+    if not isinstance(raw["parameter"], dict) or not isinstance(raw["likelihood"], dict):
+        raise InputError("`likelihood` and each `parameter.NAME` must be tables", where=where)
+
+    parameters = {
+        name: _checked_parameter(name, table, f"{where}, [parameter.{name}]")
+        for name, table in raw["parameter"].items()
+    }
+    lik, at = raw["likelihood"], f"{where}, [likelihood]"
+    _check_keys(
+        lik,
+        {"outcome", "distribution", "mu", "sigma", "nu", "units"},
+        {"outcome", "distribution", "mu", "sigma"},
+        at,
+    )
+    if lik["distribution"] not in LIKELIHOODS:
+        raise InputError(
+            "unknown distribution of the outcome",
+            where=f"{at}, key distribution",
+            found=lik["distribution"],
+            valid=LIKELIHOODS,
+            hint=nearest(str(lik["distribution"]), LIKELIHOODS),
+        )
+    noise_args = ("nu", "sigma") if lik["distribution"] == "StudentT" else ("sigma",)
+    if ("nu" in lik) != ("nu" in noise_args):
+        raise InputError("`nu` belongs to StudentT, and StudentT needs it", where=at)
+    if not isinstance(lik["outcome"], str) or not lik["outcome"]:
+        raise InputError("must be the name of a column", where=f"{at}, key outcome", found=lik["outcome"])
+    dims = {dim for parameter in parameters.values() for dim in parameter.dims}
+    for name in parameters:
+        if name in (*_TAKEN_DIMS, *dims, lik["outcome"]):
+            raise InputError(
+                "a parameter cannot have the name of a dimension or of the outcome",
+                where=f"{where}, [parameter.{name}]",
+                found=name,
+            )
+    mu = _checked_strings(lik["mu"], f"{at}, key mu")
+    if not mu:
+        raise InputError(
+            "the mean needs at least one parameter", where=f"{at}, key mu", valid=list(parameters)
+        )
+    for name in mu:
+        _check_parameter_name(name, parameters, f"{at}, key mu")
+    units = _checked_strings(lik.get("units", ["protected_word", "attribute"]), f"{at}, key units")
+    if not units:
+        raise InputError("must name at least one column", where=f"{at}, key units", found=[])
+    noise = {}
+    for arg in noise_args:
+        noise[arg] = _checked_argument(lik[arg], arg, parameters, f"{at}, key {arg}")
+    spec = ModelSpec(
+        name=raw["name"],
+        description=raw["description"],
+        source=raw.get("source", ""),
+        notes=_checked_strings(raw.get("notes", []), f"{where}, key notes"),
+        units=units,
+        outcome=lik["outcome"],
+        likelihood=lik["distribution"],
+        mu=mu,
+        noise=noise,
+        parameters=parameters,
+        results=_checked_results(raw["results"], f"{where}, [results]")
+        if "results" in raw
+        else RESULTS_OF_PAIRS,
+        trim=raw.get("trim", False),
+        sha256=sha256,
+        text=text,
+        origin=where,
+    )
+    _check_graph(spec, where)
+    return spec
+
+
+def _checked_results(table: Any, at: str) -> Results:
+    if not isinstance(table, dict):
+        raise InputError("must be a table", where=at, found=table)
+    _check_keys(table, {"group", "fixed", "level", "estimand"}, {"group"}, at)
+    if not isinstance(table["group"], str) or not table["group"]:
+        raise InputError("must be the name of a column", where=f"{at}, key group", found=table["group"])
+    levels, estimands = {}, {}
+    for kind in ("level", "estimand"):
+        if not isinstance(table.get(kind, {}), dict):
+            raise InputError("must be a table of tables", where=f"{at}, key {kind}", found=table[kind])
+        for name, entry in table.get(kind, {}).items():
+            here = f"{at[:-1]}.{kind}.{name}]"
+            if not isinstance(entry, dict):
+                raise InputError("must be a table", where=here, found=entry)
+            if name in ("overall", "population", "these_words"):
+                raise InputError("this name is taken", where=here, found=name)
+            needed = {"by", "held"} if kind == "level" else {"held"}
+            _check_keys(entry, needed, needed, here)
+            held = _checked_strings(entry["held"], f"{here}, key held")
+            if kind == "estimand":
+                estimands[name] = held
+            elif not isinstance(entry["by"], str) or not entry["by"]:
+                raise InputError("must be the name of a column", where=f"{here}, key by", found=entry["by"])
+            else:
+                levels[name] = Level(entry["by"], held)
+    fixed = _checked_strings(table.get("fixed", []), f"{at}, key fixed")
+    return Results(table["group"], tuple(dict.fromkeys((table["group"], *fixed))), levels, estimands)
+
+
+def _checked_parameter(name: str, table: Any, at: str) -> Parameter:
+    if not isinstance(table, dict):
+        raise InputError("must be a table", where=at, found=table)
+    if not name.isidentifier():
+        raise InputError("a parameter's name must be a plain identifier", where=at, found=name)
+    distribution = str(table.get("distribution"))
+    if not isinstance(distribution, str) or distribution not in DISTRIBUTIONS:
+        raise InputError(
+            "unknown distribution",
+            where=f"{at}, key distribution",
+            found=table.get("distribution"),
+            valid=list(DISTRIBUTIONS),
+            hint=nearest(distribution, DISTRIBUTIONS),
+        )
+    args = DISTRIBUTIONS[distribution].args
+    _check_keys(table, {"dims", "distribution", *args}, {"distribution", *args}, at)
+    dims = _checked_strings(table.get("dims", []), f"{at}, key dims")
+    for dim in dims:
+        if dim in _TAKEN_DIMS:
+            raise InputError("this dimension is taken by the draws", where=f"{at}, key dims", found=dim)
+    return Parameter(
+        name=name,
+        dims=dims,
+        distribution=distribution,
+        args={arg: _checked_argument(table[arg], arg, None, f"{at}, key {arg}") for arg in args},
+    )
+
+
+def _checked_argument(
+    value: Any, arg: str, parameters: Mapping[str, Parameter] | None, at: str
+) -> float | str:
+    if isinstance(value, str):
+        if parameters is not None:
+            _check_parameter_name(value, parameters, at)
+        return value
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not abs(value) <= sys.float_info.max:  # TOML's whole numbers have no bound
+        raise InputError("must be a finite number or the name of a parameter", where=at, found=value)
+    if arg in POSITIVE_ARGS and value <= 0:
+        raise InputError("must be positive", where=at, found=value)
+    return float(value)
+
+
+def _check_parameter_name(name: str, parameters: Mapping[str, Parameter], at: str) -> None:
+    if name not in parameters:
+        raise InputError(
+            "no such parameter", where=at, found=name, valid=list(parameters), hint=nearest(name, parameters)
+        )
+
+
+def _check_graph(spec: ModelSpec, where: str) -> None:
+    """Refuse unknown and unused parameters, cycles, and arguments of the wrong support."""
+    used: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        if name in path:
+            raise InputError(
+                "parameters depend on each other in a circle", where=where, found=" -> ".join((*path, name))
+            )
+        used.add(name)
+        for arg, value in spec.parameters[name].args.items():
+            if isinstance(value, str):
+                at = f"{where}, [parameter.{name}], key {arg}"
+                _check_parameter_name(value, spec.parameters, at)
+                if arg in POSITIVE_ARGS and not spec.parameters[value].positive:
+                    raise InputError(f"{arg} needs a positive parameter; {value!r} may be negative", where=at)
+                visit(value, (*path, name))
+
+    for name in spec.mu:
+        visit(name, ())
+        if spec.parameters[name].positive:
+            raise InputError(
+                "a term of the mean must be free to be negative",
+                where=f"{where}, [likelihood], key mu",
+                found=name,
+            )
+    for arg, value in spec.noise.items():
+        if isinstance(value, str):
+            visit(value, ())
+            if not spec.parameters[value].positive:
+                raise InputError(
+                    f"{arg} needs a positive parameter",
+                    where=f"{where}, [likelihood], key {arg}",
+                    found=value,
+                )
+    unused = [name for name in spec.parameters if name not in used]
+    if unused:
+        raise InputError("parameters are never used", where=where, found=unused)

@@ -1,0 +1,142 @@
+"""A model as a value: its parameters, its likelihood, and what its results are about.
+
+Nothing here reads a file, sees a table or samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bayesbias.models.distributions import DISTRIBUTIONS
+
+__all__ = ["ModelSpec", "Parameter"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a model: ``name[dims] ~ distribution(args)``."""
+
+    name: str
+    dims: tuple[str, ...]
+    distribution: str
+    args: Mapping[str, float | str]
+
+    @property
+    def positive(self) -> bool:
+        """Whether the parameter is a scale (or another positive number)."""
+        return DISTRIBUTIONS[self.distribution].support == "positive"
+
+
+@dataclass(frozen=True)
+class Level:
+    """A level at which results are given: one row per label of a column, some columns held."""
+
+    by: str
+    held: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Results:
+    """What the results of a model are about.
+
+    Attributes
+    ----------
+    group : str
+        The column whose labels get a mean each.
+    fixed : tuple of str
+        Dimensions whose labels are all there are, and no sample of more.
+    levels : Mapping of str to Level
+        Below ``overall``.
+    estimands : Mapping of str to tuple of str
+        Beyond ``population`` and ``these_words``: the columns that are held.
+    """
+
+    group: str
+    fixed: tuple[str, ...]
+    levels: Mapping[str, Level]
+    estimands: Mapping[str, tuple[str, ...]]
+
+
+_WORD_AND_CLASS = ("protected_word", "protected_class")
+RESULTS_OF_PAIRS = Results(
+    group="connection",
+    fixed=("connection", "attribute_kind"),
+    levels={
+        "class": Level("protected_class", _WORD_AND_CLASS),
+        "word": Level("protected_word", _WORD_AND_CLASS),
+    },
+    estimands={},
+)
+
+
+@dataclass(frozen=True)
+class ModelSpec:
+    """A model as its TOML file says it, checked.
+
+    Attributes
+    ----------
+    name, description, source : str
+    notes : tuple of str
+        What a user should know before using the model; printed by ``bayesbias show``.
+    units : tuple of str
+        The columns that together identify one observation, by default protected word and attribute.
+    outcome : str
+        The column that is modelled.
+    likelihood : str
+        ``Normal`` or ``StudentT``.
+    mu : tuple of str
+        The parameters that are added up to the mean.
+    noise : Mapping
+        The other arguments of the likelihood: ``sigma`` and, for ``StudentT``, ``nu``.
+    parameters : Mapping of str to Parameter
+        In the order of the file.
+    results : Results
+        What means and levels the results are given for; by default connections, classes and words.
+    trim : bool
+        Whether `fit` leaves out first what a table says nothing of (`trimmed`).
+    sha256, text : str
+        Of the file.
+    origin : str
+        The file, for messages; empty for a shipped model. Two specs are equal whatever it is.
+    """
+
+    name: str
+    description: str
+    source: str
+    notes: tuple[str, ...]
+    units: tuple[str, ...]
+    outcome: str
+    likelihood: str
+    mu: tuple[str, ...]
+    noise: Mapping[str, float | str]
+    parameters: Mapping[str, Parameter]
+    results: Results = RESULTS_OF_PAIRS
+    trim: bool = False
+    sha256: str = ""
+    text: str = field(default="", repr=False)
+    origin: str = field(default="", repr=False, compare=False)
+
+    @property
+    def label(self) -> str:
+        """How messages call the model: its name and, of a user's own, the file."""
+        return f"model {self.name} ({self.origin})" if self.origin else f"model {self.name}"
+
+    def is_random(self, name: str) -> bool:
+        """Whether a parameter is a random effect: its spread is itself a parameter."""
+        return isinstance(self.parameters[name].args.get("sigma"), str)
+
+    def location_parameters(self) -> list[str]:
+        """Return the parameters that reach the mean, each after the one it is centred on."""
+        order: list[str] = []
+
+        def visit(name: str) -> None:
+            parent = self.parameters[name].args.get("mu")
+            if isinstance(parent, str):
+                visit(parent)
+            if name not in order:
+                order.append(name)
+
+        for name in self.mu:
+            visit(name)
+        return order

@@ -1,0 +1,446 @@
+"""The page on a comparison of original and debiased vectors. Sentences come from `Comparison`."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.figures.style import HEAD, size_rows
+from bayesbias.findings.words import convergence
+from bayesbias.inference.estimands import CONTRASTS
+from bayesbias.models.loading import load_model
+from bayesbias.report.columns import (
+    Cell,
+    Table,
+    as_sentence,
+    interval_cell,
+    interval_text,
+    number_cell,
+    probability_cell,
+    probability_text,
+    scientific_cell,
+    signed_text,
+    with_minus,
+)
+from bayesbias.report.parts import Part, as_picture, last_of_path, not_trusted, reproduction
+from bayesbias.report.sections import (
+    at_level,
+    data_part,
+    glossary_of,
+    holds_for,
+    model_part,
+    present_connections,
+    wordlist_arguments,
+)
+from bayesbias.studies.comparison import Comparison, Method
+from bayesbias.words.wordlist import CONTROLS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_OF_INTEREST = "associated - different"
+
+
+def of_comparison(run: Comparison, prob: float, rope: float) -> dict[str, Any]:
+    several = len(run.methods) > 1
+    state = run.diagnostics()
+    warnings = not_trusted([f"fit of {text}" for text in state["problems"]])
+    answer: list[str] = []
+    sentences: list[str] = []
+    notes: list[str] = []
+    for name, item in run.methods.items():
+        lead = f"{name}: " if several else ""
+        built = item.construction.sentences()
+        if item.construction.found:
+            warnings.append(
+                {
+                    "title": f"{lead}read this first, some of the result could not have come out otherwise"
+                    if lead
+                    else "Read this first: some of the result could not have come out otherwise",
+                    "sentences": [as_sentence(text) for text in built],
+                }
+            )
+        elif built:
+            sentences += [as_sentence(text, lead) for text in built]
+        notes += [as_sentence(text, lead) for text in item.account["notes"]]
+        # Of one method alone, so that no name stands before each sentence.
+        alone = dataclasses.replace(run, methods={name: item}, between={})
+        told = {*built, *item.account["notes"]}
+        rest = [text for text in alone.sentences(prob, rope) if text.removesuffix(".") not in told]
+        answer += [as_sentence(text, lead) for text in rest[:1]]
+        sentences += [as_sentence(text, lead) for text in rest[1:]]
+    for a, b in itertools.pairwise(run.provenance["order"]):
+        sentences += _against(run, a, b, prob, rope)
+    first = next(iter(run.methods.values()))
+    facts = [] if several else _change_facts(run, first, prob, rope)
+    data = data_part(first.pairs, run.original.provenance.get("coverage", {}))
+    data["notes"] = [*data["notes"], *notes]
+    data["tables"].append(_raw_means(run))
+    return {
+        "kicker": "Original against debiased, pair by pair",
+        "title": f"{run.provenance['original']}, debiased",
+        "question": "Did debiasing close the gap between the stereotypes of a word's own class and those of other "
+        "classes: for whom, by how much, and at what price to words that nobody meant to treat?",
+        "warnings": warnings,
+        "answer": answer,
+        "doubts": [],
+        "facts": facts,
+        "answer_tables": [_methods_table(run, prob, rope)] if several else [],
+        "sentences": sentences,
+        "data": data,
+        "sections": _comparison_sections(run, prob, rope),
+        "models": _models_of(run, prob),
+        "trust": _trust_of_comparison(run),
+        "again": _again_comparison(run, prob, rope),
+        "glossary": glossary_of(run.original.table, "change", prob, rope),
+    }
+
+
+def _gap(run: Comparison, name: str, prob: float, rope: float) -> Any:
+    """Return the row of the first overall contrast of a method, or None where there is none."""
+    present = present_connections(run.methods[name].pairs)
+    if not any(a in present and b in present for a, b in CONTRASTS):
+        return None
+    frame = run.contrasts(prob, rope, "population", name)
+    return next(iter(frame[frame["level"] == "overall"].itertuples()))
+
+
+def _control_rms(item: Method) -> float | None:
+    change = item.pairs.loc[item.pairs["connection"].isin(CONTROLS), "change"].to_numpy()
+    return float(np.sqrt(np.mean(change**2))) if len(change) else None
+
+
+def _change_facts(run: Comparison, item: Method, prob: float, rope: float) -> list[dict[str, str]]:
+    row = _gap(run, item.name, prob, rope)
+    rms = _control_rms(item)
+    facts = []
+    if row is not None:
+        facts = [
+            {"label": f"{with_minus(row.contrast)}, before", "value": signed_text(row.before)},
+            {"label": f"{with_minus(row.contrast)}, after", "value": signed_text(row.after)},
+            {
+                "label": f"change, {prob:.0%} HPDI",
+                "value": interval_text(row.hpdi_low, row.hpdi_high, signed=True),
+            },
+        ]
+    if rms is not None:
+        facts.append({"label": "pairs with control words moved by (root mean square)", "value": f"{rms:.3f}"})
+    return facts
+
+
+def _methods_table(run: Comparison, prob: float, rope: float) -> Table:
+    rows = []
+    contrast = _OF_INTEREST
+    for rank, name in enumerate(run.provenance["order"], 1):
+        row = _gap(run, name, prob, rope)
+        cells = [Cell(name), number_cell(rank, 0)]
+        if row is None:
+            cells += [number_cell(None)] * 4 + [Cell("no two connections to compare")]
+        else:
+            contrast = row.contrast
+            forced = ", by construction" if row.by_construction else ""
+            cells += [
+                number_cell(row.before, signed=True),
+                number_cell(row.after, signed=True),
+                interval_cell(row.after_low, row.after_high, signed=True),
+                number_cell(row.mean, signed=True),
+                Cell(f"{row.verdict_after}{forced}"),
+            ]
+        rows.append([*cells, number_cell(_control_rms(run.methods[name]))])
+    head = [
+        "method",
+        "#rank",
+        "#gap before",
+        "#gap after",
+        f"#after, {prob:.0%} HPDI",
+        "#change",
+        "what is left",
+        "#controls moved by",
+    ]
+    return Table(
+        "t-methods",
+        f"The methods, by what they leave of {with_minus(contrast)}",
+        head,
+        rows,
+        "Controls moved by: root mean square change of the pairs with control words, the price of the method.",
+    )
+
+
+def _against(run: Comparison, a: str, b: str, prob: float, rope: float) -> list[str]:
+    """Say what tells a method from the next one in the ranking."""
+    if not {"associated", "different"} <= set(present_connections(run.methods[a].pairs)):
+        return []
+    ranking = run.ranking(prob, rope)
+    row = ranking[ranking["method"] == a].iloc[0]
+    p = probability_text(float(row["p_nearer_zero_than_next"]))
+    return [f"{a} against {b}: {row['verdict_next']} (probability that {a} leaves the smaller gap: {p})."]
+
+
+def _raw_means(run: Comparison) -> Table:
+    head = ["connection", "method", "#pairs", "#before"]
+    rows = [
+        [
+            Cell(str(r.connection)),
+            Cell(name),
+            number_cell(r.n_pairs, 0),
+            number_cell(r.before, 4),
+            number_cell(r.after, 4),
+        ]
+        for name, item in run.methods.items()
+        for r in item.construction.means.itertuples()
+    ]
+    return Table("t-raw", "Raw mean distances, without a model", [*head, "#after"], rows)
+
+
+def _comparison_sections(run: Comparison, prob: float, rope: float) -> list[Part]:
+    from bayesbias.figures.change import plot_ranking
+
+    sections = []
+    if len(run.methods) > 1 and {"associated", "different"} <= set(present_connections(run.original.table)):
+        ranking = run.ranking(prob, rope)
+        told = "; ".join(
+            f"{r.method} {signed_text(r.gap)} ({interval_text(r.gap_low, r.gap_high, signed=True)})"
+            for r in ranking.itertuples()
+        )
+        figure = as_picture(
+            "ranking",
+            lambda ax: plot_ranking(run, prob, rope, ax=ax),
+            (7.0, 1.6 + 0.46 * (1 + len(run.methods))),
+            "What each method leaves of the gap, best first. The grey band is the region of practical equivalence.",
+            f"Gap between associated and different after each method: {told}.",
+        )
+        sections.append(Part("The methods, ranked", figures=[figure]))
+    for number, name in enumerate(run.methods, 1):
+        sections.append(_method_section(run, name, number, prob, rope))
+    return sections
+
+
+def _method_section(run: Comparison, name: str, number: int, prob: float, rope: float) -> Part:
+    from bayesbias.figures.change import plot_changes, plot_raw_pairs
+
+    item = run.methods[name]
+    tag = f"m{number}"
+    rows = item.pairs["protected_word"].nunique() + HEAD * item.pairs["protected_class"].nunique()
+    moved = as_picture(
+        f"changes-{tag}",
+        lambda ax: plot_changes(run, name, prob, ax=ax),
+        size_rows(rows, 0.42, 0.17),
+        f"From the original to {name}: an arrow per protected word and connection, with the interval of the change.",
+        "One row per protected word, one arrow per connection from the mean distance before to that after; the "
+        "numbers are in the table of changes per word.",
+    )
+    pairs = as_picture(
+        f"pairs-{tag}",
+        lambda ax: plot_raw_pairs(run, name, ax=ax),
+        (6.0, 6.4),
+        f"Every pair before and after ({name}). Pairs on the diagonal kept their distance.",
+        f"All {len(item.pairs):,} pairs: cosine distance in the original against that in {name}; the mean distances "
+        "per connection are in the table of raw means.",
+    )
+    changes = run.changes(prob, rope, method=name)
+    contrasts = run.contrasts(prob, rope, method=name) if _gap(run, name, prob, rope) is not None else None
+
+    def gaps(level: str) -> list[Table]:
+        if contrasts is None:
+            return []
+        return [_gap_table(f"t-gap-{level}-{tag}", at_level(contrasts, level), level, prob)]
+
+    def change(level: str) -> Table:
+        return _change_table(f"t-change-{level}-{tag}", at_level(changes, level), level, prob)
+
+    folded = [
+        Part("Every pair, before and after", figures=[pairs]),
+        Part("Changes and gaps per class", tables=[*gaps("class"), change("class")]),
+        Part("Changes and gaps per word", tables=[*gaps("word"), change("word")]),
+    ]
+    built = _construction_tables(item, tag)
+    if built:
+        folded.insert(0, Part("What the method forces, and drift of the control words", tables=built))
+    title = f"{name} against the original"
+    return Part(title, figures=[moved], tables=[*gaps("overall"), change("overall")], folded=folded)
+
+
+def _gap_table(id_: str, frame: pd.DataFrame, level: str, prob: float) -> Table:
+    of = level != "overall"
+    head = [level] if of else []
+    head += [
+        "gap",
+        "holds for",
+        "#before",
+        "#change",
+        f"#change, {prob:.0%} HPDI",
+        "the change",
+        "#after",
+        "what is left",
+    ]
+    rows = []
+    for r in frame.itertuples():
+        row = [Cell(str(r.name))] if of else []
+        row += [
+            Cell(with_minus(r.contrast)),
+            Cell(holds_for(r.estimand, of)),
+            number_cell(r.before, signed=True),
+        ]
+        row += [number_cell(r.mean, signed=True), interval_cell(r.hpdi_low, r.hpdi_high, signed=True)]
+        forced = ", by construction" if r.by_construction else ""
+        row += [Cell(r.verdict), number_cell(r.after, signed=True), Cell(f"{r.verdict_after}{forced}")]
+        rows.append(row)
+    caption = "Gaps between connections" + (f", per protected {level}" if of else "")
+    return Table(id_, caption, head, rows)
+
+
+def _change_table(id_: str, frame: pd.DataFrame, level: str, prob: float) -> Table:
+    of = level != "overall"
+    head = [level] if of else []
+    head += [
+        "connection",
+        "holds for",
+        "#change",
+        f"#{prob:.0%} HPDI",
+        "#P(below 0)",
+        "#pairs",
+        "what it means",
+    ]
+    rows = []
+    for r in frame.itertuples():
+        row = [Cell(str(r.name))] if of else []
+        row += [Cell(str(r.connection)), Cell(holds_for(r.estimand, of)), number_cell(r.mean, signed=True)]
+        row += [
+            interval_cell(r.hpdi_low, r.hpdi_high, signed=True),
+            probability_cell(r.p_below_zero),
+            number_cell(r.n_pairs, 0),
+        ]
+        rows.append([*row, Cell(r.verdict + (" (known exactly)" if r.exact else ""))])
+    caption = "Change of the mean distance (debiased minus original)" + (
+        f", per protected {level}" if of else ""
+    )
+    return Table(id_, caption, head, rows)
+
+
+def _construction_tables(item: Method, tag: str) -> list[Table]:
+    found = item.construction
+    tables = []
+    if len(found.sets):
+        head = [
+            "set of words",
+            "#one distance to",
+            "#largest gap before",
+            "#after",
+            "#gap to controls before",
+            "#after",
+        ]
+        rows = [
+            [
+                Cell(", ".join(map(str, r.words))),
+                Cell(f"{r.n_equal} of {r.n_attributes}", True, repr(int(r.n_equal))),
+                number_cell(r.gap_before),
+                scientific_cell(r.gap_after),
+                number_cell(r.control_gap_before),
+                number_cell(r.control_gap_after),
+            ]
+            for r in found.sets.itertuples()
+        ]
+        tables.append(
+            Table(
+                f"t-sets-{tag}",
+                "Sets of words to which stereotypes have one distance",
+                head,
+                rows,
+                "One distance to: how many stereotypes have, after the method, the same distance to all words of the set.",
+            )
+        )
+    if len(found.controls):
+        head = [
+            "protected word",
+            "class",
+            "controls",
+            "#mean change",
+            "#root mean square",
+            "#largest",
+            "with",
+        ]
+        rows = [
+            [
+                Cell(str(r.protected_word)),
+                Cell(str(r.protected_class)),
+                Cell(str(r.connection)),
+                number_cell(r.mean_change, signed=True),
+                number_cell(r.rms_change),
+                number_cell(r.max_change, signed=True),
+                Cell(str(r.attribute)),
+            ]
+            for r in found.controls.itertuples()
+        ]
+        tables.append(Table(f"t-drift-{tag}", "Drift of the distances to control words", head, rows))
+    if len(found.attributes):
+        head = ["stereotype", "of", "#before", "#after", "#nearer than", "near everything"]
+        rows = [
+            [
+                Cell(str(r.attribute)),
+                Cell(str(r.attribute_class)),
+                number_cell(r.before),
+                number_cell(r.after),
+                Cell(f"{r.nearer_than:.0%}", True, repr(float(r.nearer_than))),
+                Cell("yes" if r.near_everything else "no"),
+            ]
+            for r in found.attributes.itertuples()
+        ]
+        note = (
+            "Mean distance to all protected words; nearer than: the share of control words that lie farther."
+        )
+        tables.append(Table(f"t-near-{tag}", "Stereotypes that lie near everything", head, rows, note))
+    return tables
+
+
+def _models_of(run: Comparison, prob: float) -> list[dict[str, Any]]:
+    models = [model_part(run.original, prob, "for the distances before and after")]
+    change = next((item.change for item in run.methods.values() if item.change is not None), None)
+    if change is None:
+        models[0]["notes"] = [
+            *models[0]["notes"],
+            "No model of the changes was needed: within each connection every pair changed by the same number.",
+        ]
+        return models
+    return [model_part(change, prob, "for the changes of single pairs"), *models]
+
+
+def _trust_of_comparison(run: Comparison) -> Part:
+    state = run.diagnostics()
+    sentences = [as_sentence(f"fit of {text}") for text in state["problems"]] or [
+        "In every fit the chains agree and no transition diverged."
+    ]
+    sentences.append(f"The original: {convergence(run.original)}")
+    head = ["fit", "#R-hat, at most", "#effective draws, at least", "#divergences", "verdict"]
+    rows = [
+        [
+            Cell(name),
+            number_cell(found["max_r_hat"]),
+            number_cell(found["min_ess_bulk"], 0),
+            number_cell(found["divergences"], 0),
+            Cell("well" if found["ok"] else "not to be trusted yet"),
+        ]
+        for name, found in state["fits"].items()
+    ]
+    return Part(sentences=sentences, tables=[Table("t-fits", "The fits", head, rows)])
+
+
+def _again_comparison(run: Comparison, prob: float, rope: float) -> dict[str, Any]:
+    tables = run.provenance["tables"]
+    arguments = ["bayesbias", "compare"]
+    notes: list[str] = []
+    first = tables["original"]
+    if "wordlist" in first and "embedding" in first:
+        arguments += ["--original", last_of_path(first["embedding"].get("source", "ORIGINAL"))]
+        for name in run.methods:
+            arguments += ["--debiased", last_of_path(tables[name].get("embedding", {}).get("source", name))]
+        arguments += wordlist_arguments(first["wordlist"], notes)
+    else:
+        arguments += ["--original-distances", last_of_path(first.get("source", "original.csv"))]
+        for name in run.methods:
+            arguments += ["--debiased-distances", last_of_path(tables[name].get("source", f"{name}.csv"))]
+    change = next((item.change for item in run.methods.values() if item.change is not None), None)
+    spec = change.spec if change is not None else load_model("change")
+    return reproduction(arguments, "--model", spec, run.provenance, tables, notes, (prob, rope))

@@ -1,0 +1,130 @@
+"""One HTML file that says what a run found: the answer first, then all it rests on.
+
+The file loads nothing: figures are inline, the script is the package's own and named by its hash in a
+Content-Security-Policy that forbids everything else, the network with it. Without the script all is still there.
+Words are those of a user's list, and may hold anything; each is shown as text. The same run gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import bayesbias
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import data_dir, whole_file
+from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.report.change import of_comparison
+from bayesbias.report.columns import escaped, without_controls
+from bayesbias.report.sentiment import of_sentiment
+from bayesbias.report.words import of_fit
+from bayesbias.runs.opening import open_run
+from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.sentiment_fit import is_sentiment
+
+__all__ = ["write_report"]
+
+_SUFFIXES = (".html", ".htm")
+
+
+def write_report(
+    run: BiasFit | Comparison | str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    *,
+    prob: float | None = None,
+    rope: float | None = None,
+) -> Path:
+    """Write one self-contained HTML file on a fit or a comparison.
+
+    Parameters
+    ----------
+    run : BiasFit, Comparison or path
+        A fit of distances or of sentiment (see `with_analysis`). A path is a folder that ``bayesbias fit``,
+        ``compare`` or ``sentiment --bayes`` wrote with ``--out``, or a ``.nc`` file.
+    path : path
+        Of the file, ``.html`` or ``.htm``; written whole or not at all.
+    prob : float in (0, 1), optional
+        Probability of the intervals. By default that of the tables in the folder, else 0.89.
+    rope : float > 0, optional
+        Half-width of the region of practical equivalence, in cosine distance. By default that of the tables in
+        the folder, else `ROPE`. Sentiment has none.
+
+    Returns
+    -------
+    Path
+        Of the file.
+
+    Raises
+    ------
+    InputError
+        Where `run` holds no run, or a fit of something else than distances and sentiment; where the file cannot
+        be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> result = bb.fit(table, seed=1, draws=200, chains=2, pointwise=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     text = bb.write_report(result, f"{folder}/religion.html").read_text(encoding="utf-8")
+    >>> text[:15], "religion in minilm-static" in text
+    ('<!DOCTYPE html>', True)
+    """
+    target = Path(path)
+    if target.suffix.lower() not in _SUFFIXES:
+        raise InputError("a report is an HTML file", where=target, found=target.suffix, valid=_SUFFIXES)
+    if target.is_dir():
+        raise InputError("is a folder, not a file", where=target)
+    if not isinstance(run, BiasFit | Comparison):
+        found, settings = open_run(Path(run))
+        prob = settings.get("prob") if prob is None else prob
+        rope = settings.get("rope") if rope is None else rope
+    else:
+        found = run
+    prob, rope = float(PROB if prob is None else prob), float(ROPE if rope is None else rope)
+    if not 0 < prob < 1:
+        raise InputError("the probability of an interval must lie between 0 and 1", found=prob)
+    if not (rope > 0 and math.isfinite(rope)):
+        raise InputError("the half-width of the ROPE must be positive", found=rope)
+    if isinstance(found, Comparison):
+        text = _rendered_page(of_comparison(found, prob, rope))
+    elif is_sentiment(found):
+        text = _rendered_page(of_sentiment(found, prob))
+    else:
+        text = _rendered_page(of_fit(found, prob, rope))
+    with whole_file(target) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+    return target
+
+
+def _rendered_page(context: Mapping[str, Any]) -> str:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    folder = data_dir("report")
+    script = (folder / "report.js").read_text(encoding="utf-8")
+    css = (folder / "report.css").read_text(encoding="utf-8")
+    environment = Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=escaped,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["attribute"] = lambda text: Markup.escape(without_controls(str(text)))
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return environment.get_template("report.html.j2").render(
+        **context,
+        css=Markup(css),
+        script=Markup(script),
+        script_hash=Markup(digest),
+        version=bayesbias.__version__,
+    )

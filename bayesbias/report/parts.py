@@ -1,0 +1,233 @@
+"""What every page is put together of: parts, pictures, doubts, the model, how to do it again."""
+
+from __future__ import annotations
+
+import base64
+import re
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.models.loading import load_model, shipped_models
+from bayesbias.models.spec import ModelSpec
+from bayesbias.report.columns import Cell, Table, as_sentence, interval_cell, number_cell, without_controls
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.axes import Axes
+
+_LARGEST_SVG = 1_500_000  # bytes; beyond, a picture is drawn faster than its shapes
+
+
+@dataclass(frozen=True)
+class Picture:
+    id: str
+    caption: str
+    content: Markup
+
+
+@dataclass(frozen=True)
+class Part:
+    title: str = ""
+    sentences: Sequence[str] = ()
+    figures: Sequence[Picture] = ()
+    tables: Sequence[Table] = ()
+    folded: Sequence[Part] = ()
+
+
+def not_trusted(problems: Sequence[str]) -> list[dict[str, Any]]:
+    if not problems:
+        return []
+    return [{"title": "Not to be trusted yet", "sentences": [as_sentence(text) for text in problems]}]
+
+
+def look_again(lacking: Sequence[str]) -> list[dict[str, Any]]:
+    if not lacking:
+        return []
+    return [
+        {"title": "Look again before you rely on it", "sentences": [as_sentence(text) for text in lacking]}
+    ]
+
+
+def about_spec(spec: ModelSpec, use: str) -> dict[str, Any]:
+    return {
+        "title": f"Model {spec.name}" + (f", {use}" if use else ""),
+        "description": spec.description,
+        "source": spec.source,
+        "notes": spec.notes,
+        "text": spec.text,
+        "folded": [],
+    }
+
+
+def parameters_part(fit: BiasFit, prob: float, tag: str = "") -> Part:
+    head = ["parameter", "of", "#mean", "#sd", f"#{prob:.0%} HPDI", "#effective draws", "#R-hat"]
+    rows = [
+        [
+            Cell(str(r.name)),
+            Cell(str(r.index)),
+            number_cell(r.mean),
+            number_cell(r.sd),
+            interval_cell(r.hpdi_low, r.hpdi_high),
+            number_cell(r.ess_bulk, 0),
+            number_cell(r.r_hat),
+        ]
+        for r in fit.parameters(prob).itertuples()
+    ]
+    left_out = any("attribute" in parameter.dims for parameter in fit.spec.parameters.values())
+    note = "Effects of single attributes left out." if left_out else ""
+    id_ = re.sub(r"[^A-Za-z0-9_-]+", "-", f"t-parameters{tag}")
+    return Part("Every parameter", tables=[Table(id_, "Parameters", head, rows, note)])
+
+
+def how_sampled(fit: BiasFit) -> str:
+    method = fit.provenance.get("sampler", {})
+    if method.get("method") == "pairwise":
+        return (
+            f"Sampled pair by pair with {method.get('name', 'NUTS')}, since {method.get('why_pairwise', '')}."
+        )
+    return f"Sampled with {method.get('name', 'NUTS')}: the scales by chains, and all effects exactly given the scales."
+
+
+def reproduction(
+    arguments: list[str],
+    option: str,
+    spec: ModelSpec,
+    provenance: Mapping[str, Any],
+    tables: Mapping[str, Mapping[str, Any]],
+    notes: list[str],
+    settings: tuple[float, float],
+) -> dict[str, Any]:
+    model = spec.name
+    if spec.name not in shipped_models() or load_model(spec.name).sha256 != spec.sha256:
+        model = f"{spec.name}.toml"
+        notes.append(
+            "The model is not the shipped one: save the text shown above as the file that the command names."
+        )
+    arguments += [option, model]
+    sampler = provenance.get("sampler", {})
+    for name in ("seed", "draws", "tune", "chains"):
+        if name in sampler:
+            arguments += [f"--{name}", str(sampler[name])]
+    if settings[0] != PROB:
+        arguments += ["--prob", f"{settings[0]:g}"]
+    if settings[1] != ROPE:
+        arguments += ["--rope", f"{settings[1]:g}"]
+    if any(str(t.get("embedding", {}).get("source", "")).startswith("a ") for t in tables.values()):
+        notes.append("Vectors that came from memory have to be saved to a file first.")
+    notes.append(
+        "Paths are given by their last part. Same inputs, seed and versions on the same machine: same draws."
+    )
+    rows = []
+    for label, table in tables.items():
+        lead = f"{label}: " if label else ""
+        for kind in ("wordlist", "embedding"):
+            if kind in table:
+                about = table[kind]
+                digest = about.get("sha256") or about.get("sha256_vectors") or ""
+                noun = "word list" if kind == "wordlist" else "vectors"
+                rows.append([Cell(f"{lead}{noun}"), Cell(str(about.get("name", ""))), Cell(str(digest))])
+        if "sha256" in table:
+            rows.append(
+                [
+                    Cell(f"{lead}{table.get('noun', 'table')}"),
+                    Cell(last_of_path(table.get("source", table.get("name", "")))),
+                    Cell(str(table["sha256"])),
+                ]
+            )
+    rows.append([Cell("model"), Cell(spec.name), Cell(spec.sha256)])
+    versions = [[Cell(str(name)), Cell(str(of))] for name, of in provenance.get("versions", {}).items()]
+    found = [Table("t-hashes", "Inputs", ["input", "name", "SHA-256"], rows)]
+    if versions:
+        found.append(Table("t-versions", "Versions", ["program", "version"], versions))
+    return {
+        "sentences": ["This command makes the run again:"],
+        "command": " ".join(shlex.quote(without_controls(word)) for word in arguments),
+        "notes": notes,
+        "tables": found,
+    }
+
+
+def as_picture(
+    id_: str, draw: Callable[[Axes], Any], size: tuple[float, float], caption: str, alt: str
+) -> Picture:
+    from matplotlib.figure import Figure
+
+    from bayesbias.figures import saving
+
+    figure = Figure(figsize=size, layout="constrained")
+    draw(figure.subplots())
+    content = _inline_svg(saving.rendered(figure, "svg"), f"{id_}-", alt)
+    if content is None:
+        content = _inline_png(saving.rendered(figure, "png"), alt)
+    return Picture(f"figure-{id_}", caption, content)
+
+
+def _inline_svg(svg: bytes, prefix: str, alt: str) -> Markup | None:
+    """Return an SVG to stand in a page, or None where a picture does better.
+
+    Identifiers get a prefix, since those of two figures would meet in one page; the sheet of styles, which would
+    reach beyond the figure, becomes attributes.
+    """
+    import xml.etree.ElementTree as ET
+
+    from markupsafe import Markup
+
+    if len(svg) > _LARGEST_SVG:
+        return None
+    try:
+        root = ET.fromstring(svg)
+    except ET.ParseError:  # a word holds a character that XML cannot
+        return None
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.rpartition("}")[2] in ("metadata", "style"):
+                parent.remove(child)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        attributes = {}
+        for key, value in element.attrib.items():
+            key = key.rpartition("}")[2]
+            if key == "id" or (key == "href" and value.startswith("#")):
+                at = len(value) - len(value.removeprefix("#"))
+                value = value[:at] + prefix + value[at:]
+            elif key in ("d", "points", "x", "y"):
+                value = _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.2f}", value)
+            attributes[key] = value.replace("url(#", f"url(#{prefix}")
+        element.attrib = attributes
+        if element.tag not in ("text", "tspan"):
+            element.text = (element.text or "").strip()
+        element.tail = "" if element.tag != "tspan" else element.tail
+    width = float(root.attrib.pop("width").removesuffix("pt"))
+    for name in ("height", "version"):
+        root.attrib.pop(name, None)
+    root.attrib |= {
+        "role": "img",
+        "aria-label": without_controls(alt),
+        "focusable": "false",
+        "stroke-linejoin": "round",
+        "stroke-linecap": "butt",
+        "style": f"max-width: {width * 1.75:.0f}px",
+    }
+    return Markup(ET.tostring(root, encoding="unicode"))
+
+
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+
+
+def _inline_png(png: bytes, alt: str) -> Markup:
+    from markupsafe import Markup
+
+    width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
+    data = base64.b64encode(png).decode("ascii")
+    return Markup('<img src="data:image/png;base64,{}" alt="{}" width="{}" height="{}">').format(
+        data, without_controls(alt), width, height
+    )
+
+
+def last_of_path(source: Any) -> str:
+    """Return the last part of a path: a report is passed on, and need not tell where its author keeps files."""
+    return re.split(r"[\\/]", str(source))[-1] or str(source)

@@ -1,0 +1,167 @@
+"""What the pages on words and on change share: the data, the model, the glossary."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.basics.wording import number_of
+from bayesbias.figures.style import size_ridges
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.report.columns import Cell, Table, as_sentence, number_cell
+from bayesbias.report.parts import Part, about_spec, as_picture, parameters_part
+from bayesbias.words.controls import shipped_controls
+from bayesbias.words.listfile import shipped_wordlists
+from bayesbias.words.pairing import CONNECTIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_KINDS = {
+    "associated": "a word with a stereotype of its own class",
+    "different": "a word with a stereotype of another class",
+    "human": "a word with a control word about people",
+    "neutral": "a word with a control word about neither people nor classes",
+}
+
+
+def data_part(table: pd.DataFrame, coverage: Mapping[str, Any]) -> dict[str, Any]:
+    words = table.groupby("protected_class", sort=False, observed=True)["protected_word"].unique()
+    attributes = table.groupby("attribute_class", sort=False, observed=True)["attribute"].unique()
+    n_words, n_attributes = table["protected_word"].nunique(), table["attribute"].nunique()
+    sentences = [
+        f"{len(table):,} pairs of {n_words} protected words in {number_of(len(words), 'class', 'classes')} "
+        f"({', '.join(map(str, words.index))}) and {number_of(n_attributes, 'attribute')}. "
+        "Each pair is one observation; nothing was averaged before the model saw it."
+    ]
+    rows = []
+    for side, label in (("protected", "protected words"), ("attributes", "attributes")):
+        for name, group in coverage.get(side, {}).items():
+            rows.append(
+                [
+                    Cell(str(name)),
+                    Cell(label),
+                    number_cell(group["listed"], 0),
+                    number_cell(group["found"], 0),
+                    Cell(", ".join(map(str, group["missing"])) or "none"),
+                ]
+            )
+    if not rows:
+        sentences.append("The table came without an account of words that were missing.")
+    elif not coverage.get("missing"):
+        sentences.append("Every listed word was found.")
+    else:
+        n = len(coverage["missing"])
+        sentences.append(
+            f"{number_of(n, 'listed word')} {'was' if n == 1 else 'were'} not found and {'makes' if n == 1 else 'make'} "
+            "no pair; the table names them."
+        )
+    kinds = table["connection"].astype(str).value_counts()
+    tables = [
+        Table(
+            "t-pairs",
+            "Pairs per connection",
+            ["connection", "what is paired", "#pairs"],
+            [[Cell(c), Cell(_KINDS[c]), number_cell(int(kinds[c]), 0)] for c in present_connections(table)],
+        )
+    ]
+    if rows:
+        head = ["class", "side", "#listed", "#found"]
+        tables.append(Table("t-coverage", "Words listed and found", [*head, "missing"], rows))
+    notes = [as_sentence(str(text)) for text in coverage.get("notes", ())]
+    matched = coverage.get("matched") or {}
+    if matched:
+        pairs = ", ".join(f"{asked} as {found}" for asked, found in matched.items())
+        notes.append(f"Found under another spelling: {pairs}.")
+    if coverage.get("repeats"):
+        notes.append(f"{number_of(int(coverage['repeats']), 'repeated row')} counted once.")
+    groups = [
+        {"title": f"Protected: {name}", "words": [str(w) for w in found]} for name, found in words.items()
+    ]
+    for name, found in attributes.items():
+        kind = "Controls" if name in CONNECTIONS else "Stereotypes"
+        groups.append({"title": f"{kind}: {name}", "words": [str(w) for w in found]})
+    return {"sentences": sentences, "tables": tables, "notes": notes, "words": groups}
+
+
+def at_level(frame: pd.DataFrame, level: str) -> pd.DataFrame:
+    """Choose the rows of a level; of single words for one estimand only, since both would fill pages."""
+    chosen = frame[frame["level"] == level]
+    return chosen[chosen["estimand"] == "population"] if level == "word" else chosen
+
+
+def model_part(fit: BiasFit, prob: float, use: str) -> dict[str, Any]:
+    from bayesbias.figures import priors
+
+    folded = [parameters_part(fit, prob, f"-{fit.spec.name}" if use else "")]
+    if not use:
+        figure = as_picture(
+            "priors",
+            lambda ax: priors.plot_priors(fit, ax=ax),
+            size_ridges(len(present_connections(fit.table))),
+            "What the model believed before it saw a pair, against the distances that are possible.",
+            "Prior of the mean distance and prior predictive of a single pair, per connection.",
+        )
+        folded.insert(0, Part("The priors, drawn", figures=[figure]))
+    return about_spec(fit.spec, use) | {"folded": folded}
+
+
+def wordlist_arguments(about: Mapping[str, Any], notes: list[str]) -> list[str]:
+    name, controls = str(about.get("name", "WORDLIST")), str(about.get("controls", ""))
+    if name not in shipped_wordlists():
+        notes.append(f"The word list {name} is your own: the file whose hash is given below.")
+        name = f"{name}.toml"
+    known = controls in shipped_controls() or controls == "none"
+    return ["--wordlist", name, *(["--controls", controls] if known else [])]
+
+
+def glossary_of(table: pd.DataFrame, outcome: str, prob: float, rope: float) -> list[dict[str, str]]:
+    scatter = table.groupby("connection", observed=True)["distance"].std().median()
+    entries = {
+        "Cosine distance": "How far apart two words lie in the vectors: 0 in the same direction, 1 unrelated, 2 "
+        "opposite. Nearness shows that words are used alike. It is association; whether it does harm is a judgement "
+        "that no number makes.",
+        "Connection": "What a pair joins: "
+        + "; ".join(f"{name} – {_KINDS[name]}" for name in present_connections(table))
+        + ". Controls show how near words lie for no particular reason.",
+        f"{prob:.0%} HPDI": f"The narrowest interval that holds the value with a probability of {prob:.0%}, given the "
+        "data and the model.",
+        f"ROPE, ±{rope:g}": "The region of practical equivalence: differences so small that they do not matter. "
+        + (
+            f"Single pairs of one connection here scatter with a standard deviation of {scatter:.2f}."
+            if math.isfinite(scatter)
+            else ""
+        ),
+        "New words, these words": "“New words” (the population) is the answer for words like those listed; of one class or "
+        "one word it is “new attributes”. “These words” is the answer for this list and no other, and is surer "
+        "because it claims less.",
+    }
+    if outcome == "change":
+        entries["Change"] = (
+            "The distance after debiasing minus that before, of the same pair. Differences of single pairs are modelled, "
+            "so that what both tables share cancels."
+        )
+        entries["By construction"] = (
+            "What the method forces to come out, whatever the vectors were. It is no evidence that the method worked."
+        )
+    else:
+        entries["P(below 0), the first is"] = (
+            "Of a difference such as associated − different: the probability that the first of the two lies nearer, and "
+            "what its interval says of it: nearer or farther where it leaves the ROPE, perhaps by little where it "
+            "excludes zero alone, practically equal inside the ROPE, else unclear."
+        )
+    entries["R-hat and effective draws"] = (
+        "Whether the chains of the sampler agree, and how many independent draws theirs are worth."
+    )
+    return [{"label": label, "value": text} for label, text in entries.items()]
+
+
+def present_connections(table: pd.DataFrame) -> list[str]:
+    found = set(table["connection"].astype(str))
+    return [name for name in CONNECTIONS if name in found]
+
+
+def holds_for(estimand: str, within: bool) -> str:
+    new = "new attributes" if within else "new words"
+    return {"population": new, "these_words": "these words"}[estimand]

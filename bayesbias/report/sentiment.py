@@ -1,0 +1,300 @@
+"""The page on a fit to sentiment. Sentences come from `findings.sentiment`, numbers from the draws."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import Any
+
+from bayesbias.basics.wording import number_of
+from bayesbias.findings.sentiment import (
+    between_classifiers,
+    sentiment_doubts,
+    sentiment_finding,
+    sentiment_in_words,
+)
+from bayesbias.findings.words import convergence
+from bayesbias.inference.estimands import ROPE
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.report.columns import Cell, Table, as_sentence, interval_text, signed_text
+from bayesbias.report.parts import (
+    Part,
+    Picture,
+    about_spec,
+    as_picture,
+    how_sampled,
+    look_again,
+    not_trusted,
+    parameters_part,
+    reproduction,
+)
+from bayesbias.report.sentiment_tables import (
+    classifiers_table,
+    contrasts_table,
+    control_table,
+    earnings_table,
+    level_table,
+    overall_table,
+    p_text,
+    shares_table,
+    tests_table,
+)
+from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.studies.sentiment_fit import analysis_of, contrasts_or_why_not
+
+__all__ = ["of_sentiment"]
+
+
+def of_sentiment(fit: BiasFit, prob: float) -> dict[str, Any]:
+    """Return what the page of a report on a fit of sentiment holds."""
+    analysis = analysis_of(fit)
+    names = analysis.classifiers
+    state = fit.diagnostics()
+    doubts = sentiment_doubts(fit)
+    answer = []
+    sentences = []
+    for name in names:
+        finding = sentiment_finding(fit, name, prob)
+        answer.append(f"{name}. {finding}")
+        sentences += [text for text in sentiment_in_words(analysis, fit, prob, name) if text != finding]
+    sentences += between_classifiers(fit, prob)
+    tests = tests_table(analysis)
+    return {
+        "kicker": "Sentiment of sentences about women and men, pair by pair",
+        "title": str(fit.provenance.get("table", {}).get("name", "Sentiment")),
+        "question": "Are sentences about women and about men in the same professions rated alike, and does the answer hold for "
+        "more than these sentences?",
+        "warnings": not_trusted(state["problems"]),
+        "answer": answer,
+        "doubts": look_again(doubts),
+        "facts": _facts(analysis, fit, prob) if len(names) == 1 else [],
+        "answer_tables": [tests] if len(names) == 1 else [classifiers_table(analysis, fit, prob), tests],
+        "sentences": sentences,
+        "data": _data(analysis, fit),
+        "sections": _sections(analysis, fit, prob),
+        "models": [about_spec(fit.spec, "") | {"folded": [parameters_part(fit, prob)]}],
+        "trust": _trust(fit, doubts),
+        "again": _again(analysis, fit, prob),
+        "glossary": _glossary(fit, prob),
+    }
+
+
+def _facts(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> list[dict[str, str]]:
+    said = analysis.as_dict()
+    pairs = next(row for row in said["units"] if row["unit"] == "noun_pair")
+    facts = [
+        {"label": "female − male, in probability", "value": signed_text(said["f_minus_m"])},
+        {"label": f"p of the t-test over {said['n']} sentence pairs", "value": p_text(said["p_value"])},
+        {"label": f"p over {pairs['n']} noun pairs", "value": p_text(pairs["p_value"])},
+    ]
+    if fit.diagnostics()["ok"]:
+        row = fit.summary(prob).iloc[0]
+        facts.append(
+            {
+                "label": f"{prob:.0%} HPDI for new nouns and professions"
+                + (", log odds" if fit.spec.outcome == "logit_difference" else ""),
+                "value": interval_text(row["hpdi_low"], row["hpdi_high"], signed=True),
+            }
+        )
+    return facts
+
+
+def _sections(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> list[Part]:
+    from bayesbias.figures import sentiment, sentiment_scatter
+
+    names = analysis.classifiers
+    several = len(names) > 1
+
+    def each(id_: str, draw: Any, size: tuple[float, float], caption: str, alt: str) -> list[Picture]:
+        return [
+            as_picture(
+                f"{id_}-{number}",
+                functools.partial(draw, name),
+                size,
+                f"{name}: {caption}" if several else caption,
+                f"{name}: {alt}",
+            )
+            for number, name in enumerate(names, 1)
+        ]
+
+    pairs = each(
+        "noun-pairs",
+        lambda name, ax: sentiment.plot_noun_pairs(fit, prob, ax, classifier=name),
+        sentiment.size_forest(fit, "noun_pair", 1),
+        "Female − male of every noun pair. What lies far from zero carries the mean.",
+        "raw mean, posterior mean and HPDI of female minus male for each noun pair; the numbers are in the table.",
+    )
+    professions = each(
+        "professions",
+        lambda name, ax: sentiment.plot_professions(fit, prob, ax, classifier=name),
+        sentiment.size_forest(fit, "profession", 1),
+        "Female − male of every profession. With new nouns all professions share what those nouns would bring.",
+        "raw mean, posterior mean and HPDI of female minus male for each profession; the numbers are in the table.",
+    )
+    genders = each(
+        "genders",
+        lambda name, ax: sentiment_scatter.plot_genders(analysis, ax, classifier=name),
+        (7.0, 6.2),
+        "The mean probability of male against that of female sentences, per profession.",
+        "one point per profession, male against female mean probability; the numbers are in the table.",
+    )
+    parts = [
+        Part("Overall", tables=[overall_table(fit, prob), shares_table(fit, prob)]),
+        Part("Noun pairs", figures=pairs, tables=[level_table(analysis, fit, "noun_pair", prob)]),
+        Part(
+            "Professions",
+            figures=professions,
+            tables=[level_table(analysis, fit, "profession", prob)],
+            folded=[Part("Male against female, drawn", figures=genders)],
+        ),
+    ]
+    if several:
+        frame, _ = contrasts_or_why_not(fit, prob)
+        if frame is not None:
+            parts.append(Part("The classifiers against each other", tables=[contrasts_table(frame, prob)]))
+    if len(analysis.control):
+        parts.append(Part("Control experiment", tables=[control_table(analysis.control)]))
+    if len(analysis.earnings):
+        earnings = analysis.provenance["earnings"]
+        drawn = each(
+            "earnings",
+            lambda name, ax: sentiment_scatter.plot_earnings(analysis, earnings, ax=ax, classifier=name),
+            (7.0, 4.8),
+            "Median weekly earnings and mean sentiment of the professions that have earnings.",
+            "one point per profession with the interval of its mean; the correlations are in the table.",
+        )
+        parts.append(
+            Part("Earnings and sentiment", figures=drawn, tables=[earnings_table(analysis.earnings)])
+        )
+    return parts
+
+
+def _data(analysis: SentimentAnalysis, fit: BiasFit) -> dict[str, Any]:
+    table, names = fit.table, analysis.classifiers
+    n = len(table) // max(1, len(names))
+    pairs, professions = (list(dict.fromkeys(table[c].astype(str))) for c in ("noun_pair", "profession"))
+    sentences = [
+        f"{n:,} pairs of sentences, each of one noun pair and one profession: {number_of(len(pairs), 'noun pair')} and "
+        f"{number_of(len(professions), 'profession')}, predicted by {number_of(len(names), 'classifier')} ({', '.join(names)}). "
+        "The two sentences of a pair differ in gender alone; the difference female − male of their probabilities of "
+        "the positive class is one observation."
+    ]
+    if not len(analysis.control):
+        sentences.append("There are no predictions for control sentences.")
+    about = analysis.provenance
+    rows = [
+        [Cell(name), Cell(str(of.get("kind", "not known"))), Cell(_told_of_classifier(of))]
+        for name, of in about.get("classifiers", {}).items()
+    ]
+    tables = []
+    if rows:
+        head = ["classifier", "is", "what is known of it"]
+        tables.append(Table("t-origin", "Where the predictions come from", head, rows))
+    words = [{"title": "Noun pairs", "words": pairs}]
+    for category in dict.fromkeys(table["category"].astype(str)):
+        found = dict.fromkeys(table.loc[table["category"].astype(str) == category, "profession"].astype(str))
+        words.append({"title": f"Professions: {category}", "words": list(found)})
+    return {
+        "sentences": sentences,
+        "tables": tables,
+        "notes": [as_sentence(note) for note in analysis.notes],
+        "words": words,
+    }
+
+
+def _told_of_classifier(about: dict[str, Any]) -> str:
+    shown = {
+        k: v for k, v in about.items() if k not in ("kind", "sha256") and isinstance(v, str | int | float)
+    }
+    return "; ".join(f"{k.replace('_', ' ')}: {v}" for k, v in shown.items()) or "nothing"
+
+
+def _trust(fit: BiasFit, doubts: list[str]) -> Part:
+    from bayesbias.figures import sentiment
+    from bayesbias.figures.style import size_ridges
+
+    problems = fit.diagnostics()["problems"]
+    sentences = [as_sentence(text) for text in problems] or ["The chains agree and no transition diverged."]
+    sentences += [convergence(fit), how_sampled(fit)]
+    sentences += [f"Look again: {as_sentence(text, ' ').strip()}" for text in doubts]
+    predictive = as_picture(
+        "predictive",
+        lambda ax: sentiment.plot_sentiment_predictive(fit, ax=ax),
+        size_ridges(fit.table["classifier"].nunique()),
+        "The observed differences against tables that the fitted model would make: where the coloured curve leaves the "
+        "grey ones, the model misses something.",
+        "Densities of the observed differences per classifier over those of replicated tables.",
+    )
+    return Part(sentences=sentences, folded=[Part("Would the model make such data?", figures=[predictive])])
+
+
+def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> dict[str, Any]:
+    about = analysis.provenance
+    arguments = ["bayesbias", "sentiment"]
+    notes: list[str] = []
+    inputs: dict[str, Any] = {}
+    files, others = [], []
+    positive: set[str] = set()
+    pickled = False
+    for name in analysis.classifiers:
+        of = about.get("classifiers", {}).get(name, {})
+        source = str(of.get("file") or of.get("source") or of.get("folder") or f"{name}.csv")
+        kind = str(of.get("kind", ""))
+        if kind in ("", "predictions", "callable") or (
+            "file" not in of and "source" not in of and "folder" not in of
+        ):
+            shipped = str(of.get("comment", "")).endswith("tools/predict_m1.py")
+            files.append((name, "m1" if shipped else source))
+        else:
+            scheme = "transformers:" if kind == "Hugging Face model" else "joblib:" if "file" in of else ""
+            others.append((name, f"{scheme}{source}"))
+            if kind == "Hugging Face model" or "file" in of:
+                positive.add(str(of.get("positive")))
+            pickled = pickled or (scheme == "joblib:")
+        if "sha256" in of:
+            inputs[name] = {"sha256": of["sha256"], "source": source, "noun": kind or "predictions"}
+    if any(about.get("classifiers", {}).get(name, {}).get("kind") in (None, "callable") for name, _ in files):
+        notes.append(
+            "Predictions that came from memory have to be saved to a file first (`Predictions.save`)."
+        )
+    for option, found in (("--predictions", files), ("--classifier", others)):
+        for _, source in found:
+            arguments += [option, source]
+    for name, _ in [*files, *others]:
+        arguments += ["--name", name]
+    if len(positive) == 1 and "None" not in positive:
+        arguments += ["--positive", *positive]
+    arguments += ["--allow-pickle"] if pickled else []
+    words = about.get("occupations", {})
+    if words:
+        if words.get("file") != "occupations.toml":
+            arguments += ["--words", str(words.get("file") or "words.toml")]
+        inputs["sentences"] = {"sha256": words["sha256"], "source": words["name"], "noun": "list"}
+    if about["hypotheses"] != len(analysis.classifiers):
+        arguments += ["--hypotheses", str(about["hypotheses"])]
+    inputs = {re.sub(r"\s+", " ", name): of for name, of in inputs.items()}
+    return reproduction(arguments, "--model", fit.spec, fit.provenance, inputs, notes, (prob, ROPE))
+
+
+def _glossary(fit: BiasFit, prob: float) -> list[dict[str, str]]:
+    entries = {
+        "Sentiment": "The probability that a classifier gives to the positive class, here of sentences that only say "
+        "what somebody is. A difference shows that the classifier treats words differently; what harm that does "
+        "depends on what it is used for.",
+        "Female − male": "The probability of the female sentence minus that of the male one. The t of the published "
+        "tests has the other sign, male − female.",
+        "Noun pair": "The two nouns that make the sentences of a pair differ, such as My father / My mother. Each meets "
+        "every profession, so its luck is in as many sentence pairs as there are professions.",
+        f"{prob:.0%} HPDI": f"The narrowest interval that holds the value with a probability of {prob:.0%}, given the "
+        "data and the model.",
+        "Holds for": "New nouns and professions: for sentences like these made of other words. These sentences alone: for "
+        "this list and no other, which is surer because it claims less.",
+        "R-hat and effective draws": "Whether the chains of the sampler agree, and how many independent draws theirs are "
+        "worth.",
+    }
+    if fit.spec.outcome == "logit_difference":
+        entries["Log odds"] = (
+            "The logarithm of the probability of the positive class over that of the negative one. It gives "
+            "differences near 0 and 1 as much weight as those in the middle, where probabilities can move farther."
+        )
+    return [{"label": label, "value": text} for label, text in entries.items()]

@@ -1,0 +1,218 @@
+"""The tables of the page on sentiment: tests, classifiers, estimands, levels, contrasts, earnings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayesbias.basics.wording import number_of
+from bayesbias.findings.sentiment import verdict
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.report.columns import Cell, Table, interval_cell, number_cell, probability_cell, with_minus
+from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_SCALE = {"difference": "probability of the positive class", "logit_difference": "log odds"}
+_UNITS = {
+    "sentence_pair": "a sentence pair, as published",
+    "noun_pair": "a noun pair (mean over professions)",
+    "profession": "a profession (mean over noun pairs)",
+}
+_PUBLISHED = "Bhaskaran & Bhallamudi (2019)"
+
+
+def p_text(value: float | None) -> str:
+    return "no test" if value is None else f"{value:.2g}".replace("-", "−")
+
+
+def _p_cell(value: float | None) -> Cell:
+    return Cell(p_text(value), True, repr(float("inf") if value is None else float(value)))
+
+
+def _t_cell(value: float | None) -> Cell:
+    return Cell("no test", True) if value is None else number_cell(value, 2, signed=True)
+
+
+def tests_table(analysis: SentimentAnalysis) -> Table:
+    rows = []
+    for name in analysis.classifiers:
+        said = analysis.as_dict(name)
+        for row in (said | {"unit": "sentence_pair"}, *said["units"]):
+            rows.append(
+                [
+                    Cell(name),
+                    Cell(_UNITS[row["unit"]]),
+                    number_cell(row["n"], 0),
+                    number_cell(row["f_minus_m"], 4, signed=True),
+                    _t_cell(row["t"]),
+                    _p_cell(row["p_value"]),
+                    _p_cell(row["p_bonferroni"]),
+                ]
+            )
+    head = [
+        "classifier",
+        "one observation is",
+        "#n",
+        "#female − male",
+        "#t (male − female)",
+        "#p",
+        "#p, Bonferroni",
+    ]
+    k = analysis.provenance["hypotheses"]
+    note = (
+        f"Bonferroni's correction is for {number_of(k, 'test')}. The first row of a classifier is the published test "
+        f"({_PUBLISHED}); the others let noun pairs or professions be what varies."
+    )
+    return Table("t-tests", "Paired t-tests of male against female", head, rows, note)
+
+
+def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> Table:
+    frame = fit.summary(prob).set_index("classifier")
+    rows = []
+    for name in analysis.classifiers:
+        said, r = analysis.as_dict(name), frame.loc[name]
+        pairs = next(row for row in said["units"] if row["unit"] == "noun_pair")
+        rows.append(
+            [
+                Cell(name),
+                number_cell(said["f_minus_m"], signed=True),
+                _p_cell(said["p_value"]),
+                _p_cell(pairs["p_value"]),
+                number_cell(r["mean"], signed=True),
+                interval_cell(r["hpdi_low"], r["hpdi_high"], signed=True),
+                Cell(verdict(r["hpdi_low"], r["hpdi_high"]) if fit.diagnostics()["ok"] else "no conclusion"),
+            ]
+        )
+    head = ["classifier", "#female − male", "#p, sentence pairs", "#p, noun pairs", "#model, new sentences"]
+    head += [f"#{prob:.0%} HPDI", "verdict"]
+    note = f"The model is of the {_SCALE[fit.spec.outcome]}, the tests of the probability."
+    return Table("t-classifiers", "The classifiers", head, rows, note)
+
+
+def overall_table(fit: BiasFit, prob: float) -> Table:
+    rows = []
+    names = list(dict.fromkeys(fit.table["classifier"].astype(str)))
+    for name in names:
+        for estimand, holds in SENTIMENT_ESTIMANDS.items():
+            frame = fit.summary(prob, estimand)
+            at = frame["classifier"].tolist().index(name)
+            r = frame.iloc[at]
+            keys, draws = fit._levels(estimand)
+            below = float((draws[..., keys.index(("overall", "all", name))] < 0).mean())
+            rows.append(
+                [
+                    Cell(name),
+                    Cell(holds),
+                    number_cell(r["mean"], signed=True),
+                    number_cell(r["sd"]),
+                    interval_cell(r["hpdi_low"], r["hpdi_high"], signed=True),
+                    probability_cell(below),
+                    Cell(verdict(r["hpdi_low"], r["hpdi_high"])),
+                ]
+            )
+    head = ["classifier", "holds for", "#mean", "#sd", f"#{prob:.0%} HPDI", "#P(below 0)", "verdict"]
+    caption = f"Female − male by the crossed model, in {_SCALE[fit.spec.outcome]}"
+    return Table("t-overall", caption, head, rows)
+
+
+def shares_table(fit: BiasFit, prob: float) -> Table:
+    rows = [
+        [
+            Cell(name),
+            Cell({"noun_pair": "noun pairs", "profession": "professions"}.get(r.source, "single pairs")),
+            Cell(f"{r.mean:.1%}", True, repr(float(r.mean))),
+            Cell(f"{r.hpdi_low:.1%} to {r.hpdi_high:.1%}", True, repr(float(r.hpdi_low))),
+        ]
+        for name in dict.fromkeys(fit.table["classifier"].astype(str))
+        for r in fit.shares(prob, group=name).itertuples()
+    ]
+    head = ["classifier", "between", "#share of the variance", f"#{prob:.0%} HPDI"]
+    note = (
+        "Where one source holds most of it, its number, and not that of sentences, says how sure one may be."
+    )
+    return Table("t-shares", "Where the differences come from", head, rows, note)
+
+
+def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: float) -> Table:
+    raw = analysis.professions if level == "profession" else analysis.noun_pairs
+    raw = raw.set_index(["classifier", level])
+    means = {
+        e: fit.means(level, prob, e).set_index(["classifier", "name"]) for e in ("these_words", "population")
+    }
+    noun, other = ("profession", "nouns") if level == "profession" else ("noun pair", "professions")
+    rows = []
+    for key, r in raw.iterrows():
+        these, new = (means[e].loc[key] for e in ("these_words", "population"))
+        row = [Cell(str(key[1])), Cell(str(key[0])), number_cell(r["p_male"]), number_cell(r["p_female"])]
+        if level == "profession":
+            row.append(number_cell(r["sentiment"]))
+        row += [
+            number_cell(r["difference"], signed=True),
+            number_cell(these["mean"], signed=True),
+            interval_cell(these["hpdi_low"], these["hpdi_high"], signed=True),
+            interval_cell(new["hpdi_low"], new["hpdi_high"], signed=True),
+        ]
+        rows.append(row)
+    head = [noun, "classifier", "#male", "#female", *(["#sentiment"] if level == "profession" else [])]
+    head += ["#female − male", "#model", f"#{prob:.0%} HPDI, these {other}", f"#{prob:.0%} HPDI, new {other}"]
+    in_ = "" if fit.spec.outcome == "difference" else " The model's columns are in log odds."
+    return Table(
+        f"t-{level.replace('_', '-')}s", f"Every {noun}", head, rows,
+        f"Male, female: mean probability of the positive class.{in_} The model's intervals are of means without the noise of "
+        f"single sentence pairs, and draw alike {noun}s together: a raw mean may lie outside them.",
+    )  # fmt: skip
+
+
+def contrasts_table(frame: pd.DataFrame, prob: float) -> Table:
+    rows = [
+        [
+            Cell(with_minus(r.contrast)),
+            Cell(SENTIMENT_ESTIMANDS[r.estimand]),
+            number_cell(r.mean, signed=True),
+            interval_cell(r.hpdi_low, r.hpdi_high, signed=True),
+            probability_cell(r.p_below_zero),
+        ]
+        for r in frame.itertuples()
+    ]
+    head = ["difference of female − male", "holds for", "#mean", f"#{prob:.0%} HPDI", "#P(below 0)"]
+    note = "Compared sentence pair by sentence pair, so that what two classifiers share cancels."
+    return Table("t-contrasts", "One classifier against another", head, rows, note)
+
+
+def control_table(frame: pd.DataFrame) -> Table:
+    rows = []
+    for r in frame.to_dict("records"):
+        t, p = (None if r[k] != r[k] or r[k] is None else float(r[k]) for k in ("t", "p_value"))
+        rows.append(
+            [
+                Cell(str(r["classifier"])),
+                number_cell(r["n"], 0),
+                number_cell(r["p_male"]),
+                number_cell(r["p_female"]),
+                number_cell(r["f_minus_m"], signed=True),
+                _t_cell(t),
+                _p_cell(p),
+            ]
+        )
+    head = ["classifier", "#pairs", "#male", "#female", "#female − male", "#t (male − female)", "#p"]
+    note = "A difference here does not come from a profession. That the test finds none does not show that there is none."
+    return Table("t-control", "Sentences without a profession", head, rows, note)
+
+
+def earnings_table(frame: pd.DataFrame) -> Table:
+    rows = [
+        [
+            Cell(str(r.classifier)),
+            Cell({"pearson": "Pearson", "spearman": "Spearman"}[str(r.method)]),
+            number_cell(r.r, 2, signed=True),
+            interval_cell(r.low, r.high, signed=True),
+            _p_cell(float(r.p_value)),
+            number_cell(r.n, 0),
+        ]
+        for r in frame.itertuples()
+    ]
+    level = f"{float(frame['prob'].iloc[0]):.0%}"
+    head = ["classifier", "correlation", "#r", f"#{level} interval", "#p", "#professions"]
+    return Table("t-earnings", "Earnings and sentiment", head, rows)

@@ -1,0 +1,1 @@
+"""A result as a folder: written whole, read back."""

@@ -1,0 +1,231 @@
+"""The stereotype pairs of a table, each once; and what every score says of itself.
+
+Two conventions hold for all scores. A repeated row of a table is the same observation and counts once. What
+cannot be computed is None with a note that says why, or an error; it is never NaN.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.wording import some
+from bayesbias.tables.distances import distance_table
+from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.reading import read_distances
+from bayesbias.words.listfile import load_wordlist
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Mean cosines in double precision are wrong by about 1e-16. Scores that differ by less than this are equal.
+ROUNDING = 2.0**-42
+_STEREOTYPES = ("associated", "different")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreResult:
+    """What every score says of itself."""
+
+    name: str
+    dropped: tuple[str, ...]
+    notes: tuple[str, ...]
+    _pairs: pd.DataFrame = field(repr=False)
+
+    def pairs(self) -> pd.DataFrame:
+        """Return a copy of the table from which the score can be followed by hand."""
+        return self._pairs.copy()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields, but for the table of pairs, as plain numbers, texts, lists and dictionaries."""
+        return {
+            f.name: _as_plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name != "_pairs"
+        }
+
+
+@dataclass(frozen=True)
+class StereotypeGrid:
+    """The stereotype pairs of a table, each once."""
+
+    name: str
+    words: list[str]
+    word_class: dict[str, str]
+    own_attributes: dict[str, list[str]]  # protected class -> the attributes associated with it
+    attribute_sets: dict[str, list[str]]  # attribute class -> its attributes
+    distance: dict[tuple[str, str], float]
+    notes: list[str]
+    _missing_protected: dict[str, list[str]]
+    _missing_attributes: dict[str, list[str]]
+    _names_of_sets: dict[str, list[str]]  # protected class -> the attribute classes associated with it
+
+    def missing(self, classes: Iterable[str]) -> tuple[str, ...]:
+        """Return the missing words of some protected classes and of their attributes."""
+        protected = [w for c in classes for w in self._missing_protected.get(c, [])]
+        sets = [name for c in classes for name in self._names_of_sets[c]]
+        return tuple(
+            dict.fromkeys([*protected, *(w for s in sets for w in self._missing_attributes.get(s, []))])
+        )
+
+    def missing_attributes(self) -> list[str]:
+        return [w for name in self.attribute_sets for w in self._missing_attributes.get(name, [])]
+
+    def missing_protected(self) -> list[str]:
+        return [w for words in self._missing_protected.values() for w in words]
+
+
+def table_of_source(source: Any, wordlist: Any) -> PairTable:
+    import pandas as pd
+
+    if wordlist is not None:
+        if isinstance(source, PairTable | pd.DataFrame):
+            raise InputError(
+                "a table already holds the words and their distances",
+                hint="leave out the word list, or give vectors in place of the table",
+            )
+        return distance_table(source, load_wordlist(wordlist, controls="none"))
+    if isinstance(source, PairTable):
+        return source
+    if isinstance(source, pd.DataFrame) or (
+        isinstance(source, str | os.PathLike) and os.fspath(source).endswith((".csv", ".parquet"))
+    ):
+        return read_distances(source)
+    shown = os.fspath(source) if isinstance(source, str | os.PathLike) else type(source).__name__
+    raise InputError(
+        "not a table of distances", found=shown, valid="a PairTable, a data frame, a .csv or .parquet file",
+        hint="vectors need a word list too",
+    )  # fmt: skip
+
+
+def stereotype_grid(table: PairTable) -> StereotypeGrid:
+    frame = table.frame
+    name = str(table.provenance.get("name", "pairs"))
+    frame = frame[frame["connection"].isin(_STEREOTYPES)]
+    if frame.empty:
+        raise InputError("the table has no pair of a protected word and a stereotype", where=name)
+    columns = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
+    distance: dict[tuple[str, str], float] = {}
+    word_class: dict[str, str] = {}
+    own: dict[str, dict[str, None]] = {}
+    sets: dict[str, dict[str, None]] = {}
+    names: dict[str, dict[str, None]] = {}
+    repeats = 0
+    for word, c, attribute, attribute_class, connection, value in zip(
+        *(frame[column].tolist() for column in columns), strict=True
+    ):
+        if word_class.setdefault(word, c) != c:
+            raise InputError(
+                "a protected word stands in two classes", where=name, found=word,
+                valid="each protected word in one class",
+            )  # fmt: skip
+        if not math.isfinite(value):
+            raise InputError("a distance is not finite", where=name, found=(word, attribute))
+        repeats += (word, attribute) in distance
+        if abs(distance.setdefault((word, attribute), value) - value) > 1e-9:
+            raise InputError("a pair has two distances", where=name, found=(word, attribute))
+        sets.setdefault(attribute_class, {})[attribute] = None
+        own.setdefault(c, {})
+        names.setdefault(c, {})
+        if connection == "associated":
+            own[c][attribute] = None
+            names[c][attribute_class] = None
+    notes = [f"{repeats} repeated pairs count once"] if repeats else []
+    if table.coverage.matched:
+        used = {*word_class, *(v for s in sets.values() for v in s)}
+        spelled = [f"{w} as {v}" for w, v in table.coverage.matched.items() if w in used]
+        notes += [f"found under another spelling: {some(spelled)}"] if spelled else []
+    return StereotypeGrid(
+        name,
+        list(word_class),
+        word_class,
+        {c: list(words) for c, words in own.items()},
+        {c: list(words) for c, words in sets.items()},
+        distance,
+        notes,
+        {c: list(group["missing"]) for c, group in table.coverage.protected.items()},
+        {c: list(group["missing"]) for c, group in table.coverage.attributes.items()},
+        {c: list(found) for c, found in names.items()},
+    )
+
+
+def two_classes(grid: StereotypeGrid, classes: Sequence[str] | None) -> tuple[str, str]:
+    chosen = pair_of_classes(list(grid.own_attributes), classes, grid.name)
+    for c in chosen:
+        if not grid.own_attributes[c]:
+            raise InputError(f"no attribute is associated with the protected class {c!r}", where=grid.name)
+    return chosen
+
+
+def pair_of_classes(names: list[str], classes: Sequence[str] | None, where: str) -> tuple[str, str]:
+    if classes is None:
+        if len(names) != 2:
+            raise InputError(
+                "two protected classes are compared", where=where, found=names, valid="two classes",
+                hint="name two with classes=(X, Y)" if len(names) > 2 else None,
+            )  # fmt: skip
+        return names[0], names[1]
+    if isinstance(classes, str) or len(classes) != 2 or classes[0] == classes[1]:
+        raise InputError("two different protected classes are compared", found=classes, valid=names)
+    for c in classes:
+        if c not in names:
+            raise InputError(
+                "no such protected class", where=where, found=c, valid=names, hint=nearest(str(c), names)
+            )
+    return classes[0], classes[1]
+
+
+def choose_protected(grid: StereotypeGrid, words: Iterable[str] | None) -> tuple[list[str], list[str]]:
+    """Return the protected words to use, and those among the wanted that are missing."""
+    missing = grid.missing_protected()
+    if words is None:
+        return grid.words, missing
+    wanted = unique_words(words, "words", repeats=True)
+    for word in wanted:
+        if word not in grid.word_class and word not in missing:
+            raise InputError(
+                "no such protected word", where=grid.name, found=word, valid=grid.words,
+                hint=nearest(word, grid.words),
+            )  # fmt: skip
+    return [w for w in wanted if w in grid.word_class], [w for w in wanted if w in missing]
+
+
+def unique_words(words: Iterable[str], what: str, repeats: bool = False) -> tuple[str, ...]:
+    if isinstance(words, str):
+        raise InputError(
+            "one word was given where a list is expected", where=what, found=words, valid="[word, ...]"
+        )
+    listed = list(words)
+    unique = tuple(dict.fromkeys(listed))
+    if len(unique) < len(listed) and not repeats:
+        twice = next(w for i, w in enumerate(listed) if w in listed[:i])
+        raise InputError("a word is listed twice", where=what, found=twice, valid="each word once")
+    return unique
+
+
+def check_choice(value: str, valid: Sequence[str], what: str) -> None:
+    if value not in valid:
+        raise InputError(f"unknown {what}", found=value, valid=valid, hint=nearest(str(value), valid))
+
+
+def frame_of_rows(rows: list[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _as_plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: _as_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple | list):
+        return [_as_plain(v) for v in value]
+    if isinstance(value, Mapping):
+        return {str(k): _as_plain(v) for k, v in value.items()}
+    return value

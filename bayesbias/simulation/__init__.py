@@ -1,0 +1,1 @@
+"""What averaging does, and whether intervals cover what they say: simulated tables with a known truth."""

@@ -1,0 +1,222 @@
+"""A table with a known truth: numbers of words and spreads chosen, or taken from a real fit."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.wording import number_of
+from bayesbias.inference.estimands import CONTRASTS, level_means
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.models.design import Design
+from bayesbias.models.loading import load_model, shipped_models
+from bayesbias.models.spec import ModelSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["RELIGION_REDDIT", "Scenario", "scenario_from_fit", "simulate_table"]
+
+RELIGION_REDDIT: Mapping[str, Any] = {
+    "cbar": {"associated": 0.842, "different": 0.895, "human": 0.907, "neutral": 0.954},
+    "csd": {"associated": 0.128, "different": 0.101, "human": 0.058, "neutral": 0.038},
+    "ws": 0.137,
+    "sigma": {"associated": 0.115, "different": 0.113, "human": 0.116, "neutral": 0.119},
+}
+"""Posterior means of the crossed model on the published religion/Reddit table of 2022 (4 x 1000 draws)."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is simulated: a model, numbers of words, and the values of its population parameters.
+
+    Attributes
+    ----------
+    model : str
+        A shipped name or a path.
+    words, attributes : tuple of int
+        Protected words and stereotypes of each protected class; equally long.
+    human, neutral : int
+        Numbers of control words.
+    values : Mapping
+        Every parameter of the model that is not itself drawn around another: a number, or numbers by label.
+    """
+
+    model: str = "crossed"
+    words: tuple[int, ...] = (5, 5, 5)
+    attributes: tuple[int, ...] = (4, 3, 4)
+    human: int = 85
+    neutral: int = 226
+    values: Mapping[str, Any] = dataclasses.field(default_factory=lambda: dict(RELIGION_REDDIT))
+
+    def __post_init__(self) -> None:
+        if len(self.words) != len(self.attributes) or not self.words:
+            raise InputError(
+                "words and attributes need one number for each protected class",
+                found=f"{number_of(len(self.words), 'number')} of words, {len(self.attributes)} of attributes",
+            )
+        for name, numbers, least in (
+            ("words", self.words, 1), ("attributes", self.attributes, 1), ("human", (self.human,), 0),
+            ("neutral", (self.neutral,), 0),
+        ):  # fmt: skip
+            if any(isinstance(n, bool) or not isinstance(n, int) or n < least for n in numbers):
+                raise InputError(f"`{name}` must hold whole numbers of at least {least}", found=numbers)
+        object.__setattr__(self, "words", tuple(self.words))
+        object.__setattr__(self, "attributes", tuple(self.attributes))
+        object.__setattr__(self, "values", {name: _own_numbers(value) for name, value in self.values.items()})
+
+    def without_difference(self) -> Scenario:
+        """Return the scenario with all connections at one mean: whatever is called in it is a false alarm."""
+        values = dict(self.values)
+        for name, value in self.values.items():
+            if isinstance(value, Mapping) and not load_model(self.model).parameters[name].positive:
+                values[name] = dict.fromkeys(value, float(np.mean(list(value.values()))))
+        return dataclasses.replace(self, values=values)
+
+
+def _own_numbers(value: Any) -> Any:
+    """Turn numbers of any kind into Python's own, which a file can hold."""
+    if isinstance(value, Mapping):
+        return {str(label): float(x) for label, x in value.items()}
+    return np.asarray(value, dtype=float).tolist()
+
+
+def scenario_from_fit(fit: BiasFit) -> Scenario:
+    """Return the scenario a real fit suggests: its words, and posterior means of its population parameters."""
+    if not os.path.exists(fit.spec.name) and fit.spec.name not in shipped_models():
+        raise InputError(
+            "only shipped models can be simulated from a fit", found=fit.spec.name, valid=shipped_models()
+        )
+    table = fit.table
+    words = table.drop_duplicates("protected_word")["protected_class"].value_counts(sort=False)
+    own = table[table["connection"] == "associated"].groupby("protected_class", sort=False, observed=True)
+    attributes = own["attribute"].nunique()
+    kinds = table.drop_duplicates("attribute")["attribute_kind"].value_counts()
+    values: dict[str, Any] = {}
+    draws = fit.draws()
+    for name in _population_parameters(fit.spec):
+        mean, dims = draws[name].mean(axis=0), fit.spec.parameters[name].dims
+        if not dims:
+            values[name] = float(mean)
+        elif dims in (("connection",), ("attribute_kind",)):
+            labels = fit.design.coords[dims[0]]
+            values[name] = {label: float(x) for label, x in zip(labels, mean, strict=True)}
+        else:
+            raise InputError(
+                "belongs to the words of the table, and cannot be carried over to simulated ones",
+                where=f"{fit.spec.name}, {name}", found=f"dims {', '.join(dims)}", valid="connection, attribute_kind, or none",
+                hint="fit crossed, or shared",
+            )  # fmt: skip
+    return Scenario(
+        model=fit.spec.name,
+        words=tuple(int(words[c]) for c in words.index),
+        attributes=tuple(int(attributes[c]) for c in words.index),
+        human=int(kinds.get("human", 0)),
+        neutral=int(kinds.get("neutral", 0)),
+        values=values,
+    )
+
+
+def _population_parameters(spec: ModelSpec) -> list[str]:
+    """Return the population parameters: all but the random effects, which each table draws anew."""
+    return [name for name in spec.parameters if spec.parameters[name].positive or not spec.is_random(name)]
+
+
+@functools.lru_cache(maxsize=8)
+def scenario_frame(
+    words: tuple[int, ...], attributes: tuple[int, ...], human: int, neutral: int
+) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = [(f"a{k}.{i}", f"class{k}", "stereotype") for k, n in enumerate(attributes) for i in range(n)]
+    columns += [
+        (f"{kind}.{i}", kind, kind) for kind, n in (("human", human), ("neutral", neutral)) for i in range(n)
+    ]
+    right = pd.DataFrame(columns, columns=["attribute", "attribute_class", "attribute_kind"])
+    rows = [(f"w{k}.{i}", f"class{k}") for k, n in enumerate(words) for i in range(n)]
+    frame = pd.DataFrame(rows, columns=["protected_word", "protected_class"]).merge(right, how="cross")
+    own = np.where(frame["attribute_class"] == frame["protected_class"], "associated", "different")
+    frame["connection"] = np.where(frame["attribute_kind"] == "stereotype", own, frame["attribute_kind"])
+    frame["distance"] = 0.0
+    return frame
+
+
+def true_parameters(scenario: Scenario) -> tuple[Design, dict[str, np.ndarray]]:
+    """Lay the model over the scenario's grid, and put the given values in the order of its labels."""
+    spec = load_model(scenario.model)
+    frame = scenario_frame(scenario.words, scenario.attributes, scenario.human, scenario.neutral)
+    design = Design.of(spec, frame)
+    wanted = _population_parameters(spec)
+    for name in scenario.values:
+        if name not in wanted:
+            raise InputError(
+                "no population parameter of the model",
+                where=spec.name,
+                found=name,
+                valid=wanted,
+                hint=nearest(name, wanted),
+            )
+    given = {}
+    for name in wanted:
+        if name not in scenario.values:
+            raise InputError("a population parameter has no value", where=spec.name, found=name, valid=wanted)
+        value, dims = scenario.values[name], spec.parameters[name].dims
+        if isinstance(value, Mapping) and len(dims) == 1:
+            labels = design.coords[dims[0]]
+            lacking = [label for label in labels if label not in value]
+            if lacking:
+                raise InputError(
+                    f"no value for {lacking[0]!r}", where=f"{spec.name}, {name}", found=list(value)
+                )
+            value = [value[label] for label in labels]
+        given[name] = np.broadcast_to(np.asarray(value, dtype=float), design.shape(name))
+        if spec.parameters[name].positive and not (given[name] > 0).all():
+            raise InputError(
+                "a spread must be positive", where=f"{spec.name}, {name}", found=scenario.values[name]
+            )
+    return design, given
+
+
+def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
+    """Simulate one table of pairs.
+
+    Parameters
+    ----------
+    scenario : Scenario
+    seed : int
+
+    Returns
+    -------
+    DataFrame
+        Columns as in a pair table. Distances are not cut off at 0 and 2: the truth would move.
+
+    Examples
+    --------
+    >>> table = simulate_table(Scenario(words=(2, 2), attributes=(3, 3), human=0, neutral=0), seed=1)
+    >>> len(table)
+    24
+    """
+    design, given = true_parameters(scenario)
+    drawn = {name: values[0] for name, values in design.prior_draws(1, seed, given).items()}
+    frame = scenario_frame(scenario.words, scenario.attributes, scenario.human, scenario.neutral)
+    return frame.assign(
+        distance=design.outcome_draws(drawn, seed=np.random.SeedSequence([seed, 1]).generate_state(1)[0])
+    )
+
+
+def true_contrasts(scenario: Scenario) -> dict[str, float]:
+    """Return the true population contrasts of a scenario."""
+    design, given = true_parameters(scenario)
+    drawn = design.prior_draws(1, 0, given)
+    frame = scenario_frame(scenario.words, scenario.attributes, scenario.human, scenario.neutral)
+    keys, means = level_means(design, frame, drawn, "population")
+    at = {connection: means[0, i] for i, (level, _, connection) in enumerate(keys) if level == "overall"}
+    # Averaging over the grid leaves 1e-15 where the difference is none at all.
+    return {f"{a} - {b}": round(float(at[a] - at[b]), 12) + 0.0 for a, b in CONTRASTS if a in at and b in at}

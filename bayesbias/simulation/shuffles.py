@@ -1,0 +1,144 @@
+"""Real vectors with the meaning taken out, where there is nothing to find: negative controls of a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.inference.estimands import PROB
+from bayesbias.models.loading import shipped_models
+from bayesbias.simulation.answers import AVERAGED, analyse_table, check_numbers, standard_error_of_share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.words.wordlist import WordList
+
+__all__ = ["negative_controls"]
+
+NEGATIVE_CONTROLS = ("random_vectors", "shuffled_classes", "shuffled_attributes")
+
+
+def negative_controls(
+    embedding: Any,
+    wordlist: Any,
+    model: str = "crossed",
+    *,
+    kinds: Sequence[str] = NEGATIVE_CONTROLS,
+    tables: int = 50,
+    seed: int = 0,
+    prob: float = PROB,
+    draws: int = 500,
+    tune: int = 500,
+    chains: int = 2,
+    controls: Any = None,
+    progress: bool | None = None,
+) -> pd.DataFrame:
+    """Take the meaning out of real vectors and see what the model still calls.
+
+    ``random_vectors`` replaces every vector by a random one of the same length; ``shuffled_classes`` deals the
+    protected words to the classes anew; ``shuffled_attributes`` deals the stereotypes. In each there is no difference
+    between associated and different, beyond what the particular shuffle happens to hold.
+
+    Returns
+    -------
+    DataFrame
+        One row per kind: ``kind, tables, called, called_se, mean, sd, width`` of ``associated - different``, and one row
+        ``real`` for the list as it is. `called` is the share of tables whose interval leaves out zero, which should
+        be no more than about ``1 - prob`` in all but the real ones; `mean` and `sd` are those of the posterior means.
+    """
+    import pandas as pd
+
+    from bayesbias.basics.progress import ticking
+    from bayesbias.tables.distances import distance_table
+    from bayesbias.vectors.loading import load_embedding
+    from bayesbias.words.listfile import load_wordlist
+
+    check_numbers(seed=seed, prob=prob, workers=None, tables=tables, draws=draws, tune=tune, chains=chains)
+    if model in AVERAGED:
+        raise InputError("negative controls are of a model", found=model, valid=shipped_models())
+    for kind in kinds:
+        if kind not in NEGATIVE_CONTROLS:
+            raise InputError(
+                "unknown negative control",
+                found=kind,
+                valid=NEGATIVE_CONTROLS,
+                hint=nearest(kind, NEGATIVE_CONTROLS),
+            )
+    words = load_wordlist(wordlist, controls=controls)
+    vectors = load_embedding(embedding, words=words.words)
+    real = distance_table(vectors, words).frame
+    if not {"associated", "different"} <= set(real["connection"].astype(str)):
+        raise InputError(
+            "negative controls need stereotypes of two classes or more", where=words.name,
+            found=f"connections {', '.join(real['connection'].astype(str).unique())}",
+        )  # fmt: skip
+    settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains}
+    out = []
+    with ticking("negative controls", 1 + tables * len(kinds), progress) as tick:
+        for kind in ("real", *kinds):
+            rows = []
+            for number in range(1 if kind == "real" else tables):
+                rng = np.random.default_rng(
+                    [seed, NEGATIVE_CONTROLS.index(kind) if kind != "real" else 9, number]
+                )
+                table = _without_meaning(real, words, vectors, kind, rng)
+                row = next(
+                    r
+                    for r in analyse_table(table, model, number, settings)
+                    if r["contrast"] == "associated - different"
+                )
+                rows.append(row)
+                tick(1)
+            part = pd.DataFrame(rows)
+            called = ((part["low"] > 0) | (part["high"] < 0)).mean()
+            out.append(
+                {
+                    "kind": kind, "tables": len(part), "called": called,
+                    "called_se": standard_error_of_share(called, len(part)) if kind != "real" else np.nan,
+                    "mean": part["estimate"].mean(), "sd": part["estimate"].std(ddof=1),
+                    "width": (part["high"] - part["low"]).mean(),
+                }
+            )  # fmt: skip
+    return pd.DataFrame(out)
+
+
+def _without_meaning(
+    real: pd.DataFrame, words: WordList, vectors: Any, kind: str, rng: np.random.Generator
+) -> pd.DataFrame:
+    if kind == "real":
+        return real
+    table = real.copy()
+    if kind == "random_vectors":
+        names = list(dict.fromkeys([*table["protected_word"], *table["attribute"]]))
+        random = rng.standard_normal((len(names), np.asarray(vectors.vectors_of(names[:1])).shape[1]))
+        random /= np.linalg.norm(random, axis=1, keepdims=True)
+        at = {name: i for i, name in enumerate(names)}
+        one, two = random[table["protected_word"].map(at)], random[table["attribute"].map(at)]
+        return table.assign(distance=1 - np.einsum("ij,ij->i", one, two))
+    stereotype = (table["attribute_kind"] == "stereotype").to_numpy()
+    owners: dict[str, list[str]] = {}  # the classes that a word is a stereotype of: one, or more
+    for group in words.classes:
+        for attribute in group.attributes:
+            owners.setdefault(attribute, []).append(group.name)
+    if kind == "shuffled_classes":
+        each = table.drop_duplicates("protected_word")
+        dealt = rng.permutation(each["protected_class"].to_numpy())
+        table["protected_class"] = table["protected_word"].map(
+            dict(zip(each["protected_word"], dealt, strict=True))
+        )
+    else:
+        # Word by word, so that every class keeps its number of stereotypes, and of those it shares.
+        listed = table.loc[stereotype, "attribute"].drop_duplicates().to_numpy()
+        given = [owners[attribute] for attribute in listed]
+        owners = {str(new): classes for new, classes in zip(rng.permutation(listed), given, strict=True)}
+    called = {group.name: group.attribute_class for group in words.classes}
+    connection, label = (table[column].to_numpy(dtype=object) for column in ("connection", "attribute_class"))
+    for row in np.flatnonzero(stereotype):
+        of, own = owners[table["attribute"].iloc[row]], table["protected_class"].iloc[row]
+        connection[row] = "associated" if own in of else "different"
+        label[row] = called[own if own in of else of[0]]
+    return table.assign(connection=connection, attribute_class=label)

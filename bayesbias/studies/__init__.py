@@ -1,0 +1,1 @@
+"""The studies: SEAT, sentiment, debiased against original."""

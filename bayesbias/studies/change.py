@@ -1,0 +1,152 @@
+"""Comparing debiased tables with the original, pair by pair.
+
+The tables are joined pair by pair and the *differences* are modelled, so that what they share, such as
+words that lie near everything, cancels; methods that follow each other in the ranking are told apart the
+same way.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError
+from bayesbias.models.loading import load_model
+from bayesbias.models.spec import ModelSpec
+from bayesbias.studies.change_fits import draws_of_gaps, fit_changes, fit_distances
+from bayesbias.studies.comparison import Comparison, Method
+from bayesbias.studies.construction import find_construction
+from bayesbias.tables.change import common_pairs, join_pairs
+from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.reading import as_pair_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["compare"]
+
+LEVEL_MODEL = "shared"
+
+
+def compare(
+    original: PairTable | pd.DataFrame | str | os.PathLike[str],
+    debiased: Any,
+    model: str | os.PathLike[str] | ModelSpec = "change",
+    *,
+    level_model: str | os.PathLike[str] | ModelSpec = LEVEL_MODEL,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    seed: int | None = None,
+    cores: int | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Compare debiased tables with the original, pair by pair.
+
+    Parameters
+    ----------
+    original : PairTable, DataFrame or path
+        Distances before; see `read_distances`.
+    debiased : PairTable, DataFrame or path, or a mapping of names to them
+        Distances after. Only pairs that all tables have are compared.
+    model : str, path or ModelSpec
+        For the differences; its outcome must be ``change``.
+    level_model : str, path or ModelSpec
+        For the distances of either table, from which the gaps before and after are told.
+    draws, tune, chains, seed, cores
+        As in `fit`.
+    progress : bool, optional
+        A bar on the terminal; by default where standard error is one and it pays.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    InputError
+        Where tables cannot be joined (see `join_pairs`) or the model has another outcome.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> before = bb.distance_table("minilm-static", "religion", controls="2021")
+    >>> vectors = bb.hard_debias("minilm-static", "religion").embedding
+    >>> after = bb.distance_table(vectors, "religion", controls="2021")
+    >>> found = bb.compare(before, after, draws=200, tune=300, chains=2, seed=1)
+    >>> found.methods["debiased"].construction.flags
+    ('equalised', 'controls_moved')
+    """
+    from bayesbias.basics.progress import ticking
+
+    spec = load_model(model)
+    if spec.outcome != "change":
+        raise InputError(
+            "a model of differences has the outcome 'change'",
+            where=f"model {spec.name}",
+            found=spec.outcome,
+            valid="change, or a copy of it",
+        )
+    level_spec = load_model(level_model)
+    first = as_pair_table(original)
+    tables = (
+        {str(k): as_pair_table(v) for k, v in debiased.items()} if isinstance(debiased, Mapping) else None
+    )
+    if tables is None:
+        tables = {"debiased": as_pair_table(debiased)}
+    if not tables:
+        raise InputError("nothing to compare the original with", found="an empty mapping")
+    joined = {name: join_pairs(first, table, name) for name, table in tables.items()}
+    pairs, accounts = common_pairs(joined)
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
+    settings: dict[str, Any] = {
+        "draws": draws, "tune": tune, "chains": chains, "seed": seed, "cores": cores, "pointwise": False,
+    }  # fmt: skip
+    some = next(iter(pairs.values()))
+    with ticking("fitting", 3 * len(pairs), progress) as tick:
+        before = fit_distances(some, "original", first, level_spec, settings)
+        tick(1)
+        methods = {}
+        for name, frame in pairs.items():
+            changes = fit_changes(frame, "change", spec, settings, f"{name} against the original")
+            tick(1)
+            after = fit_distances(frame, "debiased", tables[name], level_spec, settings)
+            tick(1)
+            methods[name] = Method(
+                name, frame, accounts[name], changes.fit, changes.exact, after, find_construction(frame)
+            )
+        order = _best_first(methods)
+        between = {}
+        for a, b in itertools.pairwise(order):
+            frame = pairs[a].copy()
+            frame["change"] = pairs[a]["debiased"].to_numpy() - pairs[b]["debiased"].to_numpy()
+            between[a, b] = fit_changes(frame, "change", spec, settings, f"{a} against {b}")
+            tick(1)
+    provenance = {
+        "original": str(first.provenance.get("name", "original")),
+        "tables": {
+            "original": dict(first.provenance),
+            **{name: dict(table.provenance) for name, table in tables.items()},
+        },
+        "model": {"name": spec.name, "sha256": spec.sha256},
+        "level_model": {"name": level_spec.name, "sha256": level_spec.sha256},
+        "sampler": before.provenance["sampler"],
+        "versions": before.provenance["versions"],
+        "order": order,
+    }
+    return Comparison(before, methods, between, provenance)
+
+
+def _best_first(methods: Mapping[str, Method]) -> list[str]:
+    """Order the methods by what they leave of the overall gap for new words; those without one keep theirs."""
+    left = {}
+    for name, item in methods.items():
+        names, gaps = draws_of_gaps(*item.after._levels("population"))
+        of = ("overall", "all", "associated - different")
+        left[name] = abs(float(gaps[..., names.index(of)].mean())) if of in names else 0.0
+    return sorted(methods, key=lambda name: left[name])

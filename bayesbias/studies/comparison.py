@@ -1,0 +1,477 @@
+"""Original against debiased as a value: what changed, for whom, and what changed by construction.
+
+Three questions are kept apart:
+
+- did distances change (`Comparison.changes`), and did the gaps between connections (`Comparison.contrasts`)?
+- what is left of the gaps afterwards (the columns ``after``, ``verdict_after``)?
+- what could not have come out otherwise, because the method forces it (`Construction`)?
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import FitError, InputError, nearest
+from bayesbias.basics.files import read_bytes, whole_file
+from bayesbias.inference.diagnostics import describe_draws
+from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.saving import load_fit
+from bayesbias.inference.verdicts import change_verdict, gap_verdict, place_to_rope
+from bayesbias.studies.change_fits import (
+    ChangesFit,
+    chosen_estimands,
+    described_with_rope,
+    draws_of_changes,
+    draws_of_gaps,
+)
+from bayesbias.studies.construction import Construction, find_construction
+from bayesbias.tables.change import pairs_by_level, read_joined_pairs
+from bayesbias.words.wordlist import CONTROLS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Comparison", "Method", "load_comparison"]
+
+_FORMAT = 1
+_FILE = "comparison.json"
+
+
+@dataclass(frozen=True, repr=False)
+class Method:
+    """One debiased table beside the original.
+
+    Attributes
+    ----------
+    name : str
+    pairs : DataFrame
+        As `join_pairs` returns them, only pairs that every compared table has.
+    account : Mapping
+        Of the join; see `join_pairs`.
+    change : BiasFit or None
+        The fit of ``change``; None where every connection is exact.
+    exact : Mapping of str to float
+        Connections in which every pair changed by the same number (zero where nothing was treated). They
+        have nothing to infer, and a noise of zero would have no posterior; they are left out of the fit and
+        reported as they are.
+    after : BiasFit
+        The fit of the debiased distances.
+    construction : Construction
+    """
+
+    name: str
+    pairs: pd.DataFrame
+    account: Mapping[str, Any]
+    change: BiasFit | None
+    exact: Mapping[str, float]
+    after: BiasFit
+    construction: Construction
+
+    def __repr__(self) -> str:
+        return f"Method {self.name}: {len(self.pairs):,} pairs; {self.construction!r}"
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """One original and one or more debiased tables; made by `compare`.
+
+    Attributes
+    ----------
+    original : BiasFit
+        The fit of the original distances, on the joined pairs.
+    methods : Mapping of str to Method
+    between : Mapping of (str, str) to fit of differences
+        For methods that follow each other in the ranking, what tells the second from the first.
+    provenance : Mapping
+    """
+
+    original: BiasFit
+    methods: Mapping[str, Method]
+    between: Mapping[tuple[str, str], ChangesFit]
+    provenance: Mapping[str, Any]
+    _cache: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)
+
+    def changes(
+        self, prob: float = PROB, rope: float = ROPE, estimand: str | None = None, method: str | None = None
+    ) -> pd.DataFrame:
+        """Change of the mean distance (debiased minus original) per connection, overall, per class and word.
+
+        Parameters
+        ----------
+        prob : float in (0, 1)
+            Probability of the highest posterior density interval.
+        rope : float > 0
+            Half-width of the region of practical equivalence, in cosine distance.
+        estimand : {"population", "these_words"}, optional
+            By default both, one after the other.
+        method : str, optional
+            By default all.
+
+        Returns
+        -------
+        DataFrame
+            ``method, level, name, connection, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat,
+            p_below_zero, p_in_rope, rope, n_pairs, exact, verdict``. Positive: farther than before. `exact` rows
+            are known without inference: all their pairs changed by one number.
+        """
+        import pandas as pd
+
+        frames = []
+        for name in self._names(method):
+            item = self.methods[name]
+            for which in chosen_estimands(estimand):
+                keys, draws = self._levels(name, which)
+                frame = described_with_rope(draws, prob, rope)
+                for place, column in enumerate(("level", "name", "connection")):
+                    frame.insert(place, column, [key[place] for key in keys])
+                frame.insert(0, "method", name)
+                frame.insert(4, "estimand", which)
+                counts = pairs_by_level(item.pairs)
+                frame["n_pairs"] = [counts[key] for key in keys]
+                frame["exact"] = frame["connection"].isin(list(item.exact))
+                frame["verdict"] = [change_verdict(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
+                frames.append(frame)
+        return pd.concat(frames, ignore_index=True)
+
+    def contrasts(
+        self, prob: float = PROB, rope: float = ROPE, estimand: str | None = None, method: str | None = None
+    ) -> pd.DataFrame:
+        """Return changes of the gaps between connections, with the gaps before and after.
+
+        Parameters are those of `changes`.
+
+        Returns
+        -------
+        DataFrame
+            ``method, level, name, contrast, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat,
+            p_below_zero, p_in_rope, rope, verdict`` of the change (positive ``associated - different``: a gap that
+            made stereotypes lie nearer closed), then ``before, before_low, before_high, after, after_low,
+            after_high`` of the gap itself from the fits of either table, ``verdict_after``, and
+            ``by_construction``: whether the gap after could not have come out otherwise. That is so of ``associated -
+            different`` overall, where all sets are equalised; of one class or word that contrast compares different
+            attributes and stays open: a class whose stereotypes lie near everything keeps its gap.
+        """
+        import pandas as pd
+
+        frames = []
+        for name in self._names(method):
+            for which in chosen_estimands(estimand):
+                frame = self._contrasts_of(name, which, prob, rope)
+                if frame is not None:
+                    frames.append(frame)
+        if not frames:
+            raise FitError("the tables hold no two connections that are contrasted with each other")
+        return pd.concat(frames, ignore_index=True)
+
+    def _contrasts_of(self, name: str, which: str, prob: float, rope: float) -> pd.DataFrame | None:
+        """Return the contrasts of one method and estimand; kept, since every view of the result asks again."""
+        key = ("contrasts", name, which, prob, rope)
+        if key not in self._cache:
+            self._cache[key] = self._contrasts_made(name, which, prob, rope)
+        kept = self._cache[key]
+        return None if kept is None else kept.copy()
+
+    def _gaps_before(self, which: str, prob: float, rope: float) -> pd.DataFrame:
+        key = ("before", which, prob, rope)
+        if key not in self._cache:
+            self._cache[key] = self.original.contrasts(prob, rope, which)
+        return self._cache[key]
+
+    def _contrasts_made(self, name: str, which: str, prob: float, rope: float) -> pd.DataFrame | None:
+        item = self.methods[name]
+        keys, draws = self._levels(name, which)
+        names, diffs = draws_of_gaps(keys, draws)
+        if not names:
+            return None
+        frame = described_with_rope(diffs, prob, rope)
+        for place, column in enumerate(("level", "name", "contrast")):
+            frame.insert(place, column, [row[place] for row in names])
+        frame.insert(0, "method", name)
+        frame.insert(4, "estimand", which)
+        frame["verdict"] = [change_verdict(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
+        gaps = {
+            "before": self._gaps_before(which, prob, rope),
+            "after": item.after.contrasts(prob, rope, which),
+        }
+        for label, found in gaps.items():
+            found = found.set_index(["level", "name", "contrast"])
+            found = found.loc[names]
+            frame[label] = found["mean"].to_numpy()
+            frame[f"{label}_low"] = found["hpdi_low"].to_numpy()
+            frame[f"{label}_high"] = found["hpdi_high"].to_numpy()
+        frame["verdict_after"] = [
+            gap_verdict(r.after_low, r.after_high, rope, r.contrast) for r in frame.itertuples()
+        ]
+        # Of one class or word the contrast is between different attributes, which construction does not tie.
+        frame["by_construction"] = (
+            (frame["contrast"] == "associated - different")
+            & (frame["level"] == "overall")
+            & ("equalised" in item.construction.flags)
+        )
+        return frame
+
+    def ranking(self, prob: float = PROB, rope: float = ROPE, estimand: str = "population") -> pd.DataFrame:
+        """Rank the methods by what they leave of the gap between associated and different attributes.
+
+        Neighbours are told apart by a fit of the *difference of their distances*, in which all that they share
+        cancels; two separate intervals that overlap would tell nothing.
+
+        Returns
+        -------
+        DataFrame
+            Best first: ``rank, method, estimand, gap, gap_low, gap_high`` (after debiasing), ``verdict_after, change,
+            change_low, change_high, control_rms`` (root mean square change of the pairs with control words, the price),
+            ``by_construction``, ``p_nearer_zero_than_next`` and ``verdict_next`` (``nearer to zero``, ``practically the
+            same`` or ``no evidence of a difference``), both missing in the last row.
+
+        Notes
+        -----
+        With M the middle of the two gaps and D their difference, drawn from its own fit, the quantity compared is
+        ``|M + D/2| - |M - D/2|``: what the gap of one lies farther from zero than that of the other.
+        """
+        import pandas as pd
+
+        rows = []
+        order = self.provenance["order"]
+        for rank, name in enumerate(order, 1):
+            item = self.methods[name]
+            frame = self._contrasts_of(name, estimand, prob, rope)
+            row = (
+                None
+                if frame is None
+                else frame[(frame["level"] == "overall") & (frame["contrast"] == "associated - different")]
+            )
+            if row is None or row.empty:
+                raise FitError("methods are ranked by associated - different, which the tables do not hold")
+            gap: Any = next(iter(row.itertuples()))
+            controls = item.pairs.loc[item.pairs["connection"].isin(CONTROLS), "change"]
+            rows.append(
+                {
+                    "rank": rank,
+                    "method": name,
+                    "estimand": estimand,
+                    "gap": gap.after,
+                    "gap_low": gap.after_low,
+                    "gap_high": gap.after_high,
+                    "verdict_after": gap.verdict_after,
+                    "change": gap.mean,
+                    "change_low": gap.hpdi_low,
+                    "change_high": gap.hpdi_high,
+                    "control_rms": float(np.sqrt(np.mean(controls**2))) if len(controls) else None,
+                    "by_construction": gap.by_construction,
+                    "p_nearer_zero_than_next": None,
+                    "verdict_next": None,
+                }
+            )
+            if rank < len(order):
+                rows[-1] |= self._against_next(name, order[rank], prob, rope, estimand)
+        return pd.DataFrame(rows).astype({"p_nearer_zero_than_next": "Float64", "control_rms": "Float64"})
+
+    def _against_next(
+        self, name: str, following: str, prob: float, rope: float, estimand: str
+    ) -> dict[str, Any]:
+        of = ("overall", "all", "associated - different")
+        other = self.methods[following]
+        keys, draws = other.after._levels(estimand)
+        names, gaps = draws_of_gaps(keys, draws)
+        gap = gaps[..., names.index(of)]
+        keys, draws = self.methods[name].after._levels(estimand)
+        names, gaps = draws_of_gaps(keys, draws)
+        mine = gaps[..., names.index(of)]
+        changes = self.between[name, following]
+        keys, draws = draws_of_changes(changes, other.pairs, estimand, gap.shape)
+        names, gaps = draws_of_gaps(keys, draws)
+        apart = gaps[..., names.index(of)]
+        half = float(mine.mean()) / 2 + float(gap.mean()) / 2 + gap - gap.mean()
+        distance = np.abs(half + apart / 2) - np.abs(half - apart / 2)
+        row = describe_draws(distance[..., None], prob).iloc[0] if np.ptp(distance) > 0 else None
+        low, high = (0.0, 0.0) if row is None else (row["hpdi_low"], row["hpdi_high"])
+        place = place_to_rope(low, high, rope)
+        verdict = (
+            "practically the same" if place == 1
+            else "no evidence of a difference" if place == 0 or low > 0
+            else "nearer to zero" + (", perhaps by little" if place == 2 else "")
+        )  # fmt: skip
+        p = float((distance < 0).mean() + (distance == 0).mean() / 2)
+        return {"p_nearer_zero_than_next": p, "verdict_next": verdict}
+
+    def diagnostics(self) -> dict[str, Any]:
+        """Say whether the samplers can be believed: `BiasFit.diagnostics` of every fit, ``ok`` and ``problems``."""
+        fits = {name: found.diagnostics() for name, found in self._fits().items()}
+        problems = [f"{name}: {text}" for name, found in fits.items() for text in found["problems"]]
+        return {"ok": not problems, "problems": problems, "fits": fits}
+
+    def sentences(self, prob: float = PROB, rope: float = ROPE) -> list[str]:
+        """Say what was found: construction first, since it decides how the rest is to be read.
+
+        Nothing is concluded of a method one of whose fits has not converged.
+        """
+        out = []
+        for name, item in self.methods.items():
+            lead = f"{name}: " if len(self.methods) > 1 else ""
+            out += [f"{lead}{text}." for text in (*item.account["notes"], *item.construction.sentences())]
+            fits = [fit for fit in (self.original, item.change, item.after) if fit is not None]
+            doubts = [problem for fit in fits for problem in fit.diagnostics()["problems"]]
+            if doubts:
+                out.append(f"{lead}no conclusion, since the sampler cannot be believed yet: {doubts[0]}.")
+                continue
+            frame = self._contrasts_of(name, "population", prob, rope)
+            if frame is not None:
+                row: Any = next(iter(frame[frame["level"] == "overall"].itertuples()))
+                forced = ", as the method forces it to be" if row.by_construction else ""
+                out.append(
+                    f"{lead}{row.contrast} was {row.before:+.3f} and changed by {row.mean:+.3f} ({prob:.0%} HPDI "
+                    f"{row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}: {row.verdict}); it is now {row.after:+.3f} "
+                    f"({row.after_low:+.3f} to {row.after_high:+.3f}: {row.verdict_after}{forced})."
+                )
+            changes = self.changes(prob, rope, "population", name)
+            for r in changes[
+                (changes["level"] == "overall") & changes["connection"].isin(CONTROLS)
+            ].itertuples():
+                single = item.pairs.loc[item.pairs["connection"] == r.connection, "change"]
+                out.append(
+                    f"{lead}{r.connection} control words: {r.verdict} on average ({r.mean:+.3f}, {r.hpdi_low:+.3f} to "
+                    f"{r.hpdi_high:+.3f}), single pairs by {np.sqrt(np.mean(single**2)):.3f} (root mean square), at most "
+                    f"{single.abs().max():.2f}."
+                )
+        return out
+
+    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write fits, pairs and account into a folder, for `load_comparison`; return the paths."""
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        files = []
+        stems = {}
+        for number, (name, found) in enumerate(self._fits().items()):
+            stems[name] = f"fit_{number}.nc"
+            files.append(folder / stems[name])
+            found.save(files[-1])
+        methods = []
+        for number, (name, item) in enumerate(self.methods.items()):
+            path = folder / f"pairs_{number}.csv"
+            with whole_file(path) as temporary:
+                item.pairs.to_csv(temporary, index=False)
+            files.append(path)
+            methods.append(
+                {
+                    "name": name,
+                    "pairs": path.name,
+                    "account": dict(item.account),
+                    "exact": dict(item.exact),
+                    "change": stems.get(f"{name}, change"),
+                    "after": stems[f"{name}, after"],
+                }
+            )
+        content = {
+            "bayesbias_comparison": _FORMAT,
+            "original": stems["original"],
+            "methods": methods,
+            "between": [
+                {
+                    "first": a,
+                    "second": b,
+                    "exact": dict(found.exact),
+                    "fit": stems.get(f"{a} against {b}"),
+                }
+                for (a, b), found in self.between.items()
+            ],
+            "provenance": dict(self.provenance),
+        }
+        files.append(folder / _FILE)
+        with whole_file(files[-1]) as temporary:
+            temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+        return files
+
+    def __repr__(self) -> str:
+        lines = [f"Comparison: {len(self.methods)} debiased against {self.provenance['original']}"]
+        for name, item in self.methods.items():
+            flags = f" [{', '.join(item.construction.flags)}]" if item.construction.flags else ""
+            frame = self._contrasts_of(name, "population", PROB, ROPE)
+            text = f"{len(item.pairs):,} pairs"
+            if frame is not None:
+                row: Any = next(iter(frame.itertuples()))
+                text = (
+                    f"{row.contrast} changed by {row.mean:+.3f} [{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}], "
+                    f"{row.verdict}; now {row.verdict_after}"
+                )
+            lines.append(f"  {name}: {text}{flags}")
+        if not (state := self.diagnostics())["ok"]:
+            lines.append("  NOT TO BE TRUSTED YET: " + state["problems"][0])
+        return "\n".join(lines[:8])
+
+    def _fits(self) -> dict[str, BiasFit]:
+        out = {"original": self.original}
+        for name, item in self.methods.items():
+            out |= {f"{name}, change": item.change} if item.change is not None else {}
+            out[f"{name}, after"] = item.after
+        out |= {f"{a} against {b}": c.fit for (a, b), c in self.between.items() if c.fit is not None}
+        return out
+
+    def _names(self, method: str | None) -> list[str]:
+        if method is not None and method not in self.methods:
+            raise InputError(
+                "no such method", found=method, valid=list(self.methods), hint=nearest(method, self.methods)
+            )
+        return list(self.methods) if method is None else [method]
+
+    def _levels(self, name: str, estimand: str) -> tuple[list[tuple[str, str, str]], np.ndarray]:
+        if (name, estimand) not in self._cache:
+            item = self.methods[name]
+            posterior = item.after.tree["posterior"]
+            shape = posterior.sizes["chain"], posterior.sizes["draw"]
+            self._cache[name, estimand] = draws_of_changes(
+                ChangesFit(item.change, item.exact), item.pairs, estimand, shape
+            )
+        return self._cache[name, estimand]
+
+
+def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
+    """Read what `Comparison.save` wrote.
+
+    Raises
+    ------
+    InputError
+        Where the folder holds no comparison, or a damaged one.
+    """
+    path = Path(folder) / _FILE
+    try:
+        content = json.loads(read_bytes(path))
+    except ValueError as error:
+        raise InputError(f"is damaged ({error})", where=path) from None
+    if content.get("bayesbias_comparison") != _FORMAT:
+        raise InputError(
+            "is a comparison in a form that this version does not know",
+            where=path,
+            found=content.get("bayesbias_comparison"),
+            valid=str(_FORMAT),
+        )
+
+    def fit_of(name: str | None) -> BiasFit | None:
+        return None if name is None else load_fit(Path(folder) / name)
+
+    methods = {}
+    try:
+        for item in content["methods"]:
+            frame = read_joined_pairs(Path(folder) / item["pairs"])
+            after, change = fit_of(item["after"]), fit_of(item["change"])
+            assert after is not None
+            methods[item["name"]] = Method(
+                item["name"], frame, item["account"], change, item["exact"], after, find_construction(frame)
+            )
+        between = {
+            (item["first"], item["second"]): ChangesFit(fit_of(item["fit"]), item["exact"])
+            for item in content["between"]
+        }
+        original = fit_of(content["original"])
+        assert original is not None
+        return Comparison(original, methods, between, content["provenance"])
+    except KeyError as error:
+        raise InputError(f"is no complete comparison: {error} is missing", where=path) from None

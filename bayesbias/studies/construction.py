@@ -1,0 +1,286 @@
+"""What a debiasing method forces to come out, whatever the vectors were, found in the distances alone.
+
+A method that makes the distances of two words equal makes *associated = different* true by construction: that
+it holds afterwards is no evidence of success. What can still be learned is listed beside what cannot.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import records
+from bayesbias.basics.wording import number_of, some
+from bayesbias.inference.estimands import ROPE
+from bayesbias.words.wordlist import CONTROLS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Construction", "find_construction"]
+
+EXACT = 1e-6
+"""Distances nearer to each other than this are one number: single precision rounds distances to about 1e-7."""
+_LEAST_TIED = 2  # attributes that two words must share exactly; one may be chance
+_NEARER_THAN = 0.9
+
+
+@dataclass(frozen=True, repr=False)
+class Construction:
+    """What a debiasing method forces to come out, found in the distances alone.
+
+    Attributes
+    ----------
+    flags : tuple of str
+        ``equalised``: every protected word has, to rounding, the same distance to stereotypes as words of all
+        other classes, so that associated = different holds whatever the vectors were. ``equalised_partly``: so for
+        some words or classes. ``controls_moved``: words that were made equal also moved against control words.
+        ``controls_untouched``: no distance to a control word changed, so that no drift could come out.
+    sets : DataFrame
+        One row per set of words made equal: ``words, classes, complete`` (holds every class),
+        ``n_attributes`` (stereotypes met by all), ``n_equal`` (of them with one distance),
+        ``gap_before, gap_after`` (largest difference within the set over those),
+        ``control_gap_before, control_gap_after`` (the same over control words), ``control_gap_word``.
+    controls : DataFrame
+        Drift, one row per protected word and kind of control: ``protected_word, protected_class, connection,
+        n_pairs, mean_change, rms_change, max_change`` (largest in size, with its sign) and its ``attribute``.
+    attributes : DataFrame
+        Stereotypes: ``attribute, attribute_class, before, after`` (mean distance to all protected words),
+        ``nearer_than`` (share of control words that lie farther from everything than it does, afterwards) and
+        ``near_everything`` (at least 0.9 of them).
+    means : DataFrame
+        Raw means per connection: ``connection, n_pairs, before, after``.
+    share : float
+        Share of protected words in complete sets.
+    """
+
+    flags: tuple[str, ...]
+    sets: pd.DataFrame
+    controls: pd.DataFrame
+    attributes: pd.DataFrame
+    means: pd.DataFrame
+    share: float
+
+    @property
+    def found(self) -> bool:
+        """Whether distances were made equal by construction, wholly or partly."""
+        return bool({"equalised", "equalised_partly"} & set(self.flags))
+
+    def __repr__(self) -> str:
+        return "Construction: " + ("; ".join(self.sentences()) or "nothing found")
+
+    def sentences(self) -> list[str]:
+        """Say what was found and what can still be learned, one sentence each."""
+        out = []
+        raw = self.means.set_index("connection")
+        if self.found:
+            names = "; ".join("/".join(words) for words in self.sets["words"])
+            whole = "equalised" in self.flags
+            out.append(
+                ("BY CONSTRUCTION: " if whole else "PARTLY BY CONSTRUCTION: ")
+                + f"attribute words have the same distance to all words of {number_of(len(self.sets), 'set')} ({names}), "
+                f"to within {self.sets['gap_after'].max():.1g}, where they differed by up to "
+                f"{self.sets['gap_before'].max():.2f} before"
+            )
+            if {"associated", "different"} <= set(raw.index):
+                a, d = (float(raw.loc[c, "after"]) for c in ("associated", "different"))
+                claim = (
+                    "so associated = different holds exactly, whatever the vectors were"
+                    if whole
+                    else f"so associated and different are drawn together for {self.share:.0%} of the protected words "
+                    "whatever the vectors were"
+                )
+                out.append(
+                    f"{claim} (raw means {a:.4f} and {d:.4f} after); that they agree is no evidence of success"
+                )
+        if "controls_moved" in self.flags:
+            worst = self.controls.loc[self.controls["max_change"].abs().idxmax()]
+            far = self.sets.loc[self.sets["control_gap_after"].idxmax()]
+            out.append(
+                f"equalising moved distances to control words that nobody meant to treat: by up to "
+                f"{abs(worst['max_change']):.2f} ({worst['protected_word']} and {worst['attribute']}); within "
+                f"{'/'.join(far['words'])} they now differ by up to {far['control_gap_after']:.2f} "
+                f"(before {far['control_gap_before']:.2f})"
+            )
+        if "controls_untouched" in self.flags:
+            out.append(
+                "no distance to a control word changed, so that no drift of the controls could come out"
+            )
+        if self.found:
+            near = list(self.attributes.loc[self.attributes["near_everything"], "attribute"])
+            out.append(
+                "what can still be learned: the gap there was before, how far the controls drifted, and which "
+                "stereotypes stay near everything"
+                + (f" (nearer than 90% of the control words: {some(near, 12)})" if near else " (none does)")
+            )
+        return out
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return flags and evidence as plain dictionaries and lists, for JSON."""
+        return {
+            "found": self.found,
+            "flags": list(self.flags),
+            "share_of_words": self.share,
+            "sentences": self.sentences(),
+            "evidence": {
+                name: records(getattr(self, name)) for name in ("sets", "controls", "attributes", "means")
+            },
+        }
+
+
+def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
+    """Find in joined pairs what a debiasing method forced.
+
+    Nothing but the table is needed: two protected words belong to one set where at least two stereotypes have
+    the same distance to both, within `EXACT`, and had not before. Unrelated vectors have no such words.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        As `join_pairs` of `comparison` returns it.
+    rope : float > 0
+        A control word moved where its distance changed by more.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> before = bb.distance_table("minilm-static", "religion")
+    >>> after = bb.distance_table(bb.hard_debias("minilm-static", "religion").embedding, "religion")
+    >>> found = find_construction(bb.join_pairs(before, after)[0])
+    >>> found.flags, len(found.sets)
+    (('equalised', 'controls_moved'), 5)
+    >>> find_construction(bb.join_pairs(before, before)[0]).found
+    False
+    """
+    import pandas as pd
+
+    if not rope > 0:
+        raise InputError("the half-width of the ROPE must be positive", found=rope)
+    pairs = pairs.drop_duplicates(["protected_word", "attribute"])
+    control = pairs["connection"].isin(CONTROLS)
+    word_class = dict(
+        zip(pairs["protected_word"].astype(str), pairs["protected_class"].astype(str), strict=True)
+    )
+    classes = set(word_class.values())
+    grids = {
+        (kind, when): part.pivot(index="protected_word", columns="attribute", values=when)
+        for kind, part in (("stereotype", pairs[~control]), ("control", pairs[control]))
+        for when in ("original", "debiased")
+    }
+    rows = []
+    for group in _tied(grids["stereotype", "original"], grids["stereotype", "debiased"]):
+        before, after = (
+            grids["stereotype", when].loc[group].dropna(axis=1) for when in ("original", "debiased")
+        )
+        gap = np.ptp(after.to_numpy(), axis=0)
+        equal = gap <= EXACT
+        row: dict[str, Any] = {
+            "words": tuple(group),
+            "classes": tuple(dict.fromkeys(word_class[word] for word in group)),
+            "complete": {word_class[word] for word in group} == classes and bool(equal.all()),
+            "n_attributes": len(gap),
+            "n_equal": int(equal.sum()),
+            "gap_before": float(np.ptp(before.to_numpy(), axis=0)[equal].max(initial=0.0)),
+            "gap_after": float(gap[equal].max(initial=0.0)),
+            "control_gap_before": 0.0,
+            "control_gap_after": 0.0,
+            "control_gap_word": "",
+        }
+        if control.any():
+            was, now = (
+                grids["control", when].reindex(group).dropna(axis=1) for when in ("original", "debiased")
+            )
+            if now.shape[1]:
+                spread = np.ptp(now.to_numpy(), axis=0)
+                row |= {
+                    "control_gap_before": float(np.ptp(was.to_numpy(), axis=0).max()),
+                    "control_gap_after": float(spread.max()),
+                    "control_gap_word": str(now.columns[int(spread.argmax())]),
+                }
+        rows.append(row)
+    columns = ["words", "classes", "complete", "n_attributes", "n_equal", "gap_before", "gap_after"]
+    columns += ["control_gap_before", "control_gap_after", "control_gap_word"]
+    sets = pd.DataFrame(rows, columns=columns)
+    drift = _drift(pairs[control])
+    bound = {word for row in rows if row["complete"] for word in row["words"]}
+    share = len(bound) / len(word_class)
+    flags = []
+    if rows and len(classes) > 1:
+        flags.append("equalised" if share == 1 else "equalised_partly")
+        tied = {word for row in rows for word in row["words"]}
+        if (drift.loc[drift["protected_word"].isin(tied), "max_change"].abs() > rope).any():
+            flags.append("controls_moved")
+    moved = pairs["change"].abs() > EXACT
+    if control.any() and moved.any() and not moved[control].any():
+        flags.append("controls_untouched")
+    means = pairs.groupby("connection", observed=True, sort=True)[["original", "debiased"]]
+    frame = means.mean().rename(columns={"original": "before", "debiased": "after"})
+    frame.insert(0, "n_pairs", means.size())
+    frame = frame.reset_index().astype({"connection": str})
+    return Construction(tuple(flags), sets, drift, _nearness(pairs, control), frame, share)
+
+
+def _tied(before: pd.DataFrame, after: pd.DataFrame) -> list[list[str]]:
+    """Group words that stereotypes no longer tell apart, though they did before; words in alphabetical order."""
+    x, y = before.to_numpy(), after.to_numpy()
+    words = [str(word) for word in before.index]
+    group = list(range(len(words)))
+    with np.errstate(invalid="ignore"):
+        for i in range(len(words)):
+            for j in range(i):
+                same = (np.abs(y[i] - y[j]) <= EXACT) & (np.abs(x[i] - x[j]) > EXACT)
+                if same.sum() >= min(_LEAST_TIED, y.shape[1]) and group[i] != group[j]:
+                    old, new = group[i], group[j]
+                    group = [new if g == old else g for g in group]
+    members: dict[int, list[str]] = {}
+    for word, g in zip(words, group, strict=True):
+        members.setdefault(g, []).append(word)
+    return [found for found in members.values() if len(found) > 1]
+
+
+def _drift(controls: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    rows = []
+    for (word, connection), part in controls.groupby(
+        ["protected_word", "connection"], observed=True, sort=False
+    ):
+        change = part["change"].to_numpy()
+        worst = int(np.abs(change).argmax())
+        rows.append(
+            {
+                "protected_word": str(word),
+                "protected_class": str(part["protected_class"].iloc[0]),
+                "connection": str(connection),
+                "n_pairs": len(part),
+                "mean_change": float(change.mean()),
+                "rms_change": float(np.sqrt(np.mean(change**2))),
+                "max_change": float(change[worst]),
+                "attribute": str(part["attribute"].iloc[worst]),
+            }
+        )
+    columns = ["protected_word", "protected_class", "connection", "n_pairs", "mean_change", "rms_change"]
+    return pd.DataFrame(rows, columns=[*columns, "max_change", "attribute"])
+
+
+def _nearness(pairs: pd.DataFrame, control: pd.Series) -> pd.DataFrame:
+    table = (
+        pairs[~control]
+        .groupby("attribute", sort=False, observed=True)
+        .agg(
+            attribute_class=("attribute_class", "first"),
+            before=("original", "mean"),
+            after=("debiased", "mean"),
+        )
+        .reset_index()
+    )
+    if control.any():
+        others = pairs[control].groupby("attribute", observed=True)["debiased"].mean().to_numpy()
+        table["nearer_than"] = [(others > value).mean() for value in table["after"]]
+    else:
+        table["nearer_than"] = 0.0
+    table["near_everything"] = table["nearer_than"] >= _NEARER_THAN
+    return table

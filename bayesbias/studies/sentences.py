@@ -1,0 +1,437 @@
+"""SEAT: sentence tests run on sentence encoders, and their hierarchical reading.
+
+The scores are those of May et al. (2019): WEAT over the vectors of sentences. Beside the p-value they
+sample stands one that is exact or rigorously bounded, and one over words: the sentences of one word are not
+independent, and a partition that tears them apart is none that a new sample of words could have given. The
+hierarchical reading keeps every pair of sentences and lets words and templates vary.
+
+Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, with its supplement.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import BayesbiasError, InputError
+from bayesbias.basics.progress import ticking
+from bayesbias.encoders.encoder import describe_encoder
+from bayesbias.encoders.loading import load_encoder
+from bayesbias.inference.estimands import PROB
+from bayesbias.inference.fitting import check_counts, fit
+from bayesbias.models.loading import load_model
+from bayesbias.scores.association import effect_size
+from bayesbias.scores.permutation import holm, permutation_test
+from bayesbias.studies.seat_result import PUBLISHED_COLUMNS, SeatResult, check_probability
+from bayesbias.studies.seat_tests import chosen_tests, level_of_test, refuse_twice, words_unstated
+from bayesbias.tables.sentences import EncodedTest, encode_test, encoder_label, encoding_with, pairs_of_test
+from bayesbias.words.sentence_making import sentence_test
+from bayesbias.words.sentence_tests import SETS, SentenceTest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.inference.posterior import BiasFit
+
+__all__ = ["leave_one_out", "seat"]
+
+_OWN_COLUMNS = ("level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "dropped")
+_BAYES_COLUMNS = (
+    "contrast", "sd", "hpdi_low", "hpdi_high", "share_word", "share_template", "share_sentence", "share_residual",
+    "converged",
+)  # fmt: skip
+# As many partitions as the authors enumerate; more are sampled (supplement, appendix A).
+_ENUMERATED = 100_000
+# Certain bounds at most this far apart, relative to p: no verdict hangs on a twentieth of a p-value, and a fifth of
+# that would take twice as long.
+_WIDTH = 0.1
+_MOST_KEPT = 20_000  # vectors of sentences, which several tests share, in memory
+_MOST_THREADS = 4  # each may hold tables of counts of some 400 MB
+
+
+def _notes_of_test(encoded: EncodedTest) -> list[str]:
+    """Say what a reader of the numbers of one test on one encoder has to know."""
+    test, frame, vectors = encoded.test, encoded.frame, encoded.vectors
+    out = []
+    if words_unstated(test):
+        out.append(
+            "its words and templates are not stated, so that every example counts as a word of its own: p takes them for "
+            "independent, there is no p_words, and an interval is too narrow where they share words; a test file may hold "
+            "lists words and templates beside examples"
+        )
+    cut = []
+    for name in SETS:
+        listed = test.frame.loc[test.frame["set"] == name, "word"].nunique()
+        left = frame.loc[frame["set"] == name, "word"].nunique()
+        if left < listed / 2:
+            cut.append(f"{left} of {listed} words of {name} ({test.categories[name]})")
+    if cut:
+        out.append(f"the encoder has only {', '.join(cut)}")
+    distinct = ~frame.duplicated("sentence").to_numpy()
+    keys = [row.tobytes() for row in vectors[distinct].round(12)]
+    same = frame.loc[distinct, "word"].to_frame().assign(key=keys).duplicated(["word", "key"], keep=False)
+    if len(set(keys)) == 1:
+        out.append("all vectors are the same, so that there is nothing to test")
+    elif same.any():
+        out.append(
+            f"{int(same.sum())} of {len(keys)} sentences have the same vector as another sentence of their word: the encoder "
+            "does not see what their templates add, and they count as if they were new evidence"
+        )
+    gap = encoded.of("attr1").mean(axis=0) - encoded.of("attr2").mean(axis=0)
+    if len(set(keys)) > 1 and np.abs(gap).max() < 1e-12:
+        out.append("the two sets of attributes have the same mean vector, so that there is nothing to test")
+    repeats = int(frame.duplicated(["set", "sentence"]).sum())
+    if repeats:
+        out.append(
+            f"{repeats} examples repeat another of their set, and count again; sentence_table counts each once"
+        )
+    if encoded.sizes["targ1"] == encoded.sizes["targ2"] == 1:
+        out.append("with one target in each set the effect size is 1.41 or -1.41, whatever the vectors are")
+    return out
+
+
+def leave_one_out(
+    test: Any,
+    encoder: Any = "minilm-static",
+    *,
+    cache: bool | str | os.PathLike[str] = True,
+    progress: bool | None = None,
+) -> pd.DataFrame:
+    """Return how far the effect size moves when one word or one template is left out.
+
+    Parameters
+    ----------
+    test, encoder, cache, progress
+        As for `sentence_table`.
+
+    Returns
+    -------
+    DataFrame
+        The largest move first: ``part`` (targets or attributes), ``kind`` (word or template), ``left_out``,
+        ``effect_size`` without it, ``change`` (against all), ``sign_changes``, ``examples`` (how many were left
+        out). What cannot be left out, since a set would be empty, has no row.
+
+    Examples
+    --------
+    >>> leave_one_out("weat6", cache=False).iloc[0][["part", "kind", "left_out"]].tolist()
+    ['targets', 'word', 'Greg']
+    """
+    import pandas as pd
+
+    test = test if isinstance(test, SentenceTest) else sentence_test(test)
+    encoder = load_encoder(encoder)
+    encoded = encode_test(test, encoder, encoding_with(encoder, cache, None, progress))
+    whole = effect_size(*encoded.scores())
+    if whole is None:
+        raise InputError("all scores are equal; there is no effect size to move", where=test.name)
+    sets = encoded.frame["set"].astype(str)
+    part = sets.where(sets.isin(SETS[2:]), "targets").where(sets.isin(SETS[:2]), "attributes")
+    rows = []
+    for side in ("targets", "attributes"):
+        for kind in ("word", "template"):
+            labels = encoded.frame[kind].where(part == side)
+            for label in labels.dropna().unique():
+                gone = (labels == label).to_numpy()
+                rest = dataclasses.replace(
+                    encoded, frame=encoded.frame[~gone].reset_index(drop=True), vectors=encoded.vectors[~gone]
+                )
+                if rest.frame["set"].nunique() < len(SETS):
+                    continue
+                size = effect_size(*rest.scores())
+                if size is not None:
+                    rows.append(
+                        (side, kind, label, size, size - whole, (size > 0) != (whole > 0), int(gone.sum()))
+                    )
+    columns = ["part", "kind", "left_out", "effect_size", "change", "sign_changes", "examples"]
+    frame = pd.DataFrame(rows, columns=columns)
+    return frame.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
+
+
+def seat(
+    tests: Any = "all",
+    encoders: Any = "minilm-static",
+    *,
+    published_cut: bool = False,
+    samples: int = 99_999,
+    seed: int | None = None,
+    bayes: bool = False,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    prob: float = PROB,
+    cache: bool | str | os.PathLike[str] = True,
+    batch_size: int | None = None,
+    progress: bool | None = None,
+) -> SeatResult:
+    """Run sentence tests on sentence encoders.
+
+    Parameters
+    ----------
+    tests : str, path, SentenceTest, or a sequence of them
+        ``"all"`` for every shipped test; names, joined by commas or in a list; paths of tests (``.jsonl``) or
+        of word lists; whatever `sentence_test` takes.
+    encoders : Encoder, callable, str, or a sequence of them
+        Whatever `load_encoder` takes.
+    published_cut : bool
+        Whether tests that are named leave out the sentences that the authors dropped at random, as
+        `sentence_test` does.
+    samples : int
+        How many partitions the published p-value samples where there are more than 100,000.
+    seed : int, optional
+        Recorded in the provenance. Each test has a seed of its own made from it, so that results do not
+        depend on what else is run.
+    bayes : bool
+        Whether to fit the model ``sentence`` to every test as well. A test with one template for each word is
+        fitted without the terms for templates (`trimmed`).
+    draws, tune, chains : int
+        For `bayes`; as for `fit`.
+    prob : float in (0, 1)
+        Probability of the intervals.
+    cache, batch_size, progress
+        As for `encode`.
+
+    Returns
+    -------
+    SeatResult
+
+    Raises
+    ------
+    InputError
+        For unknown tests, encoders or settings, before anything is run; and where no test could be run on any
+        encoder. A test that fails on one encoder, for whatever reason, is reported in ``failures``, and the
+        others go on. Where only its fit fails, it is in both, and its row lacks the columns of the fit.
+
+    Notes
+    -----
+    Statistic and effect size: appendix A of the supplement, the standard deviation with n - 1. ``p_value`` is
+    the published one: all partitions up to 100,000, else `samples` of them drawn with replacement and
+    one more counted as at least as extreme, which cannot fall below 1 / (samples + 1). ``p_lower`` and
+    ``p_upper`` enclose the p-value over all partitions (`permutation_test`), within a tenth of it where that takes
+    seconds. ``p_words`` is the p-value over words, each with the mean score of its sentences. ``p_holm``
+    is Holm's correction over all rows of the result, of p_upper where it is certain and of the sampled
+    p_value where not.
+
+    An example whose own word the encoder lacks is left out and counted (``dropped``): a `cbow_encoder` would
+    give it the mean of its template. What only its template lacks costs nothing but the template.
+
+    Sets of unequal size (six published tests before the authors cut them) are defined: partitions have the
+    sizes of the sets, and the effect size is a difference of means.
+
+    Examples
+    --------
+    >>> result = seat(["weat6", "sent-weat6"], seed=1, cache=False)
+    >>> result.frame[["test", "num_targ1", "p_method"]].values.tolist()
+    [['weat6', 8, 'exact'], ['sent-weat6', 64, 'bounds']]
+    """
+    import pandas as pd
+
+    chosen = chosen_tests(tests, published_cut)
+    models = _chosen_encoders(encoders)
+    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
+        raise InputError("must be a whole number of at least 1", where="samples", found=samples)
+    check_probability(prob, "prob")
+    check_counts(draws=draws, tune=tune, chains=chains)
+    if seed is None:
+        seed = int(np.random.SeedSequence().generate_state(1)[0])
+    elif isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
+        raise InputError("the seed must be a whole number from 0 to 4294967295", found=seed)
+    spec = load_model("sentence") if bayes else None
+    rows: list[dict[str, Any]] = []
+    failures: list[dict[str, Any]] = []
+    notes: list[dict[str, Any]] = []
+    dropped: list[pd.DataFrame] = []
+
+    def fail(names: dict[str, str], error: Exception, lead: str = "") -> None:
+        told = str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
+        failures.append(names | {"reason": lead + told})
+
+    threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    # Two steps a test. An encoder has the machine to itself; then counting partitions is numpy at work, which
+    # lets other threads run.
+    with (
+        ticking("sentence tests", 2 * len(chosen) * len(models), progress) as tick,
+        ThreadPoolExecutor(max_workers=threads) as pool,
+    ):
+        for encoder in models:
+            told = describe_encoder(encoder)
+            made = encoding_with(encoder, cache, batch_size, False, most=_MOST_KEPT)
+            ready: list[tuple[dict[str, Any], SentenceTest, Any, EncodedTest | None]] = []
+            for test in chosen:
+                names = {"model": told["name"], "options": told["options"], "test": test.name}
+                try:
+                    encoded = encode_test(test, encoder, made)
+                except BayesbiasError as error:
+                    fail(names, error)
+                    tick(2)
+                    continue
+                about = {
+                    **{f"num_{name}": count for name, count in encoded.sizes.items()},
+                    "level": level_of_test(test),
+                    "dropped": len(encoded.dropped),
+                }
+                notes += [names | {"note": note} for note in _notes_of_test(encoded)]
+                if len(encoded.dropped):
+                    dropped.append(encoded.dropped.assign(**names))
+                scores = encoded.scores(), encoded.words()
+                ready.append((names | about, test, scores, encoded if bayes else None))
+                tick(1)
+            jobs = [
+                pool.submit(
+                    _tested_row,
+                    scores,
+                    None if words_unstated(test) else words,
+                    samples,
+                    _seed_of_test(seed, test),
+                )
+                for _, test, (scores, words), _ in ready
+            ]
+            for (row, test, _, held), job in zip(ready, jobs, strict=True):
+                names = {key: row[key] for key in ("model", "options", "test")}
+                try:
+                    row |= job.result()
+                except Exception as error:  # whatever it is, it must not take the other tests with it
+                    fail(names, error)
+                    tick(1)
+                    continue
+                if spec is not None and held is not None:
+                    try:
+                        row |= _fitted_row(
+                            held, encoder, spec, prob, _seed_of_test(seed, test), draws, tune, chains
+                        )
+                    except Exception as error:  # as above
+                        fail(names, error, "the model could not be fitted: ")
+                rows.append(row)
+                tick(1)
+    if not rows:
+        raise InputError(
+            "no test could be run", found=failures[0]["reason"], hint=f"{len(failures)} such failures"
+        )
+    columns = [*PUBLISHED_COLUMNS, *_OWN_COLUMNS, *(_BAYES_COLUMNS if bayes else ())]
+    frame = pd.DataFrame(rows).reindex(columns=[c for c in columns if c != "p_holm"])
+    certain = frame["p_method"].isin(["exact", "bounds"])
+    frame.insert(columns.index("p_holm"), "p_holm", holm(frame["p_upper"].where(certain, frame["p_value"])))
+    key = ["model", "options", "test"]
+    lost = (
+        pd.concat(dropped, ignore_index=True)
+        if dropped
+        else pd.DataFrame(columns=["set", "word", "sentence", *key])
+    )
+    return SeatResult(
+        frame=frame,
+        failures=pd.DataFrame(failures, columns=[*key, "reason"]),
+        dropped=lost[[*key, "set", "word", "sentence"]],
+        notes=pd.DataFrame(notes, columns=[*key, "note"]),
+        provenance=_provenance(chosen, models, seed, samples, prob, spec, (draws, tune, chains)),
+    )
+
+
+def _tested_row(
+    scores: tuple[np.ndarray, np.ndarray],
+    words: tuple[np.ndarray, np.ndarray] | None,
+    samples: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Statistic, effect size and p-values of the scores of two target sets and of their words."""
+    x, y = scores
+    how: dict[str, Any] = {"samples": samples, "seed": seed}
+    few = math.comb(len(x) + len(y), len(x)) <= _ENUMERATED
+    published = permutation_test(x, y, method="exact" if few else "montecarlo", **how)
+    ours = published if few else permutation_test(x, y, rel_width=_WIDTH, **how)
+    if words is None:
+        over_words = math.nan
+    elif [len(w) for w in words] == [len(x), len(y)]:
+        over_words = ours.p_value
+    else:
+        over_words = permutation_test(*words, rel_width=_WIDTH, **how).p_value
+    return {
+        "p_value": published.p_value,
+        "effect_size": effect_size(x, y),
+        "statistic": ours.statistic,
+        "p_lower": ours.p_lower,
+        "p_upper": ours.p_upper,
+        "p_method": ours.method,
+        "p_words": over_words,
+    }
+
+
+def _fitted_row(
+    encoded: EncodedTest, encoder: Any, spec: Any, prob: float, seed: int, draws: int, tune: int, chains: int
+) -> dict[str, Any]:
+    """Fit the hierarchical model to one test and return what the row says of it."""
+    table = pairs_of_test(encoded, encoder)
+    found: BiasFit = fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
+    gap = found.contrasts(prob, estimand="population", level="overall").iloc[0]
+    shares = found.shares(prob)
+    kinds = dict.fromkeys(("word", "template", "sentence", "residual"), math.nan)
+    for row in shares.itertuples():
+        of_word = {"protected_word", "attribute"} & set(row.source.split(" x "))
+        of_template = {"protected_template", "attribute_template"} & set(row.source.split(" x "))
+        kind = (
+            "sentence"
+            if of_word and of_template
+            else "word"
+            if of_word
+            else "template"
+            if of_template
+            else "residual"
+        )
+        # What the model was fitted without has no share; it is not zero.
+        kinds[kind] = float(row.mean) + (0.0 if math.isnan(kinds[kind]) else kinds[kind])
+    return {
+        "contrast": gap["mean"],
+        **{column: gap[column] for column in ("sd", "hpdi_low", "hpdi_high")},
+        **{f"share_{kind}": value for kind, value in kinds.items()},
+        "converged": found.diagnostics()["ok"],
+    }
+
+
+def _chosen_encoders(encoders: Any) -> list[Any]:
+    several = encoders if isinstance(encoders, Sequence) and not isinstance(encoders, str) else [encoders]
+    out = [load_encoder(encoder) for encoder in several]
+    if not out:
+        raise InputError("no encoder was named", where="encoders", found=encoders)
+    refuse_twice(
+        [encoder_label(told["name"], told["options"]) for told in map(describe_encoder, out)],
+        "two encoders have one name and the same options",
+        "name one, such as PATH?name=NAME",
+    )
+    return out
+
+
+def _seed_of_test(seed: int, test: SentenceTest) -> int:
+    return int(np.random.SeedSequence([seed, int(test.sha256[:8], 16)]).generate_state(1)[0])
+
+
+def _provenance(
+    tests: list[SentenceTest],
+    encoders: list[Any],
+    seed: int,
+    samples: int,
+    prob: float,
+    spec: Any,
+    sampler: tuple[int, int, int],
+) -> dict[str, Any]:
+    import platform
+    from importlib.metadata import version
+
+    out: dict[str, Any] = {
+        "tests": [{"name": test.name, "sha256": test.sha256, "origin": test.origin} for test in tests],
+        "encoders": [describe_encoder(encoder) for encoder in encoders],
+        "seed": seed,
+        "samples": samples,
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("bayesbias", "numpy", "pandas")},
+        },
+    }
+    if spec is not None:
+        out["model"] = {"name": spec.name, "sha256": spec.sha256}
+        out["prob"] = prob
+        out["sampler"] = dict(zip(("draws", "tune", "chains"), sampler, strict=True))
+    return out

@@ -1,0 +1,201 @@
+"""A fit of the crossed model to sentiment: the published analysis it carries, and its classifiers compared.
+
+Two classifiers are compared sentence pair by sentence pair: the difference of their outcomes is fitted, since they
+rated the same sentences and their effects are not independent.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.inference.estimands import PROB
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.studies.sentiment import SentimentAnalysis, analysis_of_table, plain_value
+from bayesbias.tables.sentiment import OUTCOMES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["analysis_of", "classifier_contrasts", "with_analysis"]
+
+SENTIMENT_ESTIMANDS = {
+    "population": "new nouns, new professions",
+    "new_nouns": "new nouns, these professions",
+    "new_professions": "these nouns, new professions",
+    "these_words": "these sentences alone",
+}
+"""The estimands of the models of sentiment, and what they hold for."""
+NO_DIFFERENCE = 1e-9  # differences smaller than this are none
+
+
+def is_sentiment(fit: BiasFit) -> bool:
+    """Say whether a fit is one of sentiment tables."""
+    return fit.spec.results.group == "classifier" and fit.spec.outcome in OUTCOMES
+
+
+def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
+    """Return the fit with the origin of its table: classifiers, sentences, control experiment and earnings.
+
+    They travel with the fit, into its file and its report, under ``provenance["sentiment"]``.
+
+    Parameters
+    ----------
+    fit : BiasFit
+        Of ``analysis.table``.
+    analysis : SentimentAnalysis
+
+    Returns
+    -------
+    BiasFit
+
+    Raises
+    ------
+    InputError
+        Where the fit is of another table.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> analysis = bb.published_analysis(bb.shipped_predictions("m1"))
+    >>> fit = bb.fit(analysis.table, "sentiment", seed=1, draws=200, pointwise=False)
+    >>> bb.with_analysis(fit, analysis).provenance["table"]["name"]
+    'occupations by m1'
+    """
+    keys = ["classifier", "noun_pair", "profession", "difference"]
+    same = is_sentiment(fit) and len(fit.table) == len(analysis.table)
+    if not same or (fit.table[keys].to_numpy() != analysis.table[keys].to_numpy()).any():
+        raise InputError("the fit is of another table", where="analysis", valid="the analysis of its table")
+    about = analysis.provenance
+    name = about.get("occupations", {}).get("name", "sentences")
+    control = [
+        {str(k): plain_value(v) for k, v in row.items()} for row in analysis.control.to_dict("records")
+    ]
+    return dataclasses.replace(
+        fit,
+        provenance={
+            **fit.provenance,
+            "table": {"name": f"{name} by {' and '.join(analysis.classifiers)}"},
+            "sentiment": {**about, "control": control, "notes": list(analysis.notes)},
+        },
+    )
+
+
+def analysis_of(fit: BiasFit) -> SentimentAnalysis:
+    """Return the published analysis of the table of a fit, with what `with_analysis` put there.
+
+    Raises
+    ------
+    FitError
+        For a fit of something else than sentiment.
+    """
+    import pandas as pd
+
+    if not is_sentiment(fit):
+        raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")
+    about: Mapping[str, Any] = fit.provenance.get("sentiment", {})
+    control = None
+    if about.get("control"):
+        control = pd.DataFrame(about["control"]).astype({"t": "Float64", "p_value": "Float64"})
+    found = analysis_of_table(
+        fit.table, control=control, hypotheses=about.get("hypotheses"), earnings=about.get("earnings"),
+        provenance={k: about[k] for k in ("classifiers", "occupations") if k in about},
+    )  # fmt: skip
+    notes = dict.fromkeys([*about.get("notes", ()), *found.notes])
+    return dataclasses.replace(found, notes=tuple(notes))
+
+
+def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
+    """Compare classifiers with each other, sentence pair by sentence pair.
+
+    Two classifiers have rated the same sentences, and may rate them alike. So the model is fitted once more, to the
+    differences between the classifiers' differences (female - male by the one less that by the other), in which what
+    they share cancels. `BiasFit.contrasts` takes the effects of classifiers for independent, and is too wide where
+    they are alike.
+
+    Parameters
+    ----------
+    fit : BiasFit
+        Of two or more classifiers.
+    prob : float in (0, 1)
+        Probability of the HPDIs.
+
+    Returns
+    -------
+    DataFrame
+        ``contrast, estimand, mean, sd, hpdi_low, hpdi_high, prob, p_below_zero``; a row for each two classifiers and
+        each of `ESTIMANDS`; empty where there is one classifier. Where two differ by the same everywhere, that is the
+        mean, and the sd is 0.
+
+    Raises
+    ------
+    FitError
+        For a fit of something else than sentiment, or where the differences leave nothing to fit.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> m1 = bb.shipped_predictions("m1")
+    >>> other = m1.frame.assign(classifier="other", probability=m1.frame["probability"] ** 1.1)
+    >>> table = bb.sentiment_table(m1, other)
+    >>> fit = bb.fit(table, "sentiment", seed=1, draws=200, pointwise=False)
+    >>> found = classifier_contrasts(fit)
+    >>> found["contrast"].unique().tolist(), bool(found["sd"].max() < fit.contrasts()["sd"].max() / 2)
+    (['m1 - other'], True)
+    """
+    import itertools
+
+    import pandas as pd
+
+    from bayesbias.inference.fitting import fit as fit_model
+
+    if not is_sentiment(fit):
+        raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")
+    outcome = fit.spec.outcome
+    sides = {str(name): part for name, part in fit.table.groupby("classifier", sort=False, observed=True)}
+    keys = ["noun_pair", "profession"]
+    parts, equal = [], []
+    for a, b in itertools.combinations(sides, 2):
+        both = sides[a].merge(sides[b], on=keys, suffixes=("", "_b"), validate="one_to_one")
+        value = both[outcome] - both[f"{outcome}_b"]
+        name = f"{a} - {b}"
+        if float(value.std()) < NO_DIFFERENCE:
+            equal += [(name, estimand, float(value.mean())) for estimand in SENTIMENT_ESTIMANDS]
+        else:
+            parts.append(both[[*keys, "category"]].assign(classifier=name, **{outcome: value}))
+    columns = ["contrast", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero"]
+    rows = [(name, e, mean, 0.0, mean, mean, prob, float(mean < 0)) for name, e, mean in equal]
+    frames = [pd.DataFrame(rows, columns=columns)] if rows else []
+    if parts:
+        if "between" not in fit._cache:
+            sampler = fit.provenance["sampler"]
+            how = {k: max(1000, sampler[k]) for k in ("draws", "tune")}  # a fraction of a second
+            how |= {k: sampler[k] for k in ("chains", "seed", "target_accept")}
+            fit._cache["between"] = fit_model(
+                pd.concat(parts, ignore_index=True), fit.spec, pointwise=False, progress=False, **how
+            )
+        between: BiasFit = fit._cache["between"]
+        if not between.diagnostics()["ok"]:
+            raise FitError(between.diagnostics()["problems"][0])
+        for estimand in SENTIMENT_ESTIMANDS:
+            names, draws = between._levels(estimand)
+            frame = between.summary(prob, estimand).rename(columns={"classifier": "contrast"})
+            below = {
+                name: float((draws[..., i] < 0).mean())
+                for i, (level, _, name) in enumerate(names)
+                if level == "overall"
+            }
+            frames.append(frame.assign(p_below_zero=frame["contrast"].astype(str).map(below))[columns])
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+
+
+def contrasts_or_why_not(fit: BiasFit, prob: float = PROB) -> tuple[pd.DataFrame | None, str]:
+    """Return `classifier_contrasts`, or None and the reason where there are none; no reason for one classifier."""
+    if fit.table["classifier"].nunique() < 2 or not fit.diagnostics()["ok"]:
+        return None, ""
+    try:
+        return classifier_contrasts(fit, prob), ""
+    except FitError as error:
+        return None, f"The classifiers are not compared with each other: {error}."

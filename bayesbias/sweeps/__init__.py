@@ -1,0 +1,1 @@
+"""Many fits: every embedding, word list and model of a plan; resumable."""

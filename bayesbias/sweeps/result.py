@@ -1,0 +1,180 @@
+"""What a sweep found: its tidy table, collected from the folder in the order of the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.basics.files import whole_file
+from bayesbias.sweeps.cells import CellGroup
+from bayesbias.sweeps.plan import SweepPlan
+from bayesbias.sweeps.store import read_record
+from bayesbias.words.wordlist import CONTROLS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SweepResult"]
+
+
+@dataclass(frozen=True, repr=False)
+class SweepResult:
+    """What a sweep found.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        The tidy table, as in ``results.csv``: one row per cell, quantity and estimand; of a failed cell
+        one row with its error. See `run_sweep`.
+    timing : pandas.DataFrame
+        ``cell, load_s, sample_s, fit_s, summarise_s`` in seconds, one row per fitted cell; ``load_s`` is shared by
+        all cells of one embedding.
+    out : Path
+        The folder.
+    reused : int
+        Cells that were finished before and were not fitted again.
+    others : int
+        Finished cells in the folder that belong to no cell of this plan: those of earlier plans.
+    """
+
+    frame: pd.DataFrame
+    timing: pd.DataFrame
+    out: Path
+    reused: int
+    others: int = 0
+
+    @property
+    def cells(self) -> pd.DataFrame:
+        """One row per cell: labels, status, error, counts and diagnostics."""
+        return self.frame.drop_duplicates("cell")[list(_CELL_COLUMNS)].reset_index(drop=True)
+
+    @property
+    def failures(self) -> pd.DataFrame:
+        """The failed cells: their labels and errors."""
+        cells = self.cells
+        return cells[cells["status"] == "failed"].reset_index(drop=True)
+
+    def __repr__(self) -> str:
+        cells, failures = self.cells, self.failures
+        doubtful = int((cells["trusted"] == False).sum())  # noqa: E712 - missing for failed cells
+        lines = [
+            f"SweepResult: {len(cells)} cells in {self.out}, {len(cells) - len(failures)} fitted ({self.reused} of them "
+            f"before), {len(failures)} failed, {doubtful} not to be trusted yet"
+        ]
+        for row in failures.head(4).itertuples():
+            lines.append(f"  failed: {_cell_label(row)}: {row.error}")
+        if len(failures) > 4:
+            lines.append(f"  and {len(failures) - 4} more")
+        return "\n".join(lines)
+
+
+def _cell_label(row: Any) -> str:
+    import pandas as pd
+
+    parts = [row.embedding, row.wordlist, row.distances, row.model]
+    return ", ".join(str(part) for part in parts if not pd.isna(part))
+
+
+_CELL_COLUMNS = {
+    "cell": "string",
+    "embedding": "string",
+    "wordlist": "string",
+    "controls": "string",
+    "distances": "string",
+    "model": "string",
+    "seed": "Int64",
+    "fit_seed": "Int64",
+    "status": "string",
+    "error": "string",
+    "n_pairs": "Int64",
+    "missing_words": "Int64",
+    "protected_listed": "Int64",
+    "protected_found": "Int64",
+    "stereotypes_listed": "Int64",
+    "stereotypes_found": "Int64",
+    "method": "string",
+    "divergences": "Int64",
+    "max_r_hat": "Float64",
+    "min_ess_bulk": "Float64",
+    "trusted": "boolean",
+    "problems": "string",
+    "look_again": "string",
+}
+_ROW_COLUMNS = {
+    "quantity": "string",
+    "level": "string",
+    "name": "string",
+    "term": "string",
+    "estimand": "string",
+    "mean": "Float64",
+    "sd": "Float64",
+    "hpdi_low": "Float64",
+    "hpdi_high": "Float64",
+    "prob": "Float64",
+    "ess_bulk": "Float64",
+    "r_hat": "Float64",
+    "p_below_zero": "Float64",
+    "p_in_rope": "Float64",
+    "rope": "Float64",
+}
+
+
+def collect_results(
+    groups: Sequence[CellGroup], plan: SweepPlan, out: Path, failed: Mapping[str, str], reused: int
+) -> SweepResult:
+    """Read all cells back in the order of the plan, and write the tables."""
+    import pandas as pd
+
+    rows: list[dict[str, Any]] = []
+    times: list[dict[str, Any]] = []
+    for cell in (cell for group in groups for cell in group.cells):
+        about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
+        record = None if cell.key in failed else read_record(out, cell, plan)
+        if record is None:
+            error = failed.get(cell.key) or "the file of the cell was removed while the sweep ran"
+            rows.append({**about, "status": "failed", "error": error})
+            continue
+        diagnostics = record["diagnostics"]
+        about |= {
+            "status": "ok",
+            "n_pairs": record["n_pairs"],
+            "missing_words": len(record["coverage"]["missing"]),
+            **_word_counts(record["coverage"]),
+            "method": record["provenance"]["sampler"]["method"],
+            **{key: diagnostics[key] for key in ("divergences", "max_r_hat", "min_ess_bulk")},
+            "trusted": diagnostics["ok"],
+            "problems": "; ".join(diagnostics["problems"]) or None,
+            "look_again": "; ".join(record["look_again"]) or None,
+        }
+        means = [
+            {**row, "quantity": "mean", "level": "overall", "name": "all", "term": row[record["group"]]}
+            for row in record["summary"]
+        ]
+        contrasts = [{**row, "quantity": "contrast", "term": row["contrast"]} for row in record["contrasts"]]
+        rows += [{**row, **about} for row in (*means, *contrasts)]
+        times.append({"cell": cell.key, **record["timing"]})
+    columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
+    frame = pd.DataFrame(
+        {name: pd.array([row.get(name) for row in rows], dtype=kind) for name, kind in columns.items()}
+    )
+    timing = pd.DataFrame(times, columns=["cell", "load_s", "sample_s", "fit_s", "summarise_s"])
+    for name, table in (("results", frame), ("timing", timing)):
+        with whole_file(out / f"{name}.csv") as temporary:
+            table.to_csv(temporary, index=False)
+    with whole_file(out / "results.parquet") as temporary:
+        frame.to_parquet(temporary, index=False)
+    mine = {cell.key for group in groups for cell in group.cells}
+    others = sum(path.stem not in mine for path in (out / "cells").glob("*.json"))
+    return SweepResult(frame, timing, out, reused, others)
+
+
+def _word_counts(coverage: Mapping[str, Any]) -> dict[str, int]:
+    """Count the words that a result hangs on; missing control words are many and matter little."""
+    stereotypes = {name: group for name, group in coverage["attributes"].items() if name not in CONTROLS}
+    return {
+        f"{side}_{what}": sum(group[what] for group in groups.values())
+        for side, groups in (("protected", coverage["protected"]), ("stereotypes", stereotypes))
+        for what in ("listed", "found")
+    }

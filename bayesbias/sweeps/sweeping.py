@@ -1,0 +1,182 @@
+"""Many fits at once: embeddings by word lists by models, on local processes or a Dask cluster.
+
+A sweep is a plan and a folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import bayesbias
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.progress import ticking
+from bayesbias.basics.workers import Cluster, Processes, Task, carry_out
+from bayesbias.models.spec import ModelSpec
+from bayesbias.sweeps.cells import CellGroup, PlanInputs, SweepCell, digest_of, group_cells, read_inputs
+from bayesbias.sweeps.plan import SweepPlan, load_plan
+from bayesbias.sweeps.result import SweepResult, collect_results
+from bayesbias.sweeps.store import read_hashes, read_record, sweep_folder, write_json, write_record
+from bayesbias.sweeps.work import fit_cell, make_tables
+from bayesbias.tables.pair_table import PairTable
+
+__all__ = ["run_sweep"]
+
+
+def run_sweep(
+    plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan,
+    out: str | os.PathLike[str],
+    *,
+    workers: int | None = None,
+    dask: str | None = None,
+    resume: bool = False,
+    progress: bool | None = None,
+) -> SweepResult:
+    """Fit every model of a plan to every table of it.
+
+    Writes ``cells/KEY.json`` for each finished cell (summary, contrasts, diagnostics, coverage, provenance, timing) and, at
+    the end, the tidy table ``results.csv`` and ``results.parquet`` and the times ``timing.csv``. The results are in
+    the order of the plan and do not depend on how the work was divided, killed or resumed.
+
+    In a script of your own, call it under ``if __name__ == "__main__":``, since every worker process imports the script.
+
+    Parameters
+    ----------
+    plan : path, mapping or SweepPlan
+        See `load_plan`.
+    out : path
+        The folder; new or empty, unless `resume` is true.
+    workers : int, optional
+        Local processes; by default one per core, and no more than there are cells to fit.
+    dask : str, optional
+        The address of a Dask scheduler that does the fits instead (extra ``dask``), such as
+        ``tcp://host:8786``. Its workers need this package, none of the files, and best one thread each.
+    resume : bool
+        Go on with the sweep in `out`: finished cells are kept, cells that failed or whose inputs or settings
+        changed are fitted.
+    progress : bool, optional
+        A progress bar on stderr from the second second on; by default where that is a terminal.
+
+    Returns
+    -------
+    SweepResult
+        ``frame`` has a row for each mean (``quantity`` ``mean``, ``term`` a connection; overall only) and each
+        contrast (``contrast``; ``level`` overall, class or word): ``cell, embedding, wordlist, controls, distances,
+        model, seed, fit_seed, status, error, n_pairs, missing_words, protected_listed, protected_found,
+        stereotypes_listed, stereotypes_found, method, divergences, max_r_hat, min_ess_bulk, trusted, problems (why
+        not), look_again (what the residuals show that the model leaves out, see `shortcomings`), quantity, level,
+        name, term, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat, p_below_zero, p_in_rope, rope``.
+        Distances are in [0, 2]. A cell that failed is one row with ``status`` ``failed`` and its ``error``.
+
+    Raises
+    ------
+    InputError
+        For a plan or a folder that cannot be used; never for a single cell.
+    FitError
+        Where no worker can be started, or the Dask scheduler is lost.
+
+    Examples
+    --------
+    >>> plan = {"embeddings": ["minilm-static"], "wordlists": ["religion", "gender"], "models": ["crossed"],
+    ...         "settings": {"seed": 1}}
+    >>> result = run_sweep(plan, "sweep-out")  # doctest: +SKIP
+    >>> overall = result.frame.query("level == 'overall' and quantity == 'contrast'")  # doctest: +SKIP
+    """
+    checked, out = load_plan(plan), Path(out)
+    if dask is not None and workers is not None:
+        raise InputError("workers are local processes, dask is a cluster; choose one")
+    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
+        raise InputError("`workers` must be a whole number of at least 1", found=workers)
+    with sweep_folder(out, checked, resume):
+        inputs = read_inputs(checked)
+        known = read_hashes(out)
+        groups = group_cells(checked, inputs, lambda location: digest_of(location, known))
+        write_json(out / "inputs.json", known)
+        finished = {
+            cell.key
+            for group in groups
+            for cell in group.cells
+            if read_record(out, cell, checked) is not None
+        }
+        failed = {cell.key: cell.error for group in groups for cell in group.cells if cell.error is not None}
+        wanted = [
+            cell.key for group in groups for cell in group.cells if cell.key not in finished | set(failed)
+        ]
+        if wanted:
+            pool = Cluster(dask) if dask else Processes(min(workers or _cores(), len(wanted)))
+            with ticking("fits", len(wanted), progress) as tick, pool:
+                tasks = _tasks(groups, set(wanted), inputs, checked, out, failed, tick)
+                carry_out(tasks, pool)
+        return collect_results(groups, checked, out, failed, len(finished))
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _tasks(
+    groups: Sequence[CellGroup],
+    wanted: set[str],
+    inputs: PlanInputs,
+    plan: SweepPlan,
+    out: Path,
+    failed: dict[str, str],
+    tick: Callable[[int], None],
+) -> deque[Task]:
+    """Return one task per file to read; each adds the fits of its tables when it is done."""
+    tasks: deque[Task] = deque()
+    options = {key: getattr(plan, key) for key in ("repeats", "allow_pickle", "invalid_utf8")}
+
+    def fail(cells: Sequence[SweepCell], error: str) -> None:
+        for cell in cells:
+            failed[cell.key] = error
+        tick(len(cells))
+
+    def add(group: CellGroup) -> None:
+        cells = [cell for cell in group.cells if cell.key in wanted]
+        if not cells:
+            return
+        by_list: dict[Any, list[SweepCell]] = {}
+        for cell in cells:
+            by_list.setdefault((cell.labels["wordlist"], cell.labels["controls"]), []).append(cell)
+        lists = None if group.source == "distances" else [inputs.wordlists[key] for key in by_list]
+
+        def then(made: tuple[list[PairTable | str], float]) -> None:
+            fits = []
+            for table, members in zip(made[0], by_list.values(), strict=True):
+                if isinstance(table, str):
+                    fail(members, table)
+                else:
+                    fits += [_fit_task(table, cell, made[1]) for cell in members]
+            tasks.extendleft(reversed(fits))
+
+        arguments = (group.location, group.sha256, lists, options)
+        tasks.append(Task(make_tables, arguments, then, lambda error: fail(cells, error), tables=True))
+
+    def _fit_task(table: PairTable, cell: SweepCell, load_s: float) -> Task:
+        spec = inputs.models[cell.labels["model"]]
+        assert isinstance(spec, ModelSpec)  # the others have failed already
+        settings = {
+            **{key: getattr(plan, key) for key in ("draws", "tune", "chains", "prob", "rope", "keep_fits")},
+            "model": cell.labels["model"],
+            "fit_seed": cell.fit_seed,
+        }
+
+        def then(made: dict[str, Any]) -> None:
+            if "error" in made:
+                return fail([cell], made["error"])
+            version = made["provenance"]["versions"]["bayesbias"]
+            if version != bayesbias.__version__:
+                return fail([cell], f"the worker has bayesbias {version}, here is {bayesbias.__version__}")
+            made["timing"] = {"load_s": round(load_s, 4), **made["timing"]}
+            write_record(out, cell, made)
+            tick(1)
+
+        return Task(fit_cell, (table, spec.text, settings), then, lambda error: fail([cell], error))
+
+    for group in groups:
+        add(group)
+    return tasks

@@ -1,0 +1,154 @@
+"""The work of a sweep that is done in another process: tables made, cells fitted.
+
+Each embedding is read once, for the words of all lists together. Whatever goes wrong belongs to its cell and
+does not end the sweep.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.basics.workers import describe_error
+from bayesbias.findings.words import shortcomings
+from bayesbias.inference.fitting import fit
+from bayesbias.models.loading import parse_model
+from bayesbias.tables.distances import distance_table
+from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.reading import read_distances
+from bayesbias.vectors.loading import load_embedding
+from bayesbias.words.wordlist import WordList
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def make_tables(
+    location: str, sha256: str | None, wordlists: Sequence[WordList] | None, options: Mapping[str, Any]
+) -> tuple[list[PairTable | str], float]:
+    """Make the tables of one group: one of distances, or one of each word list; text where that fails."""
+    started = time.perf_counter()
+    if wordlists is None:
+        made = _table_or_message(
+            lambda: _unchanged(read_distances(location, repeats=options["repeats"]), sha256)
+        )
+        return [made], time.perf_counter() - started
+
+    def load(words: Sequence[str]) -> Any:
+        return load_embedding(
+            location,
+            words=words,
+            allow_pickle=options["allow_pickle"],
+            on_invalid_utf8=options["invalid_utf8"],
+            progress=False,
+        )
+
+    def table(words: WordList) -> PairTable:
+        source = load(words.words) if every is None else load_embedding(every, words=words.words)
+        return _unchanged(distance_table(source, words), sha256)
+
+    every: Any = None
+    try:
+        every = load(list(dict.fromkeys(word for words in wordlists for word in words.words)))
+    except Exception:  # one list may ask for a word whose vector is broken; the others must not fail with it
+        every = None
+    tables = [_table_or_message(table, words) for words in wordlists]
+    return tables, time.perf_counter() - started
+
+
+def _table_or_message(make: Callable[..., PairTable], *arguments: Any) -> PairTable | str:
+    try:
+        return make(*arguments)
+    except Exception as error:  # whatever it is, it belongs to this cell and must not end the sweep
+        return describe_error(error)
+
+
+def _unchanged(table: PairTable, expected: str | None) -> PairTable:
+    """Refuse a file that changed after its hash was taken: the cell would be filed under the wrong name."""
+    found = table.provenance.get("embedding", table.provenance).get("sha256")
+    shipped = (
+        table.provenance.get("embedding", {}).get("format") == "static tokens"
+    )  # checked against its card
+    if expected and found and found != expected and not shipped:
+        raise InputError("the file changed while the sweep ran", hint="run it again with --resume")
+    return table
+
+
+def fit_cell(table: PairTable, model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Fit one cell and return all that is kept of it, or ``{"error": message}``."""
+    try:
+        return _fit_and_summarise(table, model, settings)
+    except Exception as error:  # whatever it is, it belongs to this cell and must not end the sweep
+        return {"error": describe_error(error)}
+
+
+def _fit_and_summarise(table: PairTable, model: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    import tempfile
+
+    started = time.perf_counter()
+    spec = parse_model(model.encode("utf-8"), settings["model"])
+    # One core: there are as many workers as cores already.
+    result = fit(
+        table,
+        spec,
+        draws=settings["draws"],
+        tune=settings["tune"],
+        chains=settings["chains"],
+        seed=settings["fit_seed"],
+        pointwise=False,
+        cores=1,
+        progress=False,
+    )
+    fitted = time.perf_counter()
+    prob, rope = settings["prob"], settings["rope"]
+    provenance = dict(result.provenance)
+    coverage, timing = provenance.pop("coverage"), provenance.pop("timing")
+    summaries = [
+        record
+        for estimand in ("population", "these_words")
+        for record in _as_records(result.summary(prob, estimand=estimand))
+    ]
+    try:
+        contrasts = _as_records(result.contrasts(prob, rope))
+    except FitError:  # no two connections to set against each other; the means stand for themselves
+        contrasts = []
+    made = {
+        "n_pairs": len(table),
+        "group": spec.results.group,
+        "summary": summaries,
+        "contrasts": contrasts,
+        "diagnostics": _as_plain(result.diagnostics()),
+        "look_again": shortcomings(result),
+        "coverage": coverage,
+        "provenance": provenance,
+        "timing": {
+            "sample_s": timing["sample_s"],
+            "fit_s": round(fitted - started, 4),
+            "summarise_s": round(time.perf_counter() - fitted, 4),
+        },
+    }
+    if settings["keep_fits"]:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "fit.nc"
+            result.save(path)
+            made["netcdf"] = path.read_bytes()
+    return made
+
+
+def _as_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [_as_plain(record) for record in frame.to_dict(orient="records")]
+
+
+def _as_plain(values: Mapping[Any, Any]) -> dict[str, Any]:
+    """Turn numbers into Python's own; one that does not exist (R-hat of one chain) becomes None."""
+    out = {}
+    for key, value in values.items():
+        value = value.item() if isinstance(value, np.generic) else value
+        out[str(key)] = None if isinstance(value, float) and not math.isfinite(value) else value
+    return out

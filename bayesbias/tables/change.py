@@ -1,0 +1,180 @@
+"""Two tables of distances joined pair by pair, original and debiased.
+
+The *differences* are what is modelled, so that what the two share, such as words that lie near everything,
+cancels.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import some
+from bayesbias.tables.pair_table import COLUMNS, PairTable
+from bayesbias.tables.reading import as_pair_table
+from bayesbias.words.pairing import CONNECTIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["join_pairs"]
+
+_PAIR = ["protected_word", "attribute"]
+
+
+def join_pairs(
+    original: PairTable | pd.DataFrame | str | os.PathLike[str],
+    debiased: PairTable | pd.DataFrame | str | os.PathLike[str],
+    name: str = "debiased",
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Join two tables of distances pair by pair.
+
+    Parameters
+    ----------
+    original, debiased : PairTable, DataFrame or path
+        As `read_distances` takes them. Order does not matter.
+    name : str
+        What to call the second in messages.
+
+    Returns
+    -------
+    frame : DataFrame
+        The columns of a pair table up to ``connection``, then ``original``, ``debiased`` and
+        ``change = debiased - original``, one row per pair that is in both, in the order of the original.
+    account : dict
+        ``pairs`` joined; ``only_in_original`` and ``only_in_debiased`` (counts of pairs);
+        ``words_only_in_original`` and ``words_only_in_debiased``; ``reordered``; ``notes`` (sentences).
+
+    Raises
+    ------
+    InputError
+        Where no pair is in both, or a pair has another connection or protected class in the second.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> frame, account = join_pairs(table, table.frame.iloc[:-3])
+    >>> len(frame), account["only_in_original"], account["notes"]
+    (162, 3, ['3 of 165 pairs of the original are not in debiased and are left out'])
+    """
+    first, second = (as_pair_table(x).frame.copy() for x in (original, debiased))
+    for frame in (first, second):
+        # A repeated row that was kept meets the repeat of the same number.
+        frame["repeat"] = frame.groupby(_PAIR, observed=True).cumcount()
+    key = [*_PAIR, "repeat"]
+    columns = [*key, "protected_class", "attribute_class", "connection", "distance"]
+    both = first.merge(second[columns], on=key, suffixes=("", "_2"), how="inner")
+    if both.empty:
+        raise InputError(
+            "no pair of protected word and attribute is in both tables",
+            where=name,
+            found=f"{some(second['protected_word'], 4)} x {some(second['attribute'], 4)}",
+            valid=f"{some(first['protected_word'], 4)} x {some(first['attribute'], 4)}",
+            hint="were both made with the same word list?",
+        )
+    for column in ("connection", "protected_class"):
+        other = both[column].astype(str) != both[f"{column}_2"].astype(str)
+        if other.any():
+            row = both[other].iloc[0]
+            raise InputError(
+                f"{int(other.sum())} pairs have another {column.replace('_', ' ')} than in the original, the first "
+                f"{row['protected_word']!r} and {row['attribute']!r}: the two tables do not ask the same question",
+                where=name,
+                found=str(row[f"{column}_2"]),
+                valid=str(row[column]),
+                hint="make both with the same word list and controls",
+            )
+    notes = []
+    lost, gained = len(first) - len(both), len(second) - len(both)
+    if lost:
+        notes.append(f"{lost:,} of {len(first):,} pairs of the original are not in {name} and are left out")
+    if gained:
+        notes.append(
+            f"{gained:,} of {len(second):,} pairs of {name} are not in the original and are left out"
+        )
+    words = [
+        [w for w in dict.fromkeys([*a["protected_word"], *a["attribute"]]) if w not in known]
+        for a, b in ((first, second), (second, first))
+        for known in [{*b["protected_word"], *b["attribute"]}]
+    ]
+    for found, place in zip(words, ("the original", name), strict=True):
+        if found:
+            notes.append(f"only in {place}: {some(found, 12)}")
+    renamed = both["attribute_class"].astype(str) != both["attribute_class_2"].astype(str)
+    if renamed.any():
+        notes.append(
+            f"{int(renamed.sum()):,} pairs have another attribute class in {name}, with the same connection; the "
+            "original's is kept"
+        )
+    row_of = {pair: i for i, pair in enumerate(second[key].itertuples(index=False, name=None))}
+    positions = [row_of[pair] for pair in both[key].itertuples(index=False, name=None)]
+    both = both.rename(columns={"distance": "original", "distance_2": "debiased"})
+    both["change"] = both["debiased"] - both["original"]
+    both["connection"] = both["connection"].cat.remove_unused_categories()
+    account = {
+        "pairs": len(both),
+        "only_in_original": lost,
+        "only_in_debiased": gained,
+        "words_only_in_original": [str(w) for w in words[0]],
+        "words_only_in_debiased": [str(w) for w in words[1]],
+        "reordered": any(b < a for a, b in itertools.pairwise(positions)),
+        "notes": notes,
+    }
+    return both[[*COLUMNS[:-1], "original", "debiased", "change"]], account
+
+
+def read_joined_pairs(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    frame = pd.read_csv(path, dtype={c: str for c in COLUMNS[:-1]}, keep_default_na=False)
+    present = [c for c in CONNECTIONS if (frame["connection"] == c).any()]
+    frame["connection"] = pd.Categorical(frame["connection"], categories=present)
+    return frame
+
+
+def common_pairs(
+    joined: Mapping[str, tuple[pd.DataFrame, dict[str, Any]]],
+) -> tuple[dict[str, pd.DataFrame], dict[str, dict[str, Any]]]:
+    """Keep the pairs that all tables have, and say how many that costs."""
+    keyed = {}
+    for name, (frame, _) in joined.items():
+        repeat = frame.groupby(_PAIR, observed=True).cumcount()
+        keyed[name] = list(zip(frame["protected_word"], frame["attribute"], repeat, strict=True))
+    shared = set.intersection(*(set(keys) for keys in keyed.values()))
+    if not shared:
+        raise InputError("no pair is in all of the tables", found=", ".join(joined))
+    frames, accounts = {}, {}
+    for name, (frame, account) in joined.items():
+        keep = np.array([key in shared for key in keyed[name]])
+        kept = frame[keep].reset_index(drop=True)
+        kept["connection"] = kept["connection"].cat.remove_unused_categories()
+        notes = list(account["notes"])
+        if not keep.all():
+            notes.append(f"{int((~keep).sum()):,} pairs are left out because another table lacks them")
+        frames[name], accounts[name] = kept, {**account, "pairs": len(kept), "notes": notes}
+    return frames, accounts
+
+
+def pairs_by_level(pairs: pd.DataFrame) -> dict[tuple[str, str, str], int]:
+    """Return the number of pairs per (level, name, connection), connections in their usual order."""
+    connection = pairs["connection"].astype(str).to_numpy()
+    levels = {
+        "overall": np.full(len(pairs), "all"),
+        "class": pairs["protected_class"].astype(str).to_numpy(),
+        "word": pairs["protected_word"].astype(str).to_numpy(),
+    }
+    out = {}
+    for level, names in levels.items():
+        for name in dict.fromkeys(names.tolist()):
+            mine = connection[names == name]
+            for c in CONNECTIONS:
+                if count := int((mine == c).sum()):
+                    out[level, str(name), c] = count
+    return out

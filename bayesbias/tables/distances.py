@@ -1,0 +1,109 @@
+"""The pair table of vectors: cosine distance of every protected word to every attribute of a word list."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.tables.coverage import Coverage, found_by_class, refuse_empty_classes, thin_classes
+from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
+from bayesbias.words.listfile import load_wordlist
+from bayesbias.words.pairing import pairs
+from bayesbias.words.wordlist import WordList
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.vectors.embedding import Embedding
+
+__all__ = ["distance_table"]
+
+
+def distance_table(
+    embedding: Embedding | Any,
+    wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,
+    *,
+    controls: Any = None,
+) -> PairTable:
+    """Compute the cosine distance of every pair that the word list makes.
+
+    Parameters
+    ----------
+    embedding : Embedding, or anything `load_embedding` reads
+    wordlist : str, path, mapping or WordList
+        A shipped name, a path, or a list of your own; see `load_wordlist`.
+    controls : optional
+        The control list to use in place of the list's own; see `load_wordlist`.
+
+    Returns
+    -------
+    PairTable
+        Distances are ``1 - cosine similarity``, computed in float64.
+
+    Raises
+    ------
+    InputError
+        Where a whole protected class, attribute class or control list is not in the vocabulary.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> len(table), table.coverage.missing
+    (4830, ())
+    """
+    import pandas as pd
+
+    from bayesbias.vectors.loading import load_embedding
+
+    words = load_wordlist(wordlist, controls=controls)
+    embedding = load_embedding(embedding, words=words.words)
+    columns = pairs(words)
+    frame = pd.DataFrame({name: columns[name] for name in COLUMNS[:-1]})
+    known = {
+        word: word in embedding for word in dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
+    }
+    matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
+    groups = found_by_class(frame, known, matched)
+    refuse_empty_classes(groups, embedding.name)
+    # What is thin in the list itself, the list says.
+    notes = [
+        *words.notes,
+        *embedding.notes,
+        *thin_classes(frame, known, groups, "vocabulary", by_missing=True),
+    ]
+    spelling = {word: embedding.matched.get(word, word) for word in known}
+    frame = frame[frame["protected_word"].map(known) & frame["attribute"].map(known)]
+    # Two spellings of one vector (Billy, billy) are at distance 0 by construction, which is no observation.
+    one = frame["protected_word"].map(spelling) == frame["attribute"].map(spelling)
+    for word, attribute in frame.loc[one, ["protected_word", "attribute"]].itertuples(index=False):
+        notes.append(f"{word} and {attribute} are one word in {embedding.name}; their pair is left out")
+    frame = frame[~one].reset_index(drop=True)
+    frame["distance"] = _distances(embedding, frame)
+    coverage = Coverage(groups[0], groups[1], matched, 0, tuple(notes))
+    provenance = {
+        "name": f"{words.name} in {embedding.name}",
+        "wordlist": {
+            "name": words.name,
+            "sha256": words.sha256,
+            "controls": words.controls.name if words.controls else "none",
+        },
+        "embedding": {"name": embedding.name, **{str(k): v for k, v in embedding.provenance.items()}},
+    }
+    return PairTable(as_pair_columns(frame), coverage, provenance)
+
+
+def _distances(embedding: Embedding, frame: pd.DataFrame) -> np.ndarray:
+    import pandas as pd
+
+    row, rows = pd.factorize(frame["protected_word"])
+    column, attributes = pd.factorize(frame["attribute"])
+    x = np.asarray(embedding.vectors_of(list(rows)), dtype=float)
+    a = np.asarray(embedding.vectors_of(list(attributes)), dtype=float)
+    x /= np.linalg.norm(x, axis=1, keepdims=True)
+    a /= np.linalg.norm(a, axis=1, keepdims=True)
+    # Rounding can leave a cosine a few units of the last place beyond 1.
+    return np.clip(1.0 - (x @ a.T)[row, column], 0.0, 2.0)

@@ -1,0 +1,88 @@
+"""The pair table as a value: one row for each protected word and attribute, with an account of both.
+
+Distances are float64 and lie in [0, 2].
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import whole_file
+from bayesbias.tables.coverage import Coverage
+from bayesbias.words.pairing import CONNECTIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["COLUMNS", "PairTable"]
+
+COLUMNS = (
+    "protected_word",
+    "protected_class",
+    "attribute",
+    "attribute_class",
+    "attribute_kind",
+    "connection",
+    "distance",
+)
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """A tidy table of pairs and the account of how it came about.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        ``protected_word, protected_class, attribute, attribute_class, attribute_kind, connection``
+        (categorical) and ``distance`` (float64), one row per pair.
+    coverage : Coverage
+    provenance : Mapping
+        Names and hashes of the word list and the vectors, or of the imported file.
+    """
+
+    frame: pd.DataFrame
+    coverage: Coverage
+    provenance: Mapping[str, Any]
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(
+            f"{n:,} {name}" for name, n in self.frame["connection"].value_counts(sort=False).items() if n
+        )
+        words = self.frame["protected_word"].nunique(), self.frame["attribute"].nunique()
+        missing = len(self.coverage.missing)
+        return (
+            f"PairTable: {self.provenance.get('name', 'pairs')}, {len(self.frame):,} pairs of {words[0]} protected words "
+            f"and {words[1]} attributes ({counts}); {missing} word{'' if missing == 1 else 's'} missing"
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all."""
+        path = Path(path)
+        if path.suffix not in (".csv", ".parquet"):
+            raise InputError(
+                "unknown kind of table file", where=path, found=path.suffix, valid=".csv, .parquet"
+            )
+        with whole_file(path) as temporary:
+            if path.suffix == ".csv":
+                self.frame.to_csv(temporary, index=False)
+            else:
+                self.frame.to_parquet(temporary, index=False)
+
+
+def as_pair_columns(frame: pd.DataFrame) -> pd.DataFrame:
+    import pandas as pd
+
+    frame = frame[list(COLUMNS)].copy()
+    present = [c for c in CONNECTIONS if (frame["connection"] == c).any()]
+    frame["connection"] = pd.Categorical(frame["connection"], categories=present)
+    frame["distance"] = frame["distance"].astype(float)
+    return frame.reset_index(drop=True)

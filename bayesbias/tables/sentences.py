@@ -1,0 +1,266 @@
+"""The pair table of a sentence test: distance of every target sentence to every attribute sentence.
+
+A test is encoded here for all who ask of it. An example whose own word the encoder lacks would be nothing
+but its template: it is left out and accounted for.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import BayesbiasError, InputError
+from bayesbias.encoders.averages import cbow_tokens
+from bayesbias.encoders.encoder import describe_encoder
+from bayesbias.encoders.encoding import encode
+from bayesbias.encoders.loading import load_encoder
+from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.pair_table import PairTable
+from bayesbias.words.sentence_making import sentence_test
+from bayesbias.words.sentence_tests import SETS, SentenceTest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["sentence_table"]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedTest:
+    """The examples of one test that an encoder has, with their unit vectors."""
+
+    test: SentenceTest
+    frame: pd.DataFrame
+    vectors: np.ndarray  # (rows of the frame, d), of length 1
+    dropped: pd.DataFrame
+
+    def of(self, name: str) -> np.ndarray:
+        return self.vectors[(self.frame["set"] == name).to_numpy()]
+
+    def scores(self) -> tuple[np.ndarray, np.ndarray]:
+        """s(w, A, B) of both target sets: the mean of unit vectors gives the mean of cosines."""
+        gap = self.of("attr1").mean(axis=0) - self.of("attr2").mean(axis=0)
+        return self.of("targ1") @ gap, self.of("targ2") @ gap
+
+    def words(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mean score of each word of both target sets."""
+        import pandas as pd
+
+        sets, words = self.frame["set"].astype(str), self.frame["word"]
+        x, y = (
+            pd.Series(scores).groupby(words[sets == name].to_numpy(), sort=False).mean().to_numpy()
+            for name, scores in zip(SETS[:2], self.scores(), strict=True)
+        )
+        return x, y
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        counts = self.frame["set"].value_counts()
+        return {name: int(counts[name]) for name in SETS}
+
+
+def encode_test(test: SentenceTest, encoder: Any, made: Callable[[list[str]], np.ndarray]) -> EncodedTest:
+    """Encode the examples of a test by `made`, without those whose own word the encoder lacks."""
+    frame = test.frame
+    account = _encoder_account(encoder, list(dict.fromkeys(frame["sentence"])))
+    lacking = account.get("lacking", {})
+    lost = np.zeros(len(frame), dtype=bool)
+    if lacking:
+        # An example whose own word has no vector would be nothing but its template.
+        for i, (template, sentence) in enumerate(zip(frame["template"], frame["sentence"], strict=True)):
+            if sentence in lacking:
+                lost[i] = not _own_tokens(template, sentence) - set(lacking[sentence])
+    kept = frame[~lost].reset_index(drop=True)
+    dropped = frame.loc[lost, ["set", "word", "sentence"]].reset_index(drop=True)
+    empty = [name for name in SETS if not (kept["set"] == name).any()]
+    if empty:
+        words = list(dict.fromkeys(dropped.loc[dropped["set"] == empty[0], "word"]))
+        raise InputError(
+            f"no word of {empty[0]} ({test.categories[empty[0]]}) is known to the encoder",
+            where=f"{encoder.name}, test {test.name}",
+            found=f"none of {', '.join(words[:8])}{' ...' if len(words) > 8 else ''}",
+        )
+    vectors = np.asarray(made(kept["sentence"].tolist()), dtype=float)
+    # In two steps, so that numbers near the largest there are do not overflow when they are squared.
+    vectors = vectors / np.abs(vectors).max(axis=1, keepdims=True)
+    return EncodedTest(test, kept, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dropped)
+
+
+def _encoder_account(encoder: Any, sentences: list[str]) -> dict[str, Any]:
+    try:
+        return describe_encoder(encoder, sentences)["account"]
+    except BayesbiasError:
+        raise
+    except Exception as error:  # an encoder may be anybody's code
+        told = f"{type(error).__name__}: {error}"
+        raise InputError(
+            "the encoder cannot account for the sentences", where=encoder.name, found=told
+        ) from error
+
+
+def encoding_with(
+    encoder: Any,
+    cache: bool | str | os.PathLike[str],
+    batch_size: int | None,
+    progress: bool | None,
+    most: int = 0,
+) -> Callable[[list[str]], np.ndarray]:
+    """Return a function that encodes, and keeps up to `most` vectors: tests share many of their sentences."""
+    known: dict[str, np.ndarray] = {}
+    dims: set[int] = set()
+
+    def made(sentences: list[str]) -> np.ndarray:
+        new = [text for text in dict.fromkeys(sentences) if text not in known]
+        found: dict[str, np.ndarray] = {}
+        if new:
+            vectors = encode(encoder, new, cache=cache, batch_size=batch_size, progress=progress)
+            if dims and vectors.shape[1] not in dims:
+                raise InputError(
+                    "the encoder changed its dimension from one test to another",
+                    where=f"encoder {encoder.name!r}",
+                    found=vectors.shape[1],
+                    valid=f"{min(dims)}, as before",
+                )
+            dims.add(vectors.shape[1])
+            found = dict(zip(new, vectors, strict=True))
+        if len(known) < most:
+            known.update(found)
+        return np.array([found[text] if text in found else known[text] for text in sentences])
+
+    return made
+
+
+def _own_tokens(template: str, sentence: str) -> set[str]:
+    """Tokens of a sentence that are not of its template, articles apart."""
+    bare = {token.casefold() for token in cbow_tokens(re.sub(r"\{\w+\}", " ", template))} | {"a", "an"}
+    words = [token for token in cbow_tokens(sentence) if re.search(r"\w", token)]
+    return {token for token in words if token.casefold() not in bare} or set(words)
+
+
+def sentence_table(
+    test: Any,
+    encoder: Any = "minilm-static",
+    *,
+    cache: bool | str | os.PathLike[str] = True,
+    batch_size: int | None = None,
+    progress: bool | None = None,
+) -> PairTable:
+    """Return the distance of every target sentence to every attribute sentence.
+
+    Parameters
+    ----------
+    test : SentenceTest, str, path or word list
+        Whatever `sentence_test` takes.
+    encoder : Encoder, callable or str
+        Whatever `load_encoder` takes.
+    cache, batch_size, progress
+        As for `encode`.
+
+    Returns
+    -------
+    PairTable
+        The columns of a pair table, with ``protected_template`` and ``attribute_template``; protected words
+        are the words of the targets, classes the names of the sets. The first targets are associated with
+        the first attributes, the second with the second. All columns but the distance hold codes, so that a
+        million pairs take some 20 MB. A sentence that stands twice in a set is one observation and counts
+        once. The coverage names the words that the encoder lacks.
+
+    Raises
+    ------
+    InputError
+        Where the test, the encoder or the vectors are at fault, or no word of a set is known.
+
+    Examples
+    --------
+    >>> table = sentence_table("sent-weat6")
+    >>> len(table), list(table.frame.columns[:3])
+    (27264, ['protected_word', 'protected_class', 'protected_template'])
+    """
+    test = test if isinstance(test, SentenceTest) else sentence_test(test)
+    encoder = load_encoder(encoder)
+    return pairs_of_test(
+        encode_test(test, encoder, encoding_with(encoder, cache, batch_size, progress)), encoder
+    )
+
+
+def pairs_of_test(encoded: EncodedTest, encoder: Any) -> PairTable:
+    import pandas as pd
+
+    test = encoded.test
+    names = _set_names(test)
+    repeats = encoded.frame.duplicated(["set", "word", "template", "sentence"]).to_numpy()
+    frame, vectors = encoded.frame[~repeats], encoded.vectors[~repeats]
+    which = frame["set"].astype(str).to_numpy()
+    rows = np.flatnonzero(np.isin(which, SETS[:2]))
+    columns = np.flatnonzero(np.isin(which, SETS[2:]))
+    # Codes, not texts: a million pairs are a million small numbers.
+    first, second = np.repeat(rows, len(columns)), np.tile(columns, len(rows))
+
+    def labels(column: Any, at: np.ndarray, side: np.ndarray) -> pd.Categorical:
+        codes, found = pd.factorize(np.asarray(column, dtype=object)[side])
+        place = np.zeros(len(frame), dtype=np.int64)
+        place[side] = codes
+        return pd.Categorical.from_codes(place[at], categories=[str(name) for name in found])
+
+    named = [names[each] for each in which]
+    own = (which == "targ1")[first] == (which == "attr1")[second]
+    distance = 1.0 - vectors[rows] @ vectors[columns].T
+    pairs = pd.DataFrame(
+        {
+            "protected_word": labels(frame["word"], first, rows),
+            "protected_class": labels(named, first, rows),
+            "protected_template": labels(frame["template"], first, rows),
+            "attribute": labels(frame["word"], second, columns),
+            "attribute_class": labels(named, second, columns),
+            "attribute_template": labels(frame["template"], second, columns),
+            "attribute_kind": pd.Categorical.from_codes(np.zeros(len(first), dtype=np.int8), ["stereotype"]),
+            "connection": pd.Categorical.from_codes(np.where(own, 0, 1), ["associated", "different"]),
+            "distance": np.clip(distance.ravel(), 0.0, 2.0),
+        }
+    )
+    told = describe_encoder(encoder)
+    return PairTable(
+        pairs,
+        _coverage_of_test(encoded, names, int(repeats.sum())),
+        {
+            "name": f"{test.name} in {encoder_label(told['name'], told['options'])}",
+            "test": {"name": test.name, "sha256": test.sha256, "origin": test.origin},
+            "encoder": told,
+        },
+    )
+
+
+def _set_names(test: SentenceTest) -> dict[str, str]:
+    """Return a name of each set; two target sets of one category are told apart, and so are two of attributes."""
+    out = dict(test.categories)
+    for pair in (SETS[:2], SETS[2:]):
+        if out[pair[0]] == out[pair[1]]:
+            out |= {name: f"{out[name]} ({name})" for name in pair}
+    return out
+
+
+def _coverage_of_test(encoded: EncodedTest, names: Mapping[str, str], repeats: int) -> Coverage:
+    frame, test = encoded.frame, encoded.test
+    groups: list[dict[str, Any]] = [{}, {}]
+    for name in SETS:
+        listed = list(dict.fromkeys(test.frame.loc[test.frame["set"] == name, "word"]))
+        found = set(frame.loc[frame["set"] == name, "word"])
+        missing = [word for word in listed if word not in found]
+        groups[name.startswith("attr")][names[name]] = {
+            "listed": len(listed),
+            "found": len(listed) - len(missing),
+            "missing": missing,
+        }
+    some = len(encoded.dropped)
+    notes = [f"{some} of {len(test.frame)} examples left out: the encoder lacks their word"] if some else []
+    notes += [f"{repeats} examples that repeat another of their set counted once"] if repeats else []
+    return Coverage(groups[0], groups[1], notes=tuple(notes))
+
+
+def encoder_label(model: str, options: str) -> str:
+    return f"{model} ({options})" if options else model

@@ -1,0 +1,1 @@
+"""Word vectors out of any common file, reading only the words asked for."""

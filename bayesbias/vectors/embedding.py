@@ -1,0 +1,229 @@
+"""An embedding as a value: vectors of words, where they come from and what was not found.
+
+`embedding_from_rows` makes one of the rows that a source holds: it chooses, checks, and says what is missing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.vectors.readers.rows import Rows
+from bayesbias.vectors.spelling import matched_spellings, notes_of_shared_vectors
+from bayesbias.vectors.static import static_tokens, static_vectors
+
+__all__ = ["Embedding"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Embedding:
+    """Vectors of words, with where they come from and what was not found.
+
+    Attributes
+    ----------
+    name : str
+        Short name, for tables and figures.
+    words : tuple of str, length n
+        The words as they were asked for (or, where none were named, all words of the source).
+    vectors : ndarray, shape (n, d), read-only
+        Row i belongs to ``words[i]``. float64 where the source is text, else as stored. Not normalised.
+    provenance : dict
+        ``source``, ``format``, ``bytes``, ``sha256`` of the file (None for a large binary file, see
+        `load_embedding`), ``sha256_vectors`` of the words and vectors held, ``dim``, ``count`` of words in
+        the source, ``index``.
+    matched : dict
+        Asked word -> word of the source, only where the two differ.
+    rules : dict
+        Asked word -> the spelling rule that found it, for the words in `matched`.
+    composed : tuple of str
+        Words put together from parts: fastText words outside the dictionary (from character n-grams), and
+        words of ``minilm-static`` of more than one token.
+    missing : tuple of str
+        Words asked for that the source does not have.
+    notes : tuple of str
+        What a reader should know, such as two asked words that share one vector.
+    open_vocabulary : bool
+        True for ``minilm-static``: words outside `words` have a vector too, made from their tokens.
+
+    Examples
+    --------
+    >>> from bayesbias import load_embedding
+    >>> e = load_embedding({"rabbi": [1.0, 0.0], "priest": [0.8, 0.6]}, ["Rabbi", "imam"])
+    >>> e.words, e.matched, e.missing
+    (('Rabbi',), {'Rabbi': 'rabbi'}, ('imam',))
+    """
+
+    name: str
+    words: tuple[str, ...]
+    vectors: np.ndarray
+    provenance: dict[str, Any] = field(default_factory=dict)
+    matched: dict[str, str] = field(default_factory=dict)
+    rules: dict[str, str] = field(default_factory=dict)
+    composed: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    open_vocabulary: bool = False
+    _row: dict[str, int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        words = tuple(self.words)
+        vectors = np.asarray(self.vectors)
+        if vectors.ndim != 2 or len(vectors) != len(words) or vectors.dtype not in (np.float32, np.float64):
+            raise InputError(
+                "vectors do not fit the words",
+                where=f"embedding {self.name!r}",
+                found=f"{len(words)} words, an array of shape {vectors.shape}, type {vectors.dtype}",
+                valid="float32 or float64, one row per word",
+            )
+        vectors = vectors.view()
+        vectors.flags.writeable = False
+        object.__setattr__(self, "words", words)
+        object.__setattr__(self, "vectors", vectors)
+        object.__setattr__(self, "_row", {word: row for row, word in enumerate(words)})
+        if len(self._row) < len(words):
+            twice = next(word for row, word in enumerate(words) if self._row[word] != row)
+            raise InputError("a word stands twice", where=f"embedding {self.name!r}", found=twice)
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        if word in self._row:
+            return True
+        return self.open_vocabulary and isinstance(word, str) and bool(static_tokens([word])[0])
+
+    def __getitem__(self, word: str) -> np.ndarray:
+        return self.vectors_of([word])[0]
+
+    def vectors_of(self, words: Sequence[str]) -> np.ndarray:
+        """Return the vectors of some words.
+
+        Parameters
+        ----------
+        words : sequence of str
+            In any order, repeats allowed.
+
+        Returns
+        -------
+        ndarray, shape (len(words), d)
+            A new array.
+
+        Raises
+        ------
+        InputError
+            Naming every word that has no vector.
+        """
+        if isinstance(words, str):
+            raise InputError("one word was given where a list is expected", found=words, valid="[word, ...]")
+        lacking = [word for word in words if word not in self._row]
+        if lacking and self.open_vocabulary:
+            made = dict(zip(lacking, static_vectors(lacking), strict=True))
+            rows = [made[word] if word in made else self.vectors[self._row[word]] for word in words]
+            return np.array(rows, dtype=self.vectors.dtype)
+        if lacking:
+            raise InputError(
+                "has no vector for some words",
+                where=f"embedding {self.name!r}",
+                found=", ".join(dict.fromkeys(lacking)),
+                hint=nearest(lacking[0], self.words) if len(self.words) < 10_000 else None,
+            )
+        return self.vectors[[self._row[word] for word in words]]
+
+    def __repr__(self) -> str:
+        shape = f"{len(self.words):,} words, {self.vectors.shape[1]} dimensions"
+        kind = self.provenance.get("format", "")
+        facts = [f"<Embedding {self.name!r}: {shape}" + (f", {kind}" if kind else "")]
+        if self.missing:
+            facts.append(f"{len(self.missing)} missing ({first_few(self.missing)})")
+        if self.matched:
+            facts.append(f"{len(self.matched)} by another spelling ({first_few(self.matched)})")
+        if self.composed:
+            facts.append(f"{len(self.composed)} composed ({first_few(self.composed)})")
+        return "; ".join(facts) + ">"
+
+
+def embedding_from_rows(
+    rows: Rows,
+    asked: list[str] | None,
+    name: str,
+    where: object,
+    facts: dict[str, Any],
+) -> Embedding:
+    """Choose among the rows read, check them, and say what is missing."""
+    at = {word: row for row, word in enumerate(rows.words)}
+    if asked is None:
+        asked = []
+        found, rules = {word: word for word in rows.words}, dict[str, str]()
+        vectors = rows.vectors
+    else:
+        found, rules = matched_spellings(asked, at)
+        vectors = rows.vectors[[at[spelling] for spelling in found.values()]]
+    if not found:
+        raise InputError(
+            f"none of the {len(asked)} words is in the embedding",
+            where=where,
+            found=first_few(asked, 8),
+            hint=f"it holds {rows.count:,} words of {rows.vectors.shape[1]} dimensions",
+        )
+    chosen = [at[spelling] for spelling in found.values()]
+    for row in chosen:
+        word = rows.words[row]
+        if word in rows.repeats:
+            raise InputError(
+                f"the word {word!r} stands in the file twice",
+                where=where,
+                found=f"{rows.unit}s {rows.places[row]} and {rows.repeats[word]}",
+                valid="one vector per word",
+                hint="remove one of the two",
+            )
+    sums = np.abs(vectors).sum(axis=1, dtype=np.float64)
+    broken = np.flatnonzero(~np.isfinite(sums) | (sums == 0))
+    if len(broken):
+        row = chosen[broken[0]]
+        kind = "only zeros" if sums[broken[0]] == 0 else "NaN or infinite numbers"
+        raise InputError(
+            f"the vector of {rows.words[row]!r} holds {kind}",
+            where=f"{where}, {rows.unit} {rows.places[row]}" if rows.places[row] else where,
+            found=f"{len(broken)} such vectors" if len(broken) > 1 else None,
+            valid="finite numbers, not all zero",
+            hint="a cosine cannot be computed from it; mend the file or drop the word from the list",
+        )
+    notes = notes_of_shared_vectors(found)
+    if rows.skipped:
+        notes.append(
+            f"{len(rows.skipped)} words that are not valid UTF-8 were skipped ({first_few(rows.skipped)})"
+        )
+    made = set(rows.composed)
+    return Embedding(
+        name=name,
+        words=tuple(found),
+        vectors=vectors,
+        provenance={
+            **facts,
+            "dim": int(vectors.shape[1]),
+            "count": rows.count,
+            "sha256_vectors": digest_of_vectors(found.values(), vectors),
+        },
+        matched={word: spelling for word, spelling in found.items() if spelling != word},
+        rules=rules,
+        composed=tuple(word for word, spelling in found.items() if spelling in made),
+        missing=tuple(word for word in asked if word not in found),
+        notes=tuple(notes),
+    )
+
+
+def digest_of_vectors(words: Iterable[str], vectors: np.ndarray) -> str:
+    digest = hashlib.sha256(json.dumps(list(words)).encode())
+    digest.update(np.ascontiguousarray(vectors, vectors.dtype.newbyteorder("<")).data)
+    return digest.hexdigest()
+
+
+def first_few(items: Iterable[Any], most: int = 4) -> str:
+    items = list(items)
+    return ", ".join(map(str, items[:most])) + (", ..." if len(items) > most else "")

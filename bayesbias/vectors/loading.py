@@ -1,0 +1,339 @@
+"""Word vectors out of any common source, reading only the words asked for."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.files import sha256_file
+from bayesbias.basics.progress import reading_bar
+from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows, first_few
+from bayesbias.vectors.gensim import GENSIM_DATA, fetched_from_gensim, from_gensim, from_pickle
+from bayesbias.vectors.readers import arrays, binary, fasttext, formats, text
+from bayesbias.vectors.readers.rows import Rows
+from bayesbias.vectors.spelling import notes_of_shared_vectors, spellings_of, unmatched_words
+from bayesbias.vectors.static import (
+    STATIC_EMBEDDING,
+    shipped_embeddings,
+    static_model,
+    static_tokens,
+    static_vectors,
+)
+
+__all__ = ["load_embedding"]
+
+_HASHED_ALWAYS = 100_000_000  # bytes; hashing more than this would take longer than a binary file's scan
+_INDEX_AFTER = 1.0  # seconds of reading from which on an index is worth its place
+_INDEXED = ("word2vec text", "word2vec binary", "GloVe text")
+
+
+def load_embedding(
+    x: Any,
+    words: Iterable[str] | None = None,
+    *,
+    name: str | None = None,
+    allow_pickle: bool = False,
+    on_invalid_utf8: str = "error",
+    progress: bool | None = None,
+    index: bool | None = None,
+) -> Embedding:
+    """Load word vectors, reading only the words asked for.
+
+    Parameters
+    ----------
+    x : str, path, mapping, Embedding or gensim object
+        The shipped name ``minilm-static``; the path of a file; a name of the gensim-data collection (extra
+        ``gensim``; downloaded once, by gensim, into its own folder); a mapping word -> vector; a gensim
+        ``KeyedVectors`` or a model that has one. Files are told from their content: word2vec text and
+        binary, GloVe text, fastText ``.vec`` and ``.bin``, each of them gzipped too; ``.npz`` with the arrays
+        ``words`` and ``vectors``; safetensors with the tensor ``vectors`` and the metadata entry ``words``,
+        a JSON list; gensim ``.kv`` and ``.model`` files, which are pickles, with ``allow_pickle=True``.
+    words : iterable of str, optional
+        The words wanted. Memory is used for these alone, whatever the size of the file. All words if None.
+        A word that is not there as given is sought in the other spellings of `SEPARATORS` and `CASES`, in
+        their order; what was found instead is recorded in ``matched`` and ``rules``.
+    name : str, optional
+        A short name; by default that of the file without its suffixes.
+    allow_pickle : bool
+        Loading a pickle runs code from the file: allow it for files you trust.
+    on_invalid_utf8 : {"error", "skip"}
+        What to do with a word that is not valid UTF-8. Skipped ones are counted in the notes.
+    progress : bool, optional
+        A bar on stderr for files that take more than two seconds. By default on terminals only.
+    index : bool, optional
+        An index in the user's cache folder (or ``BAYESBIAS_CACHE``) makes the second load of an uncompressed
+        text or word2vec file immediate. None: use one that fits, write one where reading took more
+        than a second. True: write one in any case. False: neither.
+
+    Returns
+    -------
+    Embedding
+        ``provenance["sha256"]`` is that of the file on the disk. It is None for uncompressed binary files of
+        more than 100 MB, where hashing would take several times as long as reading; ``sha256_vectors``,
+        of the words and vectors returned, is always there.
+
+    Raises
+    ------
+    InputError
+        Where the source is unknown, damaged or of another format; where a wanted vector holds NaN, infinite
+        or only zero numbers; where a wanted word stands in the file twice; where no wanted word is found.
+
+    Examples
+    --------
+    >>> e = load_embedding("minilm-static", ["rabbi", "imam", "terrorist"])
+    >>> e
+    <Embedding 'minilm-static': 3 words, 128 dimensions, static tokens>
+    >>> unit = e.vectors / np.linalg.norm(e.vectors, axis=1, keepdims=True)
+    >>> [round(float(s), 2) for s in unit[:2] @ unit[2]]
+    [0.15, 0.32]
+    """
+    asked = _words_asked(words)
+    if on_invalid_utf8 not in ("error", "skip"):
+        raise InputError("unknown value of on_invalid_utf8", found=on_invalid_utf8, valid=["error", "skip"])
+    if isinstance(x, Embedding):
+        return _from_embedding(x, asked, name)
+    if isinstance(x, Mapping):
+        return _from_mapping(x, asked, name)
+    if not isinstance(x, str | os.PathLike):
+        return from_gensim(x, asked, name, {"source": f"a {type(x).__name__} object"})
+    text = os.fspath(x)
+    if isinstance(x, str) and text in shipped_embeddings():
+        return _from_static(asked, name)
+    path = Path(text).expanduser()
+    if not path.exists() and isinstance(x, str) and text in GENSIM_DATA:
+        path, name = fetched_from_gensim(text, progress), name or text
+    if path.is_dir():
+        raise InputError("is a folder, not a vector file", where=path, valid=formats.FORMATS)
+    if not path.exists():
+        raise _unknown_source(text, path)
+    return read_vector_file(path, asked, name, allow_pickle, on_invalid_utf8 == "skip", progress, index)
+
+
+def _words_asked(words: Iterable[str] | None) -> list[str] | None:
+    if words is None:
+        return None
+    if isinstance(words, str):
+        raise InputError("one word was given where a list is expected", found=words, valid="[word, ...]")
+    asked = list(dict.fromkeys(words))
+    odd = [word for word in asked if not isinstance(word, str) or not word.strip()]
+    if odd:
+        raise InputError("is not a word", where="words", found=odd[0], valid="non-empty strings")
+    if not asked:
+        raise InputError(
+            "the list of words is empty", where="words", valid="one word or more, or None for all"
+        )
+    return asked
+
+
+def read_vector_file(
+    path: Path,
+    asked: list[str] | None,
+    name: str | None,
+    allow_pickle: bool,
+    skip_invalid: bool,
+    progress: bool | None,
+    index: bool | None,
+) -> Embedding:
+    from bayesbias.vectors import file_index
+
+    started = time.perf_counter()
+    kind = formats.recognise(path)
+    size = path.stat().st_size
+    name = name or re.sub(r"(\.(txt|bin|vec|kv|model|npz|safetensors|gz|w2v|magnitude))+$", "", path.name)
+    facts: dict[str, Any] = {"source": str(path), "format": kind.format, "bytes": size}
+    if kind.format == "pickle":
+        return from_pickle(path, asked, name, allow_pickle, facts)
+    if kind.compressed:
+        facts["format"] += ", gzipped"
+    wanted = None if asked is None else {spelling for word in asked for spelling in spellings_of(word)}
+    indexable = wanted is not None and index is not False and not kind.compressed and kind.format in _INDEXED
+    if indexable and wanted and (known := file_index.read_indexed(path, kind, wanted)):
+        rows, head = known
+        if not head["skipped"] or skip_invalid:
+            rows.skipped = head["skipped"]
+            facts |= {"sha256": head["sha256"], "index": "used"}
+            return embedding_from_rows(rows, asked, name, path, facts)
+    before = file_index.fingerprint(path)
+    listed: list[Any] | None = [] if indexable else None
+    cheap = kind.compressed or kind.format in ("word2vec text", "GloVe text") or size <= _HASHED_ALWAYS
+    common: dict[str, Any] = {"skip_invalid": skip_invalid}
+    with contextlib.ExitStack() as stack:
+        digest = stack.enter_context(_hashing(path)) if cheap else None
+        tick = stack.enter_context(reading_bar(f"reading {path.name}", size, progress))
+        match kind.format:
+            case "word2vec text" | "GloVe text":
+                rows = text.read_text(path, kind, wanted, tick=tick, listed=listed, **common)
+            case "word2vec binary":
+                rows = binary.read_binary(path, kind, wanted, tick=tick, listed=listed, **common)
+            case "fastText binary":
+                rows = fasttext.read_fasttext(
+                    path, kind, wanted, functools.partial(unmatched_words, asked or []), tick=tick, **common
+                )
+            case "npz":
+                rows = arrays.read_npz(path, wanted, tick=tick)
+            case _:
+                rows = arrays.read_safetensors(path, wanted, tick=tick)
+        facts["sha256"] = digest() if digest else None
+    result = embedding_from_rows(rows, asked, name, path, facts)
+    if listed and (index or time.perf_counter() - started > _INDEX_AFTER):
+        more = {"count": rows.count, "skipped": rows.skipped, "sha256": facts["sha256"]}
+        result.provenance["index"] = file_index.write_index(path, kind, listed, before, more)
+    return result
+
+
+@contextlib.contextmanager
+def _hashing(path: Path) -> Iterator[Callable[[], str]]:
+    """Compute the SHA-256 of a file on a second thread while it is read."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        yield pool.submit(sha256_file, path).result
+
+
+def _from_mapping(x: Mapping[Any, Any], asked: list[str] | None, name: str | None) -> Embedding:
+    where = f"the mapping {name!r}" if name else "the mapping"
+    if not x:
+        raise InputError("is empty", where=where, valid="word -> vector")
+    keys = list(x) if asked is None else [s for word in asked for s in spellings_of(word) if s in x]
+    table: dict[str, np.ndarray] = {}
+    for word in dict.fromkeys(keys):
+        try:
+            vector = np.asarray(x[word], dtype=None if hasattr(x[word], "dtype") else float)
+        except (TypeError, ValueError):
+            vector = np.empty(0)
+        usual = len(next(iter(table.values()))) if table else vector.size
+        if (
+            not isinstance(word, str)
+            or vector.ndim != 1
+            or vector.size != usual
+            or vector.dtype.kind not in "fiu"
+        ):
+            raise InputError(
+                "is not a vector of numbers"
+                if vector.ndim != 1 or not vector.size
+                else "wrong dimension or type",
+                where=f"{where}, key {word!r}",
+                found=f"shape {vector.shape}, type {vector.dtype}",
+                valid=f"strings -> {usual or 'd'} numbers each",
+            )
+        table[word] = vector
+    dtype = np.float32 if table and all(v.dtype == np.float32 for v in table.values()) else np.float64
+    vectors = np.array(list(table.values()) or np.empty((0, 1)), dtype=dtype)
+    rows = Rows(list(table), vectors, [0] * len(table), "key", len(x))
+    return embedding_from_rows(
+        rows, asked, name or "mapping", where, {"source": "a mapping", "format": "mapping"}
+    )
+
+
+def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> Embedding:
+    """Choose words of an embedding; what was matched before stays recorded."""
+    if x.open_vocabulary:
+        return _from_static(asked, name or x.name)
+    if asked is None:
+        return x
+    rows = Rows(list(x.words), x.vectors, [0] * len(x.words), "row", x.provenance.get("count", len(x)))
+    chosen = embedding_from_rows(rows, asked, name or x.name, f"embedding {x.name!r}", x.provenance)
+    found = {word: chosen.matched.get(word, word) for word in chosen.words}
+    source = {word: x.matched.get(spelling, spelling) for word, spelling in found.items()}
+    rules = {
+        word: ", then ".join(dict.fromkeys(r for r in (chosen.rules.get(word), x.rules.get(spelling)) if r))
+        for word, spelling in found.items()
+    }
+    return Embedding(
+        name=chosen.name,
+        words=chosen.words,
+        vectors=chosen.vectors,
+        provenance={
+            **chosen.provenance,
+            "sha256_vectors": digest_of_vectors(source.values(), chosen.vectors),
+        },
+        matched={word: spelling for word, spelling in source.items() if spelling != word},
+        rules={word: rule for word, rule in rules.items() if rule and source[word] != word},
+        composed=tuple(word for word, spelling in found.items() if spelling in x.composed),
+        missing=chosen.missing,
+        notes=tuple([*notes_of_shared_vectors(source), *(note for note in x.notes if "UTF-8" in note)]),
+    )
+
+
+def _unknown_source(text: str, path: Path) -> InputError:
+    folder = path.parent if path.parent.is_dir() else None
+    try:
+        beside = sorted(p.name for p in folder.iterdir() if p.is_file()) if folder else []
+    except OSError:
+        beside = []
+    prefix = text[: len(text) - len(path.name)]
+    options = [*shipped_embeddings(), *GENSIM_DATA, *(prefix + file for file in beside)]
+    looks_like_path = os.sep in text or path.suffix in (
+        ".txt",
+        ".bin",
+        ".vec",
+        ".gz",
+        ".npz",
+        ".kv",
+        ".safetensors",
+    )
+    return InputError(
+        "no such vector file" if looks_like_path else "unknown embedding",
+        found=text,
+        valid=[
+            *shipped_embeddings(),
+            "a gensim-data name such as glove-wiki-gigaword-100",
+            "or the path of a file",
+        ],
+        hint=nearest(text, options) if folder else f"there is no folder {path.parent}",
+    )
+
+
+def _from_static(asked: list[str] | None, name: str | None) -> Embedding:
+    tokenizer, rows, _, card = static_model()
+    where = f"embedding {STATIC_EMBEDDING!r}"
+    facts = {
+        "source": STATIC_EMBEDDING,
+        "format": "static tokens",
+        "sha256": card["sha256"]["model.safetensors"],
+        "licence": card["licence"],
+        "made_from": card["source"],
+    }
+    if asked is None:
+        # whole words of the vocabulary; every other word is made from tokens when it is asked for
+        asked = sorted(token for token in tokenizer.get_vocab() if token.isalpha() and len(token) > 1)
+    spelt = {word: tokenizer.normalizer.normalize_str(word.replace("_", " ")).strip() for word in asked}
+    ids = dict(zip(asked, static_tokens(asked), strict=True))
+    found = [word for word in asked if ids[word]]
+    if not found:
+        raise InputError(
+            f"none of the {len(asked)} words is in the embedding", where=where, found=first_few(asked, 8)
+        )
+    vectors = static_vectors(found)
+    partly = [
+        word for word in found if "[UNK]" in tokenizer.encode(spelt[word], add_special_tokens=False).tokens
+    ]
+    notes = notes_of_shared_vectors({word: spelt[word] for word in found})
+    if partly:
+        notes.append(f"tokens outside the vocabulary were left out of {first_few(partly)}")
+    return Embedding(
+        name=name or STATIC_EMBEDDING,
+        words=tuple(found),
+        vectors=vectors,
+        provenance={
+            **facts,
+            "dim": int(vectors.shape[1]),
+            "count": len(rows),
+            "sha256_vectors": digest_of_vectors((spelt[word] for word in found), vectors),
+        },
+        matched={word: spelt[word] for word in found if spelt[word] != word},
+        rules={word: "as the tokenizer normalises it" for word in found if spelt[word] != word},
+        composed=tuple(word for word in found if len(ids[word]) > 1),
+        missing=tuple(word for word in asked if not ids[word]),
+        notes=tuple(notes),
+        open_vocabulary=True,
+    )

@@ -1,0 +1,144 @@
+"""The reader of word2vec text and GloVe text."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Collection
+from pathlib import Path
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.progress import Tick
+from bayesbias.vectors.readers.rows import (
+    CHUNK_BYTES,
+    HOW_TO_SKIP,
+    Gathered,
+    Kind,
+    Rows,
+    invalid_utf8,
+    is_number,
+    opened,
+    room_for_rows,
+    skip_bytes,
+)
+
+
+def read_text(
+    path: Path,
+    kind: Kind,
+    wanted: Collection[str] | None,
+    *,
+    skip_invalid: bool,
+    tick: Tick,
+    listed: list[tuple[bytes, np.ndarray]] | None = None,
+) -> Rows:
+    """Read word2vec text (with a header) or GloVe text (without one).
+
+    The number of fields is checked on every line, numbers are read on wanted lines only. A token may hold
+    spaces (some of GloVe 840B do): a line is split from the right. `listed` collects words and offsets
+    for the index.
+    """
+    keys = None if wanted is None else {word.encode() for word in wanted}
+    headed = kind.count is not None
+    gathered = Gathered(kind.dim, "<f8", "line", room_for_rows(path, kind, keys, 2))
+    dim, number, blank, offset = kind.dim, int(headed), 0, kind.start
+    count = 0
+    with opened(path, kind.compressed) as (stream, position):
+        skip_bytes(stream, kind.start)
+        left = b""
+        while True:
+            chunk = stream.read(CHUNK_BYTES)
+            lines = (left + chunk).split(b"\n")
+            left = lines.pop() if chunk else b""
+            if not chunk and lines == [b""]:
+                break
+            tokens: list[bytes] = []
+            for line in lines:
+                number += 1
+                # a trailing blank is how word2vec.c and fastText write
+                if line.count(b" ") - line.endswith(b" ") == dim and not line.startswith(b" ") and not blank:
+                    token = line[: line.find(b" ")]
+                elif not line.strip():
+                    blank = blank or number
+                    token = b""
+                else:
+                    if blank:
+                        raise _wrong_length(path, blank, dim, 0, headed)
+                    token = _token_of(path, number, line, dim, headed)
+                tokens.append(token)
+                if token and (keys is None or token in keys):
+                    with contextlib.suppress(UnicodeDecodeError):  # reported for the whole chunk below
+                        gathered.add(token.decode(), _numbers_of(path, number, line, dim), number)
+            count += len(tokens) - tokens.count(b"")
+            blob = b"\n".join(tokens)
+            if not blob.isascii():
+                bad = invalid_utf8(tokens)
+                if bad and not skip_invalid:
+                    place = number - len(tokens) + bad[0] + 1
+                    raise InputError(
+                        "the word is not valid UTF-8",
+                        where=f"{path}, line {place}",
+                        found=tokens[bad[0]],
+                        hint=HOW_TO_SKIP,
+                    )
+                gathered.skipped += [f"line {number - len(tokens) + i + 1}" for i in bad]
+            if listed is not None:
+                starts = np.cumsum([offset, *(len(line) + 1 for line in lines)])
+                listed.append((blob, starts[:-1]))
+                offset = int(starts[-1])
+            tick(position())
+            if not chunk:
+                break
+    if headed and count != kind.count:
+        raise _wrong_count(path, kind, count, "line 1")
+    return gathered.rows(count)
+
+
+def _token_of(path: Path, number: int, line: bytes, dim: int, headed: bool) -> bytes:
+    fields = line.split()
+    surplus = len(fields) - dim - 1
+    # more fields than numbers: a token with spaces, unless they are numbers all
+    if surplus < 0 or (surplus > 0 and all(map(is_number, fields[1:]))):
+        raise _wrong_length(path, number, dim, len(fields) - 1, headed)
+    if surplus == 0:
+        return fields[0]
+    token = line.strip()
+    for _ in range(dim):
+        token = token.rsplit(None, 1)[0]
+    return token
+
+
+def _numbers_of(path: Path, number: int, line: bytes, dim: int) -> list[float]:
+    fields = line.split()[-dim:]
+    try:
+        return [float(text) for text in fields]
+    except ValueError:
+        bad = next(text for text in fields if not is_number(text))
+        raise InputError(
+            "is not a number",
+            where=f"{path}, line {number}",
+            found=bad.decode("utf-8", "replace"),
+            valid="numbers",
+        ) from None
+
+
+def _wrong_length(path: Path, number: int, dim: int, found: int, headed: bool) -> InputError:
+    source = "the header says" if headed else "the other lines hold"
+    return InputError(
+        "wrong dimension",
+        where=f"{path}, line {number}",
+        found=f"{found} numbers" if found else "no numbers",
+        valid=f"a word and {dim} numbers, as {source}",
+        hint="a last line that is too short means a truncated file",
+    )
+
+
+def _wrong_count(path: Path, kind: Kind, found: int, where: str) -> InputError:
+    return InputError(
+        "the header does not fit the file",
+        where=f"{path}, {where}",
+        found=f"{found} words",
+        valid=f"{kind.count} words of {kind.dim} numbers, as the header says",
+        hint="the file is truncated, or its header is wrong",
+    )

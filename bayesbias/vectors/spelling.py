@@ -1,0 +1,69 @@
+"""The spellings in which a word is sought, which of them a source holds, and which words share one."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+__all__ = ["CASES", "SEPARATORS"]
+
+CASES: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("as given", lambda word: word),
+    ("lower case", str.lower),
+    ("Capitalised", str.capitalize),
+    ("Title Case", lambda word: re.sub(r"[^\s_-]+", lambda part: part[0].capitalize(), word)),
+    ("UPPER CASE", str.upper),
+)
+"""Spellings of a word that are tried, in this order; the first one found is used and recorded."""
+SEPARATORS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("", lambda word: word),
+    ("spaces as underscores", lambda word: word.replace(" ", "_")),
+    ("underscores as spaces", lambda word: word.replace("_", " ")),
+    ("hyphens as underscores", lambda word: word.replace("-", "_")),
+    ("hyphens as spaces", lambda word: word.replace("-", " ")),
+    ("spaces and underscores as hyphens", lambda word: re.sub("[ _]", "-", word)),
+)
+"""Ways to write a phrase, in the order tried: every entry of `CASES` for the first, then for the second..."""
+
+
+@functools.lru_cache(maxsize=100_000)
+def spellings_of(word: str) -> dict[str, str]:
+    """Return the spellings of a word in the order tried, each with the rule that makes it."""
+    out: dict[str, str] = {word: "as given"}
+    for way, rewrite in SEPARATORS:
+        phrase = rewrite(word)
+        if way and phrase == word:
+            continue
+        for case, recase in CASES:
+            out.setdefault(recase(phrase), f"{way}, {case}" if way else case)
+    return out
+
+
+def matched_spellings(asked: Iterable[str], known: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return asked word -> word of the source, and asked word -> rule where they differ."""
+    found, rules = {}, {}
+    for word in asked:
+        for spelling, rule in spellings_of(word).items():
+            if spelling in known:
+                found[word] = spelling
+                if spelling != word:
+                    rules[word] = rule
+                break
+    return found, rules
+
+
+def notes_of_shared_vectors(found: Mapping[str, str]) -> list[str]:
+    asked_as: dict[str, list[str]] = {}
+    for word, spelling in found.items():
+        asked_as.setdefault(spelling, []).append(word)
+    return [
+        f"{' and '.join(map(repr, words))} are one word here ({spelling!r}) and share its vector"
+        for spelling, words in asked_as.items()
+        if len(words) > 1
+    ]
+
+
+def unmatched_words(asked: list[str], known: Collection[str]) -> list[str]:
+    found, _ = matched_spellings(asked, known)
+    return [word for word in asked if word not in found]

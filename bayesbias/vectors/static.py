@@ -1,0 +1,113 @@
+"""The static vectors in the package, ``minilm-static``: texts as means of token vectors.
+
+Needs neither torch nor a network; each file is held to its SHA-256.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import data_dir, read_toml
+
+__all__ = ["shipped_embeddings", "static_vectors"]
+
+STATIC_EMBEDDING = "minilm-static"
+
+
+def shipped_embeddings() -> list[str]:
+    """Return the names of the embeddings in the package, which need no network.
+
+    Examples
+    --------
+    >>> shipped_embeddings()
+    ['minilm-static']
+    """
+    return sorted(path.parent.name for path in data_dir("embeddings").glob("*/MODEL.toml"))
+
+
+def static_vectors(texts: Sequence[str]) -> np.ndarray:
+    """Return ``minilm-static`` vectors of words, phrases or sentences: the mean of their token vectors.
+
+    Needs neither torch nor a network. Unknown tokens are left out; underscores count as spaces; the
+    tokenizer ignores case and accents.
+
+    Parameters
+    ----------
+    texts : sequence of str, length n
+
+    Returns
+    -------
+    ndarray, shape (n, 128), float32
+        Not normalised.
+
+    Raises
+    ------
+    InputError
+        Naming the texts without one known token.
+
+    Examples
+    --------
+    >>> static_vectors(["a nurse", "The nurse is a doctor."]).shape
+    (2, 128)
+    """
+    ids = static_tokens(texts)
+    empty = [text for text, tokens in zip(texts, ids, strict=True) if not tokens]
+    if empty:
+        raise InputError(
+            "no token of some texts is known", where=STATIC_EMBEDDING, found=", ".join(map(repr, empty[:12])),
+            valid="text in a script that the English tokenizer knows",
+        )  # fmt: skip
+    _, rows, scales, _ = static_model()
+    out = np.empty((len(ids), rows.shape[1]), dtype=np.float32)
+    for first in range(0, len(ids), 4096):  # the tokens of a million sentences would not fit memory
+        part = ids[first : first + 4096]
+        flat = np.concatenate([np.asarray(tokens) for tokens in part])
+        lengths = np.array([len(tokens) for tokens in part])
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        sums = np.add.reduceat(rows[flat] * scales[flat, None], starts, axis=0)
+        out[first : first + 4096] = sums / lengths[:, None]
+    return out
+
+
+@functools.cache
+def static_model() -> tuple[Any, np.ndarray, np.ndarray, dict[str, Any]]:
+    """Return tokenizer, int8 rows, scales and card, each file held to its SHA-256."""
+    from safetensors.numpy import load
+    from tokenizers import Tokenizer
+
+    folder = data_dir("embeddings") / STATIC_EMBEDDING
+    card = read_toml(folder / "MODEL.toml")
+    content = {}
+    for file, expected in card["sha256"].items():
+        content[file] = (folder / file).read_bytes()
+        if (found := hashlib.sha256(content[file]).hexdigest()) != expected:
+            raise InputError(
+                "the shipped file was changed or damaged",
+                where=folder / file,
+                found=found,
+                valid=expected,
+                hint="install bayesbias again",
+            )
+    tensors = load(content["model.safetensors"])
+    tokenizer = Tokenizer.from_str(content["tokenizer.json"].decode())
+    return tokenizer, tensors["vectors"], tensors["scales"], card
+
+
+def static_tokens(texts: Sequence[str]) -> list[list[int]]:
+    """Return the token ids of each text, without unknown tokens; an empty list where none is known."""
+    if isinstance(texts, str):
+        raise InputError("one text was given where a list is expected", found=texts, valid="[text, ...]")
+    tokenizer, *_ = static_model()
+    unknown = tokenizer.token_to_id("[UNK]")
+    plain = [text.replace("_", " ") for text in texts]
+    if len(plain) < 2000:  # a batch starts threads, which later forks would complain about
+        encoded = [tokenizer.encode(text, add_special_tokens=False) for text in plain]
+    else:
+        encoded = tokenizer.encode_batch_fast(plain, add_special_tokens=False)
+    return [[i for i in one.ids if i != unknown] for one in encoded]

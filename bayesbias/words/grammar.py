@@ -1,0 +1,168 @@
+"""Sentence grammar: kinds of words, their forms, and the bleached sentences made of them.
+
+The rules, the templates and the kinds of the published words lie in ``wordlists/seat``.
+
+Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, and the tests published with it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.files import data_dir, read_toml
+
+# Kind and stated forms of each word.
+KindsOfWords = dict[str, tuple[str, dict[str, str]]]
+BARE_TEMPLATE = "{word}"
+_COUNT_NOUNS = ("person", "thing")
+_FORMS = ("word", "article", "singular", "plural")
+_HOW_TO_STATE_KINDS = (
+    "state it in a table [kinds] of the word list, or as an argument, such as "
+    "kinds = {{'person': [{word!r}]}}; of a count noun the forms may be stated as well: "
+    "{{'word': 'knives', 'singular': 'knife', 'plural': 'knives', 'article': 'a'}}"
+)
+
+
+def bleached_sentences(word: str, kind: str, forms: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    slots = {"word": word}
+    if kind in _COUNT_NOUNS:
+        singular = forms.get("singular", word)
+        slots |= {"singular": singular, "plural": forms.get("plural") or _plural_of(singular)}
+        slots["a"] = forms.get("article") or article_of(singular)
+    return [(word, t, fill_template(t, slots)) for t in seat_data("templates")["templates"][kind]]
+
+
+def fill_template(template: str, slots: Mapping[str, str]) -> str:
+    sentence = template.format_map(slots)
+    return sentence[:1].upper() + sentence[1:]
+
+
+def article_of(singular: str) -> str:
+    rules = seat_data("forms")["article"]
+    first = re.split(r"[\s-]", singular, maxsplit=1)[0]
+    for article in ("a", "an"):
+        if first in rules[article]:
+            return article
+    return "an" if first[:1].lower() in rules["vowels"] else "a"
+
+
+def _plural_of(singular: str) -> str:
+    rules = seat_data("forms")["plural"]
+    head, of, rest = singular.partition(" of ")  # woman of color, women of color
+    before, blank, noun = head.rpartition(" ")
+    if noun in rules["irregular"]:
+        noun = rules["irregular"][noun]
+    elif noun.endswith(tuple(rules["es_after"])) and noun not in rules["same"]:
+        noun += "es"
+    elif re.search("[^aeiou]y$", noun):
+        noun = f"{noun[:-1]}ies"
+    elif noun not in rules["same"]:
+        noun += "s"
+    return f"{before}{blank}{noun}{of}{rest}"
+
+
+def recognised_sentences(sentences: list[str]) -> list[tuple[str, str, str]]:
+    made = _sentences_of_published_words()
+    if all(sentence in made for sentence in sentences):
+        return [(*made[sentence], sentence) for sentence in sentences]
+    return [(sentence, BARE_TEMPLATE, sentence) for sentence in sentences]
+
+
+@functools.cache
+def seat_data(name: str) -> dict[str, Any]:
+    return read_toml(data_dir("wordlists") / "seat" / f"{name}.toml")
+
+
+@functools.cache
+def published_kinds() -> KindsOfWords:
+    """Return kind and stated forms of every word of the published tests."""
+    return read_kinds(seat_data("words")["kinds"], "wordlists/seat/words.toml, kinds")
+
+
+@functools.cache
+def _sentences_of_published_words() -> dict[str, tuple[str, str]]:
+    """Return word and template of every sentence that the published words can make."""
+    out = {}
+    for word, (kind, forms) in published_kinds().items():
+        for _, template, sentence in bleached_sentences(word, kind, forms):
+            out[sentence] = (word, template)
+        for template in seat_data("templates")["unbleached"].get(kind, ()):
+            out[fill_template(template, {"word": word})] = (word, template)
+    return out
+
+
+def stated_kinds(kinds: Any) -> KindsOfWords:
+    """Read the argument `kinds`."""
+    if kinds is None:
+        return {}
+    if isinstance(kinds, str | os.PathLike):
+        table = read_toml(Path(kinds))
+        if "kinds" not in table:
+            raise InputError("has no table [kinds]", where=kinds, found=sorted(table))
+        return read_kinds(table["kinds"], f"{os.fspath(kinds)}, kinds")
+    return read_kinds(kinds, "kinds")
+
+
+def read_kinds(table: Any, where: str) -> KindsOfWords:
+    known = seat_data("templates")["templates"]
+    if not isinstance(table, Mapping):
+        raise InputError("must be a table of kinds, each with a list of words", where=where, found=table)
+    out: KindsOfWords = {}
+    for kind, words in table.items():
+        if kind not in known:
+            raise InputError(
+                "unknown kind", where=where, found=kind, valid=known, hint=nearest(str(kind), known)
+            )
+        if not isinstance(words, list | tuple):
+            raise InputError("must be a list of words", where=f"{where}, {kind}", found=words)
+        for i, item in enumerate(words, start=1):
+            here = f"{where}, {kind}, number {i}"
+            forms = dict(item) if isinstance(item, Mapping) else {"word": item}
+            if "word" not in forms or set(forms) - set(_FORMS):
+                raise InputError(
+                    "must be a word, or a table of its forms", where=here, found=item, valid=_FORMS
+                )
+            for value in forms.values():
+                check_texts([value], 1, here)
+            if len(forms) > 1 and kind not in _COUNT_NOUNS:
+                raise InputError("only count nouns have forms", where=here, found=item, valid=_COUNT_NOUNS)
+            if forms.get("article", "a") not in ("a", "an"):
+                raise InputError("unknown article", where=here, found=forms["article"], valid="a, an")
+            word = forms.pop("word")
+            if word in out:
+                raise InputError(f"the word is listed before, as {out[word][0]}", where=here, found=word)
+            out[word] = (kind, forms)
+    return out
+
+
+def check_kinds_known(words: list[str], known: Mapping[str, Any], where: str) -> None:
+    unknown = [word for word in dict.fromkeys(words) if word not in known]
+    if unknown:
+        rest = f" and of {len(unknown) - 8} more" if len(unknown) > 8 else ""
+        raise InputError(
+            f"the kind is not known of {', '.join(map(repr, unknown[:8]))}{rest}",
+            where=where,
+            valid=", ".join(seat_data("templates")["templates"]),
+            hint=_HOW_TO_STATE_KINDS.format(word=unknown[0]),
+        )
+
+
+def check_texts(values: Any, count: int, where: str) -> None:
+    if not isinstance(values, list) or not values:
+        found = type(values).__name__ if values != [] else "an empty list"
+        raise InputError("must be a list of one or more texts", where=where, found=found)
+    for i, value in enumerate(values, start=1):
+        if not isinstance(value, str) or not value.strip():
+            raise InputError(
+                "must be a text, and not an empty one", where=f"{where}, number {i}", found=value
+            )
+    if len(values) != count:
+        raise InputError(
+            "there must be one for each example", where=where, found=len(values), valid=str(count)
+        )

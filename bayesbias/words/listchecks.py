@@ -1,0 +1,161 @@
+"""What every file of words is asked: its form, what it says about itself, its keys and its words.
+
+A check adds what is wrong to a list of problems and goes on, so that all can be told at once.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.words.wordlist import NOT_STATED
+
+LIST_SCHEMA = 1
+ABOUT_KEYS = ("schema", "name", "title", "language", "source", "edits", "disagreements")
+_ONE_WORD = "with one, the spread between words cannot be told from the word's own"
+
+
+def read_about(data: Mapping[str, Any], name: str, where: str, problems: list[InputError]) -> dict[str, Any]:
+    """Read what a list says about itself."""
+    schema = data.get("schema")
+    if type(schema) is not int or schema != LIST_SCHEMA:
+        problem = "is missing" if schema is None else "is a form of word list this version cannot read"
+        problems.append(InputError(problem, where=f"{where}, schema", found=schema, valid=str(LIST_SCHEMA)))
+    about: dict[str, Any] = {}
+    for key in ("name", "title", "language", "source"):
+        value = data.get(key)
+        if isinstance(value, str) and value.strip():
+            about[key] = value.strip()
+            continue
+        if value is not None:
+            problems.append(
+                InputError(
+                    "must be a text that is not empty", where=f"{where}, {key}", found=shortened(value)
+                )
+            )
+        about[key] = {"name": name, "title": about.get("name")}.get(key, NOT_STATED)
+    for key in ("edits", "disagreements"):
+        value = data.get(key, ())
+        if not isinstance(value, list | tuple) or not all(isinstance(s, str) and s.strip() for s in value):
+            problems.append(
+                InputError("must be a list of sentences", where=f"{where}, {key}", found=shortened(value))
+            )
+            value = ()
+        about[key] = tuple(s.strip() for s in value)
+    return about
+
+
+def checked_words(
+    value: Any, where: str, problems: list[InputError], owner: str, noun: str
+) -> tuple[str, ...]:
+    """Check one list of words; what is wrong with it is added to `problems`."""
+    if value is None:
+        problems.append(InputError("is missing", where=where, valid="a list of at least two words"))
+        return ()
+    if not isinstance(value, list | tuple):
+        problems.append(
+            InputError(
+                "must be a list of words", where=where, found=shortened(value), valid='["word", "word"]'
+            )
+        )
+        return ()
+    good = []
+    for number, word in enumerate(value, start=1):
+        problem = _word_problem(word)
+        if problem:
+            problems.append(
+                InputError(problem, where=f"{where}, word number {number}", found=shortened(word))
+            )
+        else:
+            good.append(word)
+    for word in repeated_items(good):
+        problems.append(
+            InputError(
+                f"the word is listed {good.count(word)} times",
+                where=where,
+                found=word,
+                valid="each word once",
+            )
+        )
+    if not value:
+        problems.append(InputError("the list is empty", where=where, valid="at least two words"))
+    elif len(value) == 1:
+        problems.append(
+            InputError(f"{owner} needs at least two {noun}: {_ONE_WORD}", where=where, found=list(value))
+        )
+    return tuple(good)
+
+
+def _word_problem(word: Any) -> str | None:
+    if not isinstance(word, str):
+        return "a word must be a text in quotation marks"
+    if not word.strip():
+        return "a word is empty"
+    if word != word.strip():
+        return "a word begins or ends with a blank"
+    if any(unicodedata.category(c) in ("Cc", "Zl", "Zp") for c in word):
+        return "a word holds a tab, a line break or another control character"
+    return None
+
+
+def checked_sets(data: Mapping[str, Any], key: str, where: str, problems: list[InputError]) -> tuple:
+    value = data.get(key, ())
+    if not isinstance(value, list | tuple):
+        problems.append(
+            InputError("must be a list of lists of words", where=f"{where}, {key}", found=shortened(value))
+        )
+        return ()
+    return tuple(
+        checked_words(words, f"{where}, {key}, set number {i}", problems, "a set", "words")
+        for i, words in enumerate(value, start=1)
+    )
+
+
+def checked_spellings(value: Any, where: str, problems: list[InputError]) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        problems.append(
+            InputError(
+                'must be a table of lines such as bluebell = "blue-bell"', where=where, found=shortened(value)
+            )
+        )
+        return {}
+    for word, spelling in value.items():
+        problem = _word_problem(word) or _word_problem(spelling)
+        if problem:
+            problems.append(InputError(problem, where=f"{where}, {word}", found=shortened(spelling)))
+    return {str(word): str(spelling) for word, spelling in value.items()}
+
+
+def check_known_keys(
+    data: Mapping[Any, Any],
+    known: tuple[str, ...],
+    where: str,
+    problems: list[InputError],
+    valid: tuple[str, ...] | None = None,
+) -> None:
+    for key in data:
+        if key not in known:
+            problems.append(
+                InputError(
+                    "unknown key",
+                    where=f"{where}, {key}",
+                    valid=", ".join(valid or known),
+                    hint=nearest(str(key), valid or known),
+                )
+            )
+
+
+def repeated_items(items: Iterable[str]) -> list[str]:
+    """Return what occurs more than once, each once, in order."""
+    counts: dict[str, int] = {}
+    for item in items:
+        counts[item] = counts.get(item, 0) + 1
+    return [item for item, count in counts.items() if count > 1]
+
+
+def shortened(value: Any) -> Any:
+    """Return a value as it may be shown in a message: long ones by their beginning."""
+    text = repr(value)
+    return value if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,286 @@
+"""Noun pairs and professions, and the sentences that are made of them.
+
+Source: Bhaskaran & Bhallamudi (2019), Good Secretaries, Bad Truck Drivers? Occupational Gender Stereotypes in
+Sentiment Analysis, section 3.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import string
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.files import find_toml, parse_toml, read_bytes
+from bayesbias.words.grammar import article_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Occupations", "load_occupations", "occupation_sentences"]
+
+GENDERS = ("male", "female")
+SENTENCE_COLUMNS = ("sentence", "noun_pair", "noun", "gender", "profession", "category", "control")
+_TEMPLATE = "{noun} is {a} {profession}."
+_UNSTATED = "not stated"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Occupations:
+    """Noun pairs, professions and the template that makes sentences of them.
+
+    Attributes
+    ----------
+    name : str
+    source : str
+        Where the words come from.
+    origin : str
+        The file.
+    noun_pairs : pandas.DataFrame
+        ``noun_pair, male, female, template``.
+    professions : pandas.DataFrame
+        ``profession, category, article, earnings, female_share``; the last two missing (NA) where not stated.
+    control : str
+        What stands for a profession in the control sentences.
+    categories : dict
+        Category -> what it means.
+    """
+
+    name: str
+    source: str
+    origin: str
+    noun_pairs: pd.DataFrame
+    professions: pd.DataFrame
+    control: str
+    categories: dict[str, str]
+
+    def sentences(self, *, control: bool = False) -> pd.DataFrame:
+        """Return the sentences, see `occupation_sentences`."""
+        import pandas as pd
+
+        rows = []
+        words = [
+            (*row, False)
+            for row in self.professions[["profession", "category", "article"]].itertuples(index=False)
+        ]
+        checks = [(self.control, "control", article_of(self.control), True)]
+        pairs = list(self.noun_pairs.itertuples(index=False))
+        for group in (words, checks) if control else (words,):
+            for gender in GENDERS:
+                for profession, category, article, is_control in group:
+                    for pair in pairs:
+                        noun = getattr(pair, gender)
+                        text = pair.template.format(noun=noun, a=article, profession=profession)
+                        rows.append((text, pair.noun_pair, noun, gender, profession, category, is_control))
+        return pd.DataFrame(rows, columns=list(SENTENCE_COLUMNS))
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of all sentences, the control sentences included."""
+        return hashlib.sha256("\n".join(self.sentences(control=True)["sentence"]).encode("utf-8")).hexdigest()
+
+    @property
+    def earnings(self) -> dict[str, float]:
+        """Profession -> median weekly earnings, of the professions for which they are stated."""
+        known = self.professions.dropna(subset="earnings")
+        return {p: float(e) for p, e in zip(known["profession"], known["earnings"], strict=True)}
+
+    def __repr__(self) -> str:
+        n, m = len(self.noun_pairs), len(self.professions)
+        return f"<Occupations {self.name!r}: {n} noun pairs, {m} professions, {2 * n * m} sentences and {2 * n} controls>"
+
+
+def load_occupations(
+    source: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
+) -> Occupations:
+    """Load noun pairs, professions and a template.
+
+    Parameters
+    ----------
+    source : str, path, mapping or Occupations
+        ``"occupations"``, the published list; the path of a TOML file of the same form as
+        ``wordlists/sentiment/occupations.toml``, which may be copied; or its content as a mapping.
+
+        ``noun_pairs`` (each ``male``, ``female`` and perhaps a ``template``) and ``professions`` (names, or
+        tables with ``name`` and perhaps ``category``, ``article``, ``earnings``, ``female_share``) are
+        needed. ``template`` holds ``{noun}``, ``{profession}`` and perhaps ``{a}``, which becomes a or an.
+
+    Returns
+    -------
+    Occupations
+
+    Raises
+    ------
+    InputError
+        Naming file and key, where something is missing, unknown or stated twice.
+
+    Examples
+    --------
+    >>> load_occupations()
+    <Occupations 'occupations': 20 noun pairs, 20 professions, 800 sentences and 40 controls>
+    >>> own = load_occupations({"noun_pairs": [{"male": "He", "female": "She"}], "professions": ["engineer"]})
+    >>> own.sentences()["sentence"].tolist()
+    ['He is an engineer.', 'She is an engineer.']
+    """
+    import pandas as pd
+
+    if isinstance(source, Occupations):
+        return source
+    if isinstance(source, Mapping):
+        data, where, name = dict(source), "occupations", "own"
+    else:
+        path = find_toml(source, "wordlists/sentiment", "list of occupations")
+        where = f"wordlists/sentiment/{path.name}" if path.stem == os.fspath(source) else str(path)
+        data, name = parse_toml(read_bytes(path), where), path.stem
+    valid = (
+        "schema", "name", "source", "edits", "disagreements", "template", "control", "noun_pairs", "professions",
+        "categories",
+    )  # fmt: skip
+    _check_keys(data, ("noun_pairs", "professions"), valid, where)
+    if data.get("schema", 1) != 1:
+        raise InputError("unknown schema", where=f"{where}, schema", found=data["schema"], valid="1")
+    template = _template(data.get("template", _TEMPLATE), f"{where}, template")
+    control = _text(data.get("control", "person"), f"{where}, control")
+    categories = data.get("categories", {})
+    if not isinstance(categories, Mapping):
+        raise InputError("must be a table", where=f"{where}, categories", found=categories)
+
+    pairs = []
+    for i, item in enumerate(_listed(data["noun_pairs"], f"{where}, noun_pairs"), start=1):
+        here = f"{where}, noun_pairs, number {i}"
+        if not isinstance(item, Mapping):
+            raise InputError(
+                "must be a table", where=here, found=item, valid='{ male = "...", female = "..." }'
+            )
+        _check_keys(item, GENDERS, (*GENDERS, "template"), here)
+        male, female = (_text(item[gender], f"{here}, {gender}") for gender in GENDERS)
+        own = _template(item["template"], f"{here}, template") if "template" in item else template
+        pairs.append((f"{male} / {female}", male, female, own))
+    rows = []
+    for i, item in enumerate(_listed(data["professions"], f"{where}, professions"), start=1):
+        here = f"{where}, professions, number {i}"
+        item = {"name": item} if isinstance(item, str) else item
+        if not isinstance(item, Mapping):
+            raise InputError("must be a text or a table", where=here, found=item)
+        _check_keys(item, ("name",), ("name", "category", "article", "earnings", "female_share"), here)
+        word = _text(item["name"], f"{here}, name")
+        category = _text(item.get("category", _UNSTATED), f"{here}, category")
+        if categories and category not in (*categories, _UNSTATED):
+            raise InputError(
+                "unknown category", where=f"{here}, category", found=category, valid=categories,
+                hint=nearest(category, categories),
+            )  # fmt: skip
+        article = _text(item.get("article", article_of(word)), f"{here}, article")
+        numbers = [
+            _number(item, key, most, here) for key, most in (("earnings", math.inf), ("female_share", 100))
+        ]
+        rows.append((word, category, article, *numbers))
+    frame = pd.DataFrame(rows, columns=["profession", "category", "article", "earnings", "female_share"])
+    frame = frame.astype({"earnings": "Float64", "female_share": "Float64"})
+    nouns = pd.DataFrame(pairs, columns=["noun_pair", "male", "female", "template"])
+    said_name, said_source = data.get("name", name), data.get("source", "")
+    for value, key in ((said_name, "name"), (said_source, "source")):
+        if not isinstance(value, str):
+            raise InputError("must be a text", where=f"{where}, {key}", found=value)
+    out = Occupations(said_name, said_source, where, nouns, frame, control, dict(categories))
+    for column, label in (("noun_pair", "noun pair"), ("profession", "profession")):
+        values = (nouns if column == "noun_pair" else frame)[column]
+        if values.duplicated().any():
+            raise InputError(
+                f"a {label} is listed twice", where=where, found=values[values.duplicated()].iloc[0]
+            )
+    made = out.sentences(control=True)["sentence"]
+    if made.duplicated().any():
+        raise InputError(
+            "a sentence is made twice", where=where, found=made[made.duplicated()].iloc[0],
+            valid="nouns and professions that differ, and a control that is none of the professions",
+        )  # fmt: skip
+    return out
+
+
+def occupation_sentences(
+    source: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations", *, control: bool = False
+) -> pd.DataFrame:
+    """Return the sentences of the test bench.
+
+    Parameters
+    ----------
+    source
+        What `load_occupations` takes.
+    control : bool
+        Whether to add the control sentences, in which ``person`` stands for the profession.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``sentence, noun_pair, noun, gender`` (male or female)``, profession, category, control`` (bool).
+        First all male sentences, professions outer and nouns inner, then all female ones in the same order;
+        then the control sentences likewise. That is the published order: row i and row i + 400 are a pair.
+
+    Examples
+    --------
+    >>> sentences = occupation_sentences(control=True)
+    >>> sentences.loc[[0, 400, 800], ["sentence", "noun_pair", "gender", "profession"]].values.tolist()[1:]
+    [['She is a doctor.', 'He / She', 'female', 'doctor'], ['He is a person.', 'He / She', 'male', 'person']]
+    """
+    return load_occupations(source).sentences(control=control)
+
+
+def _check_keys(data: Mapping[str, Any], needed: Iterable[str], valid: Sequence[str], where: str) -> None:
+    for key in data:
+        if key not in valid:
+            raise InputError(
+                "unknown key", where=where, found=key, valid=valid, hint=nearest(str(key), valid)
+            )
+    lacking = [key for key in needed if key not in data]
+    if lacking:
+        raise InputError("lacks a key", where=where, found=list(data), valid=lacking)
+
+
+def _listed(value: Any, where: str) -> list[Any]:
+    if not isinstance(value, list | tuple) or not value:
+        raise InputError("must be a list that is not empty", where=where, found=value)
+    return list(value)
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError("must be a text, and not an empty one", where=where, found=value)
+    return value.strip()
+
+
+def _number(item: Mapping[str, Any], key: str, most: float, where: str) -> float | None:
+    value = item.get(key)
+    if value is None:
+        return None
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not 0 <= value <= most
+        or value == math.inf
+    ):
+        limit = "a number of 0 or more" if most == math.inf else f"a number from 0 to {most:g}"
+        raise InputError("is out of range", where=f"{where}, {key}", found=value, valid=limit)
+    return float(value)
+
+
+def _template(value: Any, where: str) -> str:
+    text = _text(value, where)
+    try:
+        parts = list(string.Formatter().parse(text))
+    except ValueError as error:
+        raise InputError(f"is not a template: {error}", where=where, found=text) from None
+    fields = [name for _, name, _, _ in parts if name is not None]
+    plain = all(not spec and not conversion for _, name, spec, conversion in parts if name is not None)
+    if set(fields) - {"a"} != {"noun", "profession"} or not plain:
+        raise InputError(
+            "does not hold the right fields",
+            where=where,
+            found=text,
+            valid="{noun} and {profession}, and perhaps {a}",
+        )
+    return text

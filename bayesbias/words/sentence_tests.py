@@ -1,0 +1,233 @@
+"""A sentence test as a value, and the file in the published format that it is read from and written to.
+
+A test has two sets of targets and two of attributes. Every sentence keeps the word and the template it was
+made of, so that both can enter a model as effects.
+
+Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, and the tests published with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.files import read_bytes, whole_file
+from bayesbias.words.grammar import check_texts, recognised_sentences
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SentenceTest", "read_test", "write_test"]
+
+SETS = ("targ1", "targ2", "attr1", "attr2")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SentenceTest:
+    """Two sets of targets and two of attributes, as sentences or as words.
+
+    Made by :func:`sentence_test` and :func:`read_test`, not by hand.
+
+    Parameters
+    ----------
+    name : str
+        The name of the test, such as ``"sent-weat6"``; of a file, its name without the ending.
+    categories : dict
+        ``{set: what its examples stand for}``, in the order targ1, targ2, attr1, attr2.
+    frame : pandas.DataFrame
+        One row for each example, set after set, in the order of the test: ``set`` (categorical),
+        ``category``, ``word`` (as in the word list), ``template`` (as in ``wordlists/seat``; ``{word}``
+        for the bare word) and ``sentence``.
+    origin : str
+        The word list or the file that it was made of.
+
+    Examples
+    --------
+    >>> from bayesbias import sentence_test
+    >>> test = sentence_test("sent-weat6")
+    >>> test
+    <SentenceTest sent-weat6: MaleNames 64, FemaleNames 64 | Career 101, Family 112>
+    >>> test.frame.iloc[-1].tolist()
+    ['attr2', 'Family', 'relatives', '{plural} are things.', 'Relatives are things.']
+    """
+
+    name: str
+    categories: dict[str, str]
+    frame: pd.DataFrame
+    origin: str
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The number of examples in each set."""
+        counts = self.frame["set"].value_counts()
+        return {name: int(counts[name]) for name in SETS}
+
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the test in the published format: the same for the same categories and examples."""
+        return hashlib.sha256(published_json(self).encode("utf-8")).hexdigest()
+
+    def sentences(self, name: str) -> list[str]:
+        """Return the examples of one set, in order.
+
+        Parameters
+        ----------
+        name : {"targ1", "targ2", "attr1", "attr2"}
+            The set.
+
+        Examples
+        --------
+        >>> from bayesbias import sentence_test
+        >>> sentence_test("heilman_double_bind_competent_one_sentence").sentences("attr2")[0]
+        'The engineer is incompetent.'
+        """
+        if name not in SETS:
+            raise InputError("unknown set", found=name, valid=SETS, hint=nearest(str(name), SETS))
+        return self.frame.loc[self.frame["set"] == name, "sentence"].tolist()
+
+    def __repr__(self) -> str:
+        said = [f"{self.categories[name]} {count}" for name, count in self.sizes.items()]
+        return f"<SentenceTest {self.name}: {said[0]}, {said[1]} | {said[2]}, {said[3]}>"
+
+
+def read_test(path: str | os.PathLike[str]) -> SentenceTest:
+    """Read a test in the published format.
+
+    The file holds one JSON object with the keys ``targ1``, ``targ2``, ``attr1`` and ``attr2``, each with
+    ``category``, a text, and ``examples``, a list of texts (words, sentences or whole paragraphs).
+
+    A set may also say which word and template each example was made of, in lists ``words`` and
+    ``templates`` of the same length. Without them, a set all of whose sentences could have been made of
+    words of the published tests gets those words and templates; in any other set every example
+    is a word of its own, with the template ``{word}``.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; its name without the ending becomes the name of the test.
+
+    Returns
+    -------
+    SentenceTest
+
+    Raises
+    ------
+    InputError
+        Where the file does not hold such an object, naming the key and the number of the example.
+
+    Examples
+    --------
+    >>> from bayesbias import sentence_test
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "mine.jsonl"
+    >>> _ = write_test(sentence_test("sent-weat7"), path)
+    >>> read_test(path)
+    <SentenceTest mine: Math 72, Arts 82 | MaleTerms 80, FemaleTerms 80>
+    """
+    path = Path(path)
+    try:
+        data = json.loads(read_bytes(path).decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError("is not valid UTF-8", where=path, found=error.object[error.start :][:4]) from None
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"is not one JSON object: {error.msg}", where=f"{path}, line {error.lineno}, column {error.colno}"
+        ) from None
+    _check_keys(data, SETS, (), str(path))
+    categories, rows = [], []
+    for name in SETS:
+        where, part = f"{path}, {name}", data[name]
+        _check_keys(part, ("category", "examples"), ("words", "templates"), where)
+        if not isinstance(part["category"], str) or not part["category"].strip():
+            raise InputError("must be a text", where=f"{where}, category", found=part["category"])
+        for key in set(part) - {"category"}:
+            check_texts(part[key], len(part["examples"]), f"{where}, {key}")
+        if ("words" in part) != ("templates" in part):
+            raise InputError("words and templates are stated both or neither", where=where)
+        categories.append(part["category"])
+        if "words" in part:
+            rows.append(list(zip(part["words"], part["templates"], part["examples"], strict=True)))
+        else:
+            rows.append(recognised_sentences(part["examples"]))
+    return assembled_test(path.stem, categories, rows, str(path))
+
+
+def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool = False) -> Path:
+    """Write a test in the published format, whole or not at all.
+
+    Parameters
+    ----------
+    test : SentenceTest
+        The test.
+    path : str or path
+        The file.
+    parts : bool
+        Whether to write the word and template of each sentence too, which the published format does not
+        know. :func:`read_test` reads them; other programs may not.
+
+    Returns
+    -------
+    pathlib.Path
+        The path written. Without `parts` the file equals the published one byte for byte (but for a
+        line end that weat5 has at its end).
+
+    Raises
+    ------
+    InputError
+        Where it cannot be written.
+
+    Examples
+    --------
+    >>> from bayesbias import sentence_test
+    >>> import tempfile
+    >>> path = write_test(sentence_test("weat6"), Path(tempfile.mkdtemp()) / "weat6.jsonl")
+    >>> path.read_text(encoding="utf-8").split()[:6]
+    ['{', '"targ1":', '{', '"category":', '"MaleNames",', '"examples":']
+    """
+    with whole_file(path) as temporary:
+        temporary.write_text(published_json(test, parts), encoding="utf-8", newline="\n")
+    return Path(path)
+
+
+def _check_keys(data: Any, needed: tuple[str, ...], more: tuple[str, ...], where: str) -> None:
+    if not isinstance(data, dict):
+        raise InputError("must be a JSON object", where=where, found=type(data).__name__, valid=needed)
+    for key in data:
+        if key not in (*needed, *more):
+            raise InputError(
+                "unknown key",
+                where=where,
+                found=key,
+                valid=(*needed, *more),
+                hint=nearest(key, (*needed, *more)),
+            )
+    missing = [key for key in needed if key not in data]
+    if missing:
+        raise InputError("lacks a key", where=where, found=list(data), valid=missing)
+
+
+def assembled_test(
+    name: str, categories: list[str], rows: list[list[tuple[str, str, str]]], origin: str
+) -> SentenceTest:
+    import pandas as pd
+
+    named = dict(zip(SETS, categories, strict=True))
+    flat = [(which, named[which], *row) for which, each in zip(SETS, rows, strict=True) for row in each]
+    frame = pd.DataFrame(flat, columns=["set", "category", "word", "template", "sentence"])
+    frame["set"] = pd.Categorical(frame["set"], categories=SETS)
+    return SentenceTest(name, named, frame, origin)
+
+
+def published_json(test: SentenceTest, parts: bool = False) -> str:
+    data: dict[str, dict[str, Any]] = {}
+    for name in SETS:
+        rows = test.frame[test.frame["set"] == name]
+        data[name] = {"category": test.categories[name], "examples": rows["sentence"].tolist()}
+        if parts:
+            data[name] |= {"words": rows["word"].tolist(), "templates": rows["template"].tolist()}
+    return json.dumps(data, indent=2, ensure_ascii=False)
