@@ -165,4 +165,5 @@ def cache_dir() -> Path:
 
 
 def sha256_text(text: str) -> str:
+    """Hash a text as UTF-8; 64 hexadecimal digits."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()

@@ -24,6 +24,7 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NU
 
 
 def describe_error(error: BaseException) -> str:
+    """Say an error in one line: our own by its message, any other by its type too."""
     return str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
 
 
@@ -68,9 +69,11 @@ class Processes:
             slot.shutdown(wait=True, cancel_futures=True)
 
     def room(self, task: Task) -> bool:
+        """Whether a worker is free for the task now."""
         return len(self.holds) < len(self.slots)
 
     def submit(self, task: Task) -> Any:
+        """Hand the task to a worker and return its future."""
         free = next(number for number in range(len(self.slots)) if number not in self.holds.values())
         future = self.slots[free].submit(task.work, *task.arguments)
         self.holds[future] = free
@@ -166,12 +169,14 @@ class Cluster:
         self.client.close()
 
     def room(self, task: Task) -> bool:
+        """Whether a worker is free for the task now."""
         if task.tables:
             return self.reader.room(task)
         # Twice as many as there are threads, so that none waits for us; asked anew, since workers come and go.
         return len(self.holds) < 2 * max(1, sum(self.client.nthreads().values()))
 
     def submit(self, task: Task) -> Any:
+        """Hand the task to a worker and return its future."""
         if task.tables:
             return self.reader.submit(task)
         future = self.client.submit(task.work, *task.arguments, pure=False)
@@ -179,6 +184,7 @@ class Cluster:
         return future
 
     def lost(self, future: Any) -> bool:
+        """Give the worker of a future back; say whether the task died with it and must be run again."""
         if future in self.reader.holds:
             return self.reader.lost(future)
         self.holds.discard(future)
@@ -187,6 +193,7 @@ class Cluster:
         return future.cancelled()
 
     def check(self) -> None:
+        """Raise where the scheduler is gone, so that nobody waits for it."""
         if self.client.status not in ("running", "newly-created"):
             raise FitError(
                 f"the Dask scheduler at {self.address} is gone; the finished cells are safe, and --resume goes on"

@@ -27,6 +27,7 @@ class BagOfWords:
     settings: dict[str, Any]
 
     def __call__(self, sentences: list[str]) -> npt.NDArray[np.float64]:
+        """Rate the sentences: the probability of "positive" of each, from 0 to 1."""
         out = np.empty(len(sentences))
         idf, coefficients = self.weights["idf"], self.weights["coefficients"]
         for row, sentence in enumerate(sentences):
@@ -38,6 +39,7 @@ class BagOfWords:
         return _logistic(out + self.weights["intercept"][0])
 
     def unknown(self, sentences: list[str]) -> list[str]:
+        """Return the tokens that the classifier never saw in training, each once, in order."""
         words = dict.fromkeys(w for s in sentences for w in BOW_TOKEN.findall(s.lower()))
         return [w for w in words if w not in self.vocabulary]
 
@@ -57,6 +59,7 @@ class BiLstm:
     settings: dict[str, Any]
 
     def __call__(self, sentences: list[str]) -> npt.NDArray[np.float64]:
+        """Rate the sentences: the probability of "positive" of each, from 0 to 1."""
         ids = [self._ids(sentence) for sentence in sentences]
         out = np.empty(len(ids))
         for rows in rows_by_length(ids):
@@ -91,6 +94,7 @@ class BiLstm:
         return state
 
     def unknown(self, sentences: list[str]) -> list[str]:
+        """Return the tokens that the classifier never saw in training, each once, in order."""
         words = dict.fromkeys(w for s in sentences for w in treebank_tokens(s))
         return [w for w in words if w not in self.vocabulary]
 
@@ -108,6 +112,7 @@ REFERENCE_KINDS: dict[str, tuple[type[BagOfWords] | type[BiLstm], tuple[str, ...
 
 
 def treebank_tokens(sentence: str) -> list[str]:
+    """Split a sentence in lower case as the Penn Treebank does (``don't`` gives ``do n't``)."""
     return _TREEBANK_TOKEN.findall(sentence.lower())
 
 

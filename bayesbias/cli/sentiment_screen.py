@@ -85,6 +85,7 @@ def _interval_of(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float, files: list[Path]) -> None:
+    """Print the published analysis, the fit if there is one, doubts, and the files written."""
     import sys
 
     from rich import box

@@ -26,6 +26,8 @@ _TIED = 1e-9  # singular values closer than this, relative to the first, leave a
 
 @dataclass(frozen=True)
 class Prepared:
+    """What a method works on: checked vectors and words, and the bias subspace they span."""
+
     embedding: Embedding
     unit: np.ndarray  # (n, d), float64, of length 1
     row: Mapping[str, int]
@@ -44,6 +46,7 @@ def prepare(
     k: int | None,
     neutralise: str | Sequence[str],
 ) -> Prepared:
+    """Check the words, find their rows, and take the subspace of the ``k`` leading directions."""
     words = None if wordlist is None else load_wordlist(wordlist)
     listed = _definitional_sets(words, sets)
     own = [] if isinstance(neutralise, str) else list(dict.fromkeys(neutralise))

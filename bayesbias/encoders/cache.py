@@ -36,6 +36,7 @@ class Cache:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Open the file for one reading or writing that other processes wait for; undone on an error."""
         # The default journal, not WAL, which network file systems do not bear.
         opened = sqlite3.connect(self.path, timeout=60, isolation_level="IMMEDIATE")
         with contextlib.closing(opened) as connection, connection:

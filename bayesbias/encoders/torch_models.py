@@ -80,6 +80,7 @@ def quiet_loading(text: str, local: bool) -> Iterator[None]:
 
 
 def chosen_device(torch: Any, asked: str | None) -> str:
+    """Return the device asked for, or the first accelerator, or the CPU."""
     have = ["cpu"]
     if torch.cuda.is_available():
         have += [f"cuda:{i}" for i in range(torch.cuda.device_count())]
@@ -95,6 +96,7 @@ def chosen_device(torch: Any, asked: str | None) -> str:
 
 
 def check_max_length(asked: Any, most: int, text: str) -> None:
+    """Refuse a length below 3 tokens (two mark the ends) or above what the model reads."""
     if not isinstance(asked, int) or isinstance(asked, bool) or not 3 <= asked <= most:
         valid = "3 or more tokens" if most >= UNBOUNDED else f"3 to {most} tokens"
         raise InputError(
@@ -117,6 +119,7 @@ def tokenizer_facts(tokenizer: Any) -> dict[str, Any]:
 
 
 def warn_of_casing(text: str, casing: str) -> None:
+    """Warn where a model's name says (un)cased and its tokenizer does the opposite."""
     told: list[str] = re.findall(r"(un)?cased", Path(text).name.lower())
     if told and casing != "unknown" and (told[-1] == "un") != (casing == "ignored"):
         warnings.warn(
@@ -128,6 +131,8 @@ def warn_of_casing(text: str, casing: str) -> None:
 
 
 def cut_finder(tokenizer: Any, limit: int | None) -> Callable[[list[str]], dict[str, Any]]:
+    """Make the function that says which sentences are longer than ``limit`` tokens and will be cut."""
+
     def look(sentences: list[str]) -> dict[str, Any]:
         if limit is None:
             return {"cut": [], "max_length": None}
@@ -140,6 +145,7 @@ def cut_finder(tokenizer: Any, limit: int | None) -> Callable[[list[str]], dict[
 
 
 def weights_hash(model: Any) -> str:
+    """Hash all weights, with their names and shapes: the same model gives the same 64 digits anywhere."""
     digest = hashlib.sha256()
     for name, tensor in sorted(model.state_dict().items()):
         array = tensor.detach().cpu().contiguous().numpy()
@@ -149,11 +155,13 @@ def weights_hash(model: Any) -> str:
 
 
 def module_config(module: Any) -> dict[str, Any]:
+    """Return the plain settings that a module of sentence-transformers tells about itself."""
     told: dict[str, Any] = getattr(module, "get_config_dict", dict)()
     return {key: value for key, value in told.items() if isinstance(value, str | int | float | bool | None)}
 
 
 def origin_of_model(text: str, local: bool, config: Any) -> dict[str, Any]:
+    """Say where the weights came from: hashes of local files, or the commit of the download."""
     if not local:
         return {"commit": getattr(config, "_commit_hash", None)}
     weights = sorted(
@@ -164,10 +172,12 @@ def origin_of_model(text: str, local: bool, config: Any) -> dict[str, Any]:
 
 
 def versions_of(*packages: str) -> dict[str, str]:
+    """Return the installed version of each package."""
     from importlib.metadata import version
 
     return {package: version(package) for package in packages}
 
 
 def name_of_model(text: str) -> str:
+    """Return the last part of a model's path or hub name."""
     return Path(text).name or text

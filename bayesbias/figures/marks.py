@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 
 def colour_of(connection: str) -> str:
+    """Return the colour of a connection, the same in every figure; grey for an unknown one."""
     return COLOUR.get(connection, FAINT)
 
 
@@ -34,6 +35,7 @@ def draw_interval(ax: Axes, ends: tuple[float, float], y: float, connection: str
 
 
 def draw_point(ax: Axes, x: float, y: float, connection: str, size: float) -> None:
+    """Draw one mean with the connection's own symbol, ``size`` points wide."""
     ax.plot(
         [x],
         [y],
@@ -59,6 +61,7 @@ def line_handle(
     style: Any = "-",
     **marker_style: Any,
 ) -> Any:
+    """Make a legend entry with a line, a marker, or both."""
     from matplotlib.lines import Line2D
 
     look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": size} | marker_style
@@ -68,16 +71,19 @@ def line_handle(
 def patch_handle(
     colour: str, label: str, alpha: float = 1.0, hatch: str | None = None, edge: str = "none"
 ) -> Any:
+    """Make a legend entry with a filled area."""
     from matplotlib.patches import Patch
 
     return Patch(facecolor=colour, label=label, alpha=alpha, hatch=hatch, edgecolor=edge, linewidth=0)
 
 
 def contrast_colour(estimand: str) -> str:
+    """Return the colour of an estimand in figures of contrasts."""
     return COLOUR["different"] if estimand == "population" else COLOUR["associated"]
 
 
 def contrast_marker(estimand: str, size: float) -> dict[str, Any]:
+    """Return the marker of an estimand: a full circle for new words, an open diamond for these words."""
     population = estimand == "population"
     return {
         "marker": "o" if population else "D",
@@ -108,6 +114,7 @@ def density(values: np.ndarray, grid: np.ndarray, width: float | None = None) ->
 
 
 def value_range(arrays: Sequence[np.ndarray], tail: float) -> tuple[float, float]:
+    """Return the span of all arrays, without a share ``tail`` of each at either end."""
     low = min(float(np.quantile(values, tail)) for values in arrays)
     high = max(float(np.quantile(values, 1 - tail)) for values in arrays)
     return (low, high) if high > low else (low - 0.5, high + 0.5)

@@ -27,6 +27,7 @@ ESTIMAND_WITHIN = ESTIMAND | {"population": "population: new attributes like the
 
 
 def padded(low: float, high: float, spec: ModelSpec) -> tuple[float, float]:
+    """Widen a range for drawing; one of distances always holds 1, no similarity."""
     if spec.outcome == "distance":
         low, high = min(low, 1.0), max(high, 1.0)
     pad = 0.03 * (high - low) or 0.1
@@ -34,11 +35,13 @@ def padded(low: float, high: float, spec: ModelSpec) -> tuple[float, float]:
 
 
 def mark_one(ax: Axes, spec: ModelSpec) -> None:
+    """Draw the line at distance 1, no similarity, where the outcome is a distance."""
     if spec.outcome == "distance":
         ax.axvline(1, color=INK, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=1, label="_no similarity")
 
 
 def one_handle(spec: ModelSpec) -> list[Any]:
+    """Return the legend entry of that line, in a list that is empty for other outcomes."""
     return (
         [line_handle(INK, "1 = no similarity", width=0.8, style=(0, (1, 1.5)))]
         if spec.outcome == "distance"
@@ -47,10 +50,12 @@ def one_handle(spec: ModelSpec) -> list[Any]:
 
 
 def outcome_label(spec: ModelSpec) -> str:
+    """Name the outcome of a model as its axis does."""
     return OUTCOME.get(spec.outcome, spec.outcome.replace("_", " "))
 
 
 def need_fit(fit: object) -> None:
+    """Refuse what is not a fit."""
     if not isinstance(fit, BiasFit):
         raise InputError(
             "the figure is drawn from a fit",
@@ -61,6 +66,7 @@ def need_fit(fit: object) -> None:
 
 
 def need_columns(frame: pd.DataFrame, columns: Iterable[str], spec: ModelSpec) -> None:
+    """Refuse a table without the columns that the figure draws."""
     for column in columns:
         if column not in frame.columns:
             raise InputError(
@@ -89,8 +95,10 @@ def replicated_outcomes(fit: BiasFit, replicates: int) -> np.ndarray:
 
 
 def table_name_of(fit: BiasFit) -> str:
+    """Return the name of the table that was fitted, as its provenance has it."""
     return str(fit.provenance.get("table", {}).get("name", "a table"))
 
 
 def source_of(fit: BiasFit) -> str:
+    """Say which model on which table, for the line below a figure."""
     return f"Model {fit.spec.name} on {table_name_of(fit)}"

@@ -38,6 +38,7 @@ def grouped(
 def placed(
     groups: Mapping[str, list[tuple[Any, str]]],
 ) -> tuple[dict[Any, float], list[tuple[float, str]], list[tuple[float, str]]]:
+    """Place labelled rows under headed groups: the height of each key, of the labels, of the heads."""
     rows: dict[Any, float] = {}
     labels: list[tuple[float, str]] = []
     heads: list[tuple[float, str]] = []
@@ -53,6 +54,7 @@ def placed(
 
 
 def ridge_axis(ax: Axes, names: Sequence[str], span: tuple[float, float]) -> None:
+    """Set up an axis with one named ridge a row, the first on top."""
     ax.set_ylim(len(names) - 0.45, -0.55)
     ax.set_xlim(*span)
     name_rows(ax, range(len(names)), names)
@@ -61,6 +63,7 @@ def ridge_axis(ax: Axes, names: Sequence[str], span: tuple[float, float]) -> Non
 
 
 def name_rows(ax: Axes, rows: Sequence[float], names: Sequence[str]) -> None:
+    """Label rows with words as they are, without reading them as mathematics."""
     ax.set_yticks(rows, labels=[plain(name) for name in names])
     for label in ax.get_yticklabels():  # ticks of a user's Axes may be older than our settings
         label.set_parse_math(True)

@@ -78,6 +78,7 @@ def styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
 
 
 def size_ridges(n: int) -> tuple[float, float]:
+    """Return width and height in inches of a figure of ``n`` ridges."""
     return WIDTH, 1.35 + 0.78 * n
 
 
@@ -120,8 +121,10 @@ def plain(text: str, longest: int = 32) -> str:
 
 
 def minus(contrast: str) -> str:
+    """Write a contrast with a true minus sign."""
     return contrast.replace(" - ", " − ")
 
 
 def as_percent(prob: float) -> str:
+    """Write a probability as a percentage: 0.89 as 89%."""
     return f"{100 * prob:g}%"

@@ -6,6 +6,7 @@ from typing import Any
 
 
 def score_in_words(name: str, result: Any) -> str:
+    """Say what a score found; ``name`` is one of weat, mac, direct_bias, relative_norm_distance."""
     if name == "weat":
         effect = "none" if result.effect_size is None else f"{result.effect_size:.4f}"
         most = "" if result.largest_effect_size is None else f", at most {result.largest_effect_size:.4f}"

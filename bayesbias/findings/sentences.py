@@ -11,6 +11,7 @@ _CLEAR = 0.01  # where the paper draws its line
 
 
 def named_encoder(model: str, options: str) -> str:
+    """Name an encoder with the options that set it apart from others of its model."""
     return f"{model} ({options})" if options else model
 
 

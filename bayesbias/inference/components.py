@@ -197,6 +197,7 @@ def components_of(
     variance_of: Mapping[str, np.ndarray],
     noise: np.ndarray,
 ) -> tuple[Component, ...]:
+    """Rotate a balanced table into components that are independent: contrasts within each set of factors."""
     n_factors = len(factors)
     kind = np.stack([orbit[codes] for orbit, codes in zip(orbits, factors, strict=True)])
     labels, block = np.unique(kind, axis=1, return_inverse=True)

@@ -210,6 +210,7 @@ def _by_block(
 def sample_pairwise(
     design: Design, settings: Mapping[str, Any], cores: int, progress: bool | None
 ) -> xr.DataTree:
+    """Sample the model pair by pair with PyMC, effects and all; for noise that is not normal."""
     import logging
     import sys
 

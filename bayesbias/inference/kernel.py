@@ -248,6 +248,7 @@ _DOUBLES = types.CPointer(types.float64)
 
 @cfunc(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr), cache=True)
 def logp_callback(n, theta_at, grad_at, value_at, data):
+    """Give the sampler log density and gradient at ``theta``; 0, or 4 where either is not finite."""
     head = carray(data, (1,), np.int64)
     words = carray(data, (head[0],), np.int64)
     numbers = carray(data, (head[0],), np.float64)
@@ -264,6 +265,7 @@ def logp_callback(n, theta_at, grad_at, value_at, data):
 
 @cfunc(types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr), cache=True)
 def expand_callback(n, expanded, theta_at, out_at, data):
+    """Copy ``theta`` as the draw to be kept."""
     theta, out = carray(theta_at, (n,)), carray(out_at, (n,))
     for t in range(n):
         out[t] = theta[t]

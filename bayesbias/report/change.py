@@ -45,6 +45,7 @@ _OF_INTEREST = "associated - different"
 
 
 def of_comparison(run: Comparison, prob: float, rope: float) -> dict[str, Any]:
+    """Gather what the page on debiased against original prints."""
     several = len(run.methods) > 1
     state = run.diagnostics()
     warnings = not_trusted([f"fit of {text}" for text in state["problems"]])

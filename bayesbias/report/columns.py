@@ -18,17 +18,22 @@ _RTL_RUN = re.compile(f"[{_RTL}]+(?:[\\s\u200c-\u200f'-]+[{_RTL}]+)*")
 
 @dataclass(frozen=True)
 class Cell:
+    """One cell: what is printed, whether it is a number, and by what it is sorted (its text if empty)."""
+
     text: str
     number: bool = False
     key: str = ""
 
     @property
     def long(self) -> bool:
+        """Whether the text needs a wide column that may break."""
         return len(self.text) > _LONG
 
 
 @dataclass(frozen=True)
 class Table:
+    """A table as printed: cells row by row under their heads, with a caption and a note."""
+
     id: str
     caption: str
     head: Sequence[str]  # with # before those of numbers
@@ -37,6 +42,7 @@ class Table:
 
 
 def number_cell(value: Any, digits: int = 3, *, signed: bool = False) -> Cell:
+    """Make a cell of a number, sorted by its full precision; "not known" if it is none."""
     if value is None or not math.isfinite(value):
         return Cell("not known", True)
     value = float(value)
@@ -52,32 +58,39 @@ def _number_text(value: float, digits: int, signed: bool) -> str:
 
 
 def signed_text(value: float) -> str:
+    """Write a number with three decimals and always with its sign."""
     return _number_text(float(value), 3, True)
 
 
 def interval_text(low: float, high: float, *, signed: bool = False) -> str:
+    """Write an interval as "low to high"."""
     return f"{_number_text(float(low), 3, signed)} to {_number_text(float(high), 3, signed)}"
 
 
 def interval_cell(low: float, high: float, *, signed: bool = False) -> Cell:
+    """Make a cell of an interval, sorted by its lower end."""
     if not (math.isfinite(low) and math.isfinite(high)):
         return Cell("not known", True)
     return Cell(interval_text(low, high, signed=signed), True, repr(float(low)))
 
 
 def probability_cell(p: float) -> Cell:
+    """Make a cell of a probability."""
     return Cell(probability_text(p), True, repr(float(p)))
 
 
 def probability_text(p: float) -> str:
+    """Write a probability with three decimals; beyond 0.001 and 0.999 only on which side it lies."""
     return "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def scientific_cell(value: float) -> Cell:
+    """Make a cell of a number with one digit and an exponent, such as 4e−05."""
     return Cell(f"{value:.1g}".replace("-", "−"), True, repr(float(value)))
 
 
 def with_minus(contrast: str) -> str:
+    """Write a contrast with a true minus sign."""
     return contrast.replace(" - ", " − ")
 
 
@@ -89,6 +102,7 @@ def as_sentence(text: str, lead: str = "") -> str:
 
 
 def lower_first(text: str) -> str:
+    """Let a sentence go on after a colon."""
     return text[:1].lower() + text[1:]
 
 
@@ -108,4 +122,5 @@ def escaped(value: Any) -> Any:
 
 
 def without_controls(text: str) -> str:
+    """Replace characters that a page cannot show."""
     return _UNSHOWN.sub("\ufffd", text)

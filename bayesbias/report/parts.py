@@ -24,6 +24,8 @@ _LARGEST_SVG = 1_500_000  # bytes; beyond, a picture is drawn faster than its sh
 
 @dataclass(frozen=True)
 class Picture:
+    """A figure inside the page: its SVG, its caption, and an id to link to."""
+
     id: str
     caption: str
     content: Markup
@@ -31,6 +33,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class Part:
+    """A section of the page: sentences, figures, tables, and parts that open on a click."""
+
     title: str = ""
     sentences: Sequence[str] = ()
     figures: Sequence[Picture] = ()
@@ -39,12 +43,14 @@ class Part:
 
 
 def not_trusted(problems: Sequence[str]) -> list[dict[str, Any]]:
+    """Make the box that stands before the answer where a fit has problems; none without."""
     if not problems:
         return []
     return [{"title": "Not to be trusted yet", "sentences": [as_sentence(text) for text in problems]}]
 
 
 def look_again(lacking: Sequence[str]) -> list[dict[str, Any]]:
+    """Make the box on what the model leaves out; none where nothing is lacking."""
     if not lacking:
         return []
     return [
@@ -53,6 +59,7 @@ def look_again(lacking: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def about_spec(spec: ModelSpec, use: str) -> dict[str, Any]:
+    """Gather what the page says of a model: description, source, notes, and its file."""
     return {
         "title": f"Model {spec.name}" + (f", {use}" if use else ""),
         "description": spec.description,
@@ -64,6 +71,7 @@ def about_spec(spec: ModelSpec, use: str) -> dict[str, Any]:
 
 
 def parameters_part(fit: BiasFit, prob: float, tag: str = "") -> Part:
+    """Make the table of the model's parameters, with effective draws and R-hat."""
     head = ["parameter", "of", "#mean", "#sd", f"#{prob:.0%} HPDI", "#effective draws", "#R-hat"]
     rows = [
         [
@@ -84,6 +92,7 @@ def parameters_part(fit: BiasFit, prob: float, tag: str = "") -> Part:
 
 
 def how_sampled(fit: BiasFit) -> str:
+    """Say in one sentence how the posterior was sampled, and why."""
     method = fit.provenance.get("sampler", {})
     if method.get("method") == "pairwise":
         return (
@@ -101,6 +110,7 @@ def reproduction(
     notes: list[str],
     settings: tuple[float, float],
 ) -> dict[str, Any]:
+    """Gather the command that repeats the run, with the hashes of its inputs and its settings."""
     model = spec.name
     if spec.name not in shipped_models() or load_model(spec.name).sha256 != spec.sha256:
         model = f"{spec.name}.toml"
@@ -154,6 +164,7 @@ def reproduction(
 def as_picture(
     id_: str, draw: Callable[[Axes], Any], size: tuple[float, float], caption: str, alt: str
 ) -> Picture:
+    """Draw on a new figure of ``size`` inches and take it in as SVG, with ``alt`` for who cannot see it."""
     from matplotlib.figure import Figure
 
     from bayesbias.figures import saving

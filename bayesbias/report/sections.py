@@ -27,6 +27,7 @@ _KINDS = {
 
 
 def data_part(table: pd.DataFrame, coverage: Mapping[str, Any]) -> dict[str, Any]:
+    """Make the section on the pairs: how many, which words, and which were missing."""
     words = table.groupby("protected_class", sort=False, observed=True)["protected_word"].unique()
     attributes = table.groupby("attribute_class", sort=False, observed=True)["attribute"].unique()
     n_words, n_attributes = table["protected_word"].nunique(), table["attribute"].nunique()
@@ -92,6 +93,7 @@ def at_level(frame: pd.DataFrame, level: str) -> pd.DataFrame:
 
 
 def model_part(fit: BiasFit, prob: float, use: str) -> dict[str, Any]:
+    """Make the section on a model: its file and parameters; of the model of the page also the priors, drawn."""
     from bayesbias.figures import priors
 
     folded = [parameters_part(fit, prob, f"-{fit.spec.name}" if use else "")]
@@ -108,6 +110,7 @@ def model_part(fit: BiasFit, prob: float, use: str) -> dict[str, Any]:
 
 
 def wordlist_arguments(about: Mapping[str, Any], notes: list[str]) -> list[str]:
+    """Return the options that name the word list; a list of one's own gets a note."""
     name, controls = str(about.get("name", "WORDLIST")), str(about.get("controls", ""))
     if name not in shipped_wordlists():
         notes.append(f"The word list {name} is your own: the file whose hash is given below.")
@@ -117,6 +120,7 @@ def wordlist_arguments(about: Mapping[str, Any], notes: list[str]) -> list[str]:
 
 
 def glossary_of(table: pd.DataFrame, outcome: str, prob: float, rope: float) -> list[dict[str, str]]:
+    """Return the terms of the page and what they mean, with the scatter of this table."""
     scatter = table.groupby("connection", observed=True)["distance"].std().median()
     entries = {
         "Cosine distance": "How far apart two words lie in the vectors: 0 in the same direction, 1 unrelated, 2 "
@@ -158,10 +162,12 @@ def glossary_of(table: pd.DataFrame, outcome: str, prob: float, rope: float) -> 
 
 
 def present_connections(table: pd.DataFrame) -> list[str]:
+    """Return the connections that the table holds, in the order of all tables."""
     found = set(table["connection"].astype(str))
     return [name for name in CONNECTIONS if name in found]
 
 
 def holds_for(estimand: str, within: bool) -> str:
+    """Name what an estimand holds for; ``within`` a word it is new attributes."""
     new = "new attributes" if within else "new words"
     return {"population": new, "these_words": "these words"}[estimand]

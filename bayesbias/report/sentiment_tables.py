@@ -24,6 +24,7 @@ _PUBLISHED = "Bhaskaran & Bhallamudi (2019)"
 
 
 def p_text(value: float | None) -> str:
+    """Write a p-value with two digits; "no test" for none."""
     return "no test" if value is None else f"{value:.2g}".replace("-", "−")
 
 
@@ -36,6 +37,7 @@ def _t_cell(value: float | None) -> Cell:
 
 
 def tests_table(analysis: SentimentAnalysis) -> Table:
+    """Tabulate the paired t-tests of each classifier, by what is taken as the unit."""
     rows = []
     for name in analysis.classifiers:
         said = analysis.as_dict(name)
@@ -69,6 +71,7 @@ def tests_table(analysis: SentimentAnalysis) -> Table:
 
 
 def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> Table:
+    """Tabulate classifiers: raw difference, p-values, and the posterior for new words."""
     frame = fit.summary(prob).set_index("classifier")
     rows = []
     for name in analysis.classifiers:
@@ -92,6 +95,7 @@ def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) ->
 
 
 def overall_table(fit: BiasFit, prob: float) -> Table:
+    """Tabulate the mean difference of each classifier for each estimand."""
     rows = []
     names = list(dict.fromkeys(fit.table["classifier"].astype(str)))
     for name in names:
@@ -118,6 +122,7 @@ def overall_table(fit: BiasFit, prob: float) -> Table:
 
 
 def shares_table(fit: BiasFit, prob: float) -> Table:
+    """Tabulate how much of the variance lies between noun pairs, professions and single pairs."""
     rows = [
         [
             Cell(name),
@@ -136,6 +141,7 @@ def shares_table(fit: BiasFit, prob: float) -> Table:
 
 
 def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: float) -> Table:
+    """Tabulate every profession or noun pair: raw means, and both estimands."""
     raw = analysis.professions if level == "profession" else analysis.noun_pairs
     raw = raw.set_index(["classifier", level])
     means = {
@@ -166,6 +172,7 @@ def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: flo
 
 
 def contrasts_table(frame: pd.DataFrame, prob: float) -> Table:
+    """Tabulate differences between classifiers."""
     rows = [
         [
             Cell(with_minus(r.contrast)),
@@ -182,6 +189,7 @@ def contrasts_table(frame: pd.DataFrame, prob: float) -> Table:
 
 
 def control_table(frame: pd.DataFrame) -> Table:
+    """Tabulate the control sentences, which name no profession."""
     rows = []
     for r in frame.to_dict("records"):
         t, p = (None if r[k] != r[k] or r[k] is None else float(r[k]) for k in ("t", "p_value"))
@@ -202,6 +210,7 @@ def control_table(frame: pd.DataFrame) -> Table:
 
 
 def earnings_table(frame: pd.DataFrame) -> Table:
+    """Tabulate correlations of sentiment with earnings, with their intervals."""
     rows = [
         [
             Cell(str(r.classifier)),

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 
 def of_fit(fit: BiasFit, prob: float, rope: float) -> dict[str, Any]:
+    """Gather what the page on one fit of distances prints."""
     if fit.spec.outcome != "distance":
         raise InputError(
             "a report on a single fit is about distances or sentiment",

@@ -55,6 +55,7 @@ class Question:
 
     @classmethod
     def ask(cls, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], sides: int) -> Question:
+        """Put the question to two groups: their values as integers of one scale, so that ties are exact."""
         values, allowance = _as_integers(np.concatenate([x, y]))
         n, n_x = len(values), len(x)
         observed = n * int(values[:n_x].sum()) - n_x * int(values.sum())

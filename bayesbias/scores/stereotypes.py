@@ -74,13 +74,16 @@ class StereotypeGrid:
         )
 
     def missing_attributes(self) -> list[str]:
+        """All attributes that the vectors lack, set by set."""
         return [w for name in self.attribute_sets for w in self._missing_attributes.get(name, [])]
 
     def missing_protected(self) -> list[str]:
+        """All protected words that the vectors lack, class by class."""
         return [w for words in self._missing_protected.values() for w in words]
 
 
 def table_of_source(source: Any, wordlist: Any) -> PairTable:
+    """Return the pairs of whatever a score was given: a table, a frame, a file, or vectors and a list."""
     import pandas as pd
 
     if wordlist is not None:
@@ -104,6 +107,7 @@ def table_of_source(source: Any, wordlist: Any) -> PairTable:
 
 
 def stereotype_grid(table: PairTable) -> StereotypeGrid:
+    """Lay the pairs of words and stereotypes out by word and attribute; controls are left out."""
     frame = table.frame
     name = str(table.provenance.get("name", "pairs"))
     frame = frame[frame["connection"].isin(_STEREOTYPES)]
@@ -155,6 +159,7 @@ def stereotype_grid(table: PairTable) -> StereotypeGrid:
 
 
 def two_classes(grid: StereotypeGrid, classes: Sequence[str] | None) -> tuple[str, str]:
+    """Return the two classes to compare, both with stereotypes of their own."""
     chosen = pair_of_classes(list(grid.own_attributes), classes, grid.name)
     for c in chosen:
         if not grid.own_attributes[c]:
@@ -163,6 +168,7 @@ def two_classes(grid: StereotypeGrid, classes: Sequence[str] | None) -> tuple[st
 
 
 def pair_of_classes(names: list[str], classes: Sequence[str] | None, where: str) -> tuple[str, str]:
+    """Return the two names chosen, or the only two there are."""
     if classes is None:
         if len(names) != 2:
             raise InputError(
@@ -196,6 +202,7 @@ def choose_protected(grid: StereotypeGrid, words: Iterable[str] | None) -> tuple
 
 
 def unique_words(words: Iterable[str], what: str, repeats: bool = False) -> tuple[str, ...]:
+    """Return words once each; a word listed twice is refused unless ``repeats`` may be."""
     if isinstance(words, str):
         raise InputError(
             "one word was given where a list is expected", where=what, found=words, valid="[word, ...]"
@@ -209,11 +216,13 @@ def unique_words(words: Iterable[str], what: str, repeats: bool = False) -> tupl
 
 
 def check_choice(value: str, valid: Sequence[str], what: str) -> None:
+    """Refuse a value that is not among the valid ones."""
     if value not in valid:
         raise InputError(f"unknown {what}", found=value, valid=valid, hint=nearest(str(value), valid))
 
 
 def frame_of_rows(rows: list[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
+    """Make a data frame of rows, with its columns even where there is no row."""
     import pandas as pd
 
     return pd.DataFrame(rows, columns=columns)

@@ -37,6 +37,7 @@ class ChangesFit:
 def fit_distances(
     frame: pd.DataFrame, column: str, source: PairTable, spec: ModelSpec, settings: Mapping[str, Any]
 ) -> BiasFit:
+    """Fit the distances before or after debiasing alone, with the table's own coverage."""
     table = frame[list(COLUMNS[:-1])].assign(distance=frame[column])
     return fit(PairTable(table, source.coverage, source.provenance), spec, **settings)
 
@@ -44,6 +45,7 @@ def fit_distances(
 def fit_changes(
     frame: pd.DataFrame, column: str, spec: ModelSpec, settings: Mapping[str, Any], name: str
 ) -> ChangesFit:
+    """Fit the changes; a connection whose changes are all equal is known exactly and not fitted."""
     from bayesbias.tables.coverage import Coverage
 
     exact = {}
@@ -78,6 +80,7 @@ def draws_of_changes(
 def draws_of_gaps(
     keys: Sequence[tuple[str, str, str]], draws: np.ndarray
 ) -> tuple[list[tuple[str, str, str]], np.ndarray]:
+    """Turn draws of means into draws of differences between connections, at each level."""
     at = {key: i for i, key in enumerate(keys)}
     names, columns = [], []
     for level, name in dict.fromkeys((level, name) for level, name, _ in keys):
@@ -89,6 +92,7 @@ def draws_of_gaps(
 
 
 def described_with_rope(draws: np.ndarray, prob: float, rope: float) -> pd.DataFrame:
+    """Describe draws by mean, interval, and the share of them inside the ROPE."""
     if not rope > 0:
         raise InputError("the half-width of the ROPE must be positive", found=rope)
     frame = describe_draws(draws, prob)
@@ -104,6 +108,7 @@ def described_with_rope(draws: np.ndarray, prob: float, rope: float) -> pd.DataF
 
 
 def chosen_estimands(estimand: str | None) -> tuple[str, ...]:
+    """Return the estimand asked for, or all of them."""
     if estimand is not None and estimand not in ESTIMANDS:
         raise InputError("unknown estimand", found=estimand, valid=ESTIMANDS)
     return ESTIMANDS if estimand is None else (estimand,)

@@ -59,6 +59,7 @@ def words_unstated(test: SentenceTest) -> bool:
 
 
 def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
+    """Read tests by name, path, or value; "all" stands for every shipped one."""
     if isinstance(tests, str):
         several = [tests] if Path(tests).is_file() else [t.strip() for t in tests.split(",") if t.strip()]
         named: Iterable[Any] = shipped_tests() if tests == "all" else several
@@ -94,6 +95,7 @@ def _is_file(origin: str) -> bool:
 
 
 def refuse_twice(names: list[str], problem: str, hint: str) -> None:
+    """Refuse names of which one occurs twice."""
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise InputError(problem, found=twice[0], hint=hint)

@@ -67,6 +67,7 @@ class PlanInputs:
 
 
 def read_inputs(plan: SweepPlan) -> PlanInputs:
+    """Read every word list and model of the plan once; one that fails leaves its message in its place."""
     lists: dict[tuple[str, str], WordList | str] = {}
     models: dict[str, ModelSpec | str] = {}
     for wordlist in plan.wordlists:

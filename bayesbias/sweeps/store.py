@@ -80,6 +80,7 @@ def _lock(file: Any, out: Path) -> None:
 
 
 def write_json(path: Path, value: Any, indent: int | None = None) -> None:
+    """Write a value as JSON, whole or not at all; NaN is refused."""
     with whole_file(path) as temporary:
         temporary.write_text(json.dumps(value, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
 
@@ -103,6 +104,7 @@ def read_record(out: Path, cell: SweepCell, plan: SweepPlan) -> dict[str, Any] |
 
 
 def write_record(out: Path, cell: SweepCell, made: dict[str, Any]) -> None:
+    """Write what a cell gave: first its fit, then the record that says that it is finished."""
     fit_bytes = made.pop("netcdf", None)
     if fit_bytes is not None:
         with whole_file(out / "fits" / f"{cell.key}.nc") as temporary:
@@ -112,6 +114,7 @@ def write_record(out: Path, cell: SweepCell, made: dict[str, Any]) -> None:
 
 
 def read_hashes(out: Path) -> dict[str, Any]:
+    """Return the hashes of input files that an earlier sweep noted, by path; none if damaged."""
     try:
         known = json.loads((out / "inputs.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):  # not there yet, or damaged: the files are hashed again

@@ -30,6 +30,7 @@ _HOW_TO_STATE_KINDS = (
 
 
 def bleached_sentences(word: str, kind: str, forms: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Return word, template and sentence for each template of the word's kind."""
     slots = {"word": word}
     if kind in _COUNT_NOUNS:
         singular = forms.get("singular", word)
@@ -39,11 +40,13 @@ def bleached_sentences(word: str, kind: str, forms: Mapping[str, str]) -> list[t
 
 
 def fill_template(template: str, slots: Mapping[str, str]) -> str:
+    """Fill the slots of a template and begin with a capital."""
     sentence = template.format_map(slots)
     return sentence[:1].upper() + sentence[1:]
 
 
 def article_of(singular: str) -> str:
+    """Return "a" or "an" for a noun: exceptions first, then its first letter."""
     rules = seat_data("forms")["article"]
     first = re.split(r"[\s-]", singular, maxsplit=1)[0]
     for article in ("a", "an"):
@@ -68,6 +71,7 @@ def _plural_of(singular: str) -> str:
 
 
 def recognised_sentences(sentences: list[str]) -> list[tuple[str, str, str]]:
+    """Find word and template of each sentence among the published ones; else all stand for themselves."""
     made = _sentences_of_published_words()
     if all(sentence in made for sentence in sentences):
         return [(*made[sentence], sentence) for sentence in sentences]
@@ -76,6 +80,7 @@ def recognised_sentences(sentences: list[str]) -> list[tuple[str, str, str]]:
 
 @functools.cache
 def seat_data(name: str) -> dict[str, Any]:
+    """Read one of the shipped files on sentence tests."""
     return read_toml(data_dir("wordlists") / "seat" / f"{name}.toml")
 
 
@@ -110,6 +115,7 @@ def stated_kinds(kinds: Any) -> KindsOfWords:
 
 
 def read_kinds(table: Any, where: str) -> KindsOfWords:
+    """Check a table of kinds (such as ``name`` or ``adjective``) and their words, with own forms."""
     known = seat_data("templates")["templates"]
     if not isinstance(table, Mapping):
         raise InputError("must be a table of kinds, each with a list of words", where=where, found=table)
@@ -142,6 +148,7 @@ def read_kinds(table: Any, where: str) -> KindsOfWords:
 
 
 def check_kinds_known(words: list[str], known: Mapping[str, Any], where: str) -> None:
+    """Refuse words whose kind, and so their sentences, is not known."""
     unknown = [word for word in dict.fromkeys(words) if word not in known]
     if unknown:
         rest = f" and of {len(unknown) - 8} more" if len(unknown) > 8 else ""
@@ -154,6 +161,7 @@ def check_kinds_known(words: list[str], known: Mapping[str, Any], where: str) ->
 
 
 def check_texts(values: Any, count: int, where: str) -> None:
+    """Refuse what is no list of ``count`` texts, none of them empty."""
     if not isinstance(values, list) or not values:
         found = type(values).__name__ if values != [] else "an empty list"
         raise InputError("must be a list of one or more texts", where=where, found=found)

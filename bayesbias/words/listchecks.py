@@ -101,6 +101,7 @@ def _word_problem(word: Any) -> str | None:
 
 
 def checked_sets(data: Mapping[str, Any], key: str, where: str, problems: list[InputError]) -> tuple:
+    """Return a list of sets of words; every problem is noted, none is raised."""
     value = data.get(key, ())
     if not isinstance(value, list | tuple):
         problems.append(
@@ -114,6 +115,7 @@ def checked_sets(data: Mapping[str, Any], key: str, where: str, problems: list[I
 
 
 def checked_spellings(value: Any, where: str, problems: list[InputError]) -> dict[str, str]:
+    """Return the spellings of words in vectors; every problem is noted, none is raised."""
     if not isinstance(value, Mapping):
         problems.append(
             InputError(
@@ -135,6 +137,7 @@ def check_known_keys(
     problems: list[InputError],
     valid: tuple[str, ...] | None = None,
 ) -> None:
+    """Note every key that is not known, with the nearest that is."""
     for key in data:
         if key not in known:
             problems.append(

@@ -128,6 +128,7 @@ def opened(path: Path, compressed: bool) -> Iterator[tuple[BinaryIO, Callable[[]
 
 
 def is_number(text: bytes) -> bool:
+    """Whether the bytes spell a number."""
     try:
         float(text)
     except ValueError:
@@ -143,6 +144,7 @@ def room_for_rows(path: Path, kind: Kind, wanted: Collection[Any] | None, least:
 
 
 def invalid_utf8(tokens: list[bytes]) -> list[int]:
+    """Return the positions of tokens that are not UTF-8."""
     bad = []
     for i, token in enumerate(tokens):
         try:
@@ -153,5 +155,6 @@ def invalid_utf8(tokens: list[bytes]) -> list[int]:
 
 
 def skip_bytes(stream: BinaryIO, count: int) -> None:
+    """Read on by ``count`` bytes without keeping them; works on streams that cannot seek."""
     while count > 0 and (got := len(stream.read(min(count, CHUNK_BYTES)))):
         count -= got
