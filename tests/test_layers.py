@@ -260,7 +260,7 @@ def texts() -> list[Path]:
     out = []
     for folder, inner, names in ROOT.walk():
         inner[:] = [name for name in inner if name not in SKIPPED and not name.endswith(".egg-info")]
-        out += [folder / name for name in names]
+        out += [folder / name for name in names if name != ".git"]  # a file in a worktree of git
     return sorted(out)
 
 
