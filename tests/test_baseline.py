@@ -465,7 +465,7 @@ def test_direct_bias_says_what_it_lacks() -> None:
         (NEUTRAL, [("he", "she", "it")], "pairs of different words"),
         (NEUTRAL, [("he", "he")], "pairs of different words"),
         ([], COUPLES, "no words are given"),
-        (["nurse", "nurse"], COUPLES, "listed twice"),
+        (["nurse", "nurse"], COUPLES, "a word stands twice"),
         (["unicorn"], COUPLES, "no word of 1"),
         (NEUTRAL, [("unicorn", "he")], "no pair of 1"),
         (NEUTRAL, [("he", "she"), ("she", "he")], "cancel"),
@@ -616,7 +616,7 @@ def test_measure_refuses_what_it_cannot_do(tmp_path) -> None:
         (["--distances", path, "--measure", "waet"], "did you mean 'weat'"),
         (["--distances", path, "--measure", "weat", "--against", path], "--against is for MAC"),
         (["--wordlist", "gender"], "nothing to measure"),
-        (["--distances", path, "--classes", "x,z"], "no such protected class"),
+        (["--distances", path, "--classes", "x,z"], "unknown protected class"),
     ]:
         with pytest.raises(InputError, match=said):
             run("measure", *args)

@@ -259,7 +259,7 @@ def test_what_negative_controls_cannot_use_is_refused():
     one = {"a": SHARED_STEREOTYPE["a"]}
     for problem, arguments in {
         "stereotypes of two classes": {"wordlist": one, "controls": "2022"},
-        "`tables` must be": {"wordlist": "religion", "tables": 0},
+        "tables: must be": {"wordlist": "religion", "tables": 0},
         "are of a model; found: 'weat'": {"wordlist": "religion", "model": "weat"},
     }.items():
         with pytest.raises(InputError, match=problem):

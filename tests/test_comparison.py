@@ -91,7 +91,7 @@ def test_verdicts_are_cut_at_the_rope_and_at_zero():
     assert gap_verdict(0.03, 0.1) == "reversed"
     assert gap_verdict(0.03, 0.1, contrast="human - neutral") == "apart"
     assert gap_verdict(-0.1, 0.1, contrast="human - neutral") == "no evidence of a gap"
-    with pytest.raises(InputError, match="ROPE must be positive"):
+    with pytest.raises(InputError, match="rope: must be a finite number above 0"):
         change_verdict(0, 1, rope=0)
 
 

@@ -224,7 +224,7 @@ def test_what_cannot_be_done_is_refused(change, says):
 
 def test_soft_debiasing_refuses_a_weight_that_is_none():
     for lam in (-1.0, float("nan"), float("inf")):
-        with pytest.raises(InputError, match="lam: the weight"):
+        with pytest.raises(InputError, match="lam: must be a finite number of at least 0"):
             soft_debias(vectors(), sets=THREE, neutralise=["w0"], lam=lam)
     with pytest.raises(InputError, match="nothing says what to debias"):
         soft_debias(vectors())

@@ -182,10 +182,10 @@ def test_an_encoder_that_fails_is_named_and_what_it_said():
     [
         ("This is love.", "one sentence was given where a list is expected; found: 'This is love.'"),
         ([], "there are no sentences to encode"),
-        (["love", ""], "sentence 2: is not a sentence; found: ''"),
-        (["love", " \n"], "sentence 2: is not a sentence"),
-        (["love", None, "x"], "sentence 2: is not a sentence"),
-        (["love", b"x"], "sentence 2: is not a sentence; found: b'x'"),
+        (["love", ""], "sentence 2: must be a text that is not empty; found: ''"),
+        (["love", " \n"], "sentence 2: must be a text that is not empty"),
+        (["love", None, "x"], "sentence 2: must be a text that is not empty"),
+        (["love", b"x"], "sentence 2: must be a text that is not empty; found: b'x'"),
     ],
 )
 def test_what_is_not_a_list_of_sentences(sentences, said):
@@ -195,7 +195,7 @@ def test_what_is_not_a_list_of_sentences(sentences, said):
 
 @pytest.mark.parametrize("size", [0, -3, 1.5, True, "8"])
 def test_what_is_not_a_batch_size(size):
-    with pytest.raises(InputError, match="batch_size: is not a number of sentences"):
+    with pytest.raises(InputError, match="batch_size: must be a whole number of at least 1; found"):
         encode(Fake(), SENTENCES, batch_size=size)
 
 

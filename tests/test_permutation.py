@@ -445,12 +445,12 @@ def test_bad_scores_are_refused(x, y, message) -> None:
     [
         ({"method": "exakt"}, "unknown method; found: 'exakt'; .*did you mean 'exact'"),
         ({"sides": 3}, "sides: a test has one side or two; found: 3"),
-        ({"samples": 0}, "samples: not a number of samples; found: 0"),
-        ({"samples": 10.0}, "not a number of samples"),
-        ({"seed": -1}, "seed: not a seed; found: -1"),
-        ({"seed": "x"}, "not a seed"),
-        ({"rel_width": 0}, "rel_width: not a width; found: 0"),
-        ({"rel_width": float("nan")}, "not a width"),
+        ({"samples": 0}, "samples: must be a whole number of at least 1; found: 0"),
+        ({"samples": 10.0}, "samples: must be a whole number"),
+        ({"seed": -1}, "seed: must be a whole number of at least 0; found: -1"),
+        ({"seed": "x"}, "seed: must be a whole number"),
+        ({"rel_width": 0}, "rel_width: must be a finite number above 0; found: 0"),
+        ({"rel_width": float("nan")}, "rel_width: must be a finite number above 0; found: nan"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, message) -> None:

@@ -302,7 +302,7 @@ def test_other_arguments_are_checked(crossed):
     with pytest.raises(InputError, match="unknown estimand; found: 'both'; valid: population, these_words"):
         crossed.summary(estimand="both")
     for rope in (0, -1, np.nan):
-        with pytest.raises(InputError, match="ROPE must be positive"):
+        with pytest.raises(InputError, match="rope: must be a finite number above 0"):
             crossed.contrasts(rope=rope)
 
 
@@ -758,7 +758,7 @@ def test_means_at_a_level_hold_its_own_effects(opinions):
     i, c = opinions.design.coords["noun_pair"].index("n3"), opinions.design.coords["classifier"].index("two")
     assert row["mean"] == pytest.approx((draws["b"][:, c] + draws["n"][:, i, c]).mean(), abs=1e-12)
     assert row["n_pairs"] == 10
-    with pytest.raises(InputError, match=r"no such level; found: 'noun'.*did you mean 'noun_pair'"):
+    with pytest.raises(InputError, match=r"unknown level; found: 'noun'.*did you mean 'noun_pair'"):
         opinions.means("noun")
 
 
@@ -785,7 +785,7 @@ def test_shares_are_those_of_the_spreads(opinions, group):
     np.testing.assert_allclose(frame["mean"], [(v / total).mean() for v in squares.values()], atol=1e-12)
     assert frame["mean"].sum() == pytest.approx(1)
     assert frame["mean"].iloc[0] > 0.6
-    with pytest.raises(InputError, match=r"no such rows; found: 'on'.*did you mean 'one'"):
+    with pytest.raises(InputError, match=r"unknown classifier; found: 'on'.*did you mean 'one'"):
         opinions.shares(group="on")
 
 

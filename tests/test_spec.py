@@ -259,8 +259,8 @@ BAD = {
         ["[parameter.v]", "'dim'", "did you mean 'dims'?"],
     ),
     "unknown key of the likelihood": ([("nu = 4", "nuu = 4")], ["[likelihood]", "did you mean 'nu'?"]),
-    "missing key": ([('description = "for the tests"\n', "")], ["own.toml", "'description'", "missing"]),
-    "missing argument": ([("lam = 2\n", "")], ["[parameter.csd]", "'lam'", "missing"]),
+    "missing key": ([('description = "for the tests"\n', "")], ["own.toml", "lacks the key 'description'"]),
+    "missing argument": ([("lam = 2\n", "")], ["[parameter.csd]", "lacks the key 'lam'"]),
     "unknown distribution": (
         [('"Exponential"', '"Exponental"')],
         ["[parameter.csd]", "'Exponental'", "did you mean 'Exponential'?", "HalfNormal"],
@@ -297,25 +297,25 @@ BAD = {
     ),
     "a scale in the mean": ([('"shift"]', '"shift", "ws"]')], ["[likelihood], key mu", "negative", "'ws'"]),
     "no term in the mean": ([('["c", "v", "shift"]', "[]")], ["[likelihood], key mu", "at least one"]),
-    "mean as text": ([('["c", "v", "shift"]', '"c"')], ["[likelihood], key mu", "list of strings"]),
+    "mean as text": ([('["c", "v", "shift"]', '"c"')], ["[likelihood], key mu", "list of texts"]),
     "a term twice": ([('"shift"]', '"shift", "c"]')], ["[likelihood], key mu", "twice"]),
     "negative spread": ([("sigma = 0.3", "sigma = -0.3")], ["[parameter.cbar], key sigma", "-0.3"]),
-    "spread of zero": ([("sigma = 0.3", "sigma = 0")], ["[parameter.cbar], key sigma", "must be positive"]),
+    "spread of zero": ([("sigma = 0.3", "sigma = 0")], ["[parameter.cbar], key sigma", "must be a finite number above 0"]),
     "NaN": ([("lam = 2", "lam = nan")], ["[parameter.csd], key lam", "finite", "nan"]),
     "infinity": ([("mu = 1\n", "mu = -inf\n")], ["[parameter.cbar], key mu", "finite", "-inf"]),
     "a number beyond floats": ([("lam = 2", "lam = 1" + "0" * 400)], ["[parameter.csd], key lam", "finite"]),
     "true for a number": ([("lam = 2", "lam = true")], ["[parameter.csd], key lam", "True"]),
     "a list for a number": ([("lam = 2", "lam = [2]")], ["[parameter.csd], key lam", "[2]"]),
-    "a number as text": ([("sigma = 0.3", 'sigma = "0.3"')], ["[parameter.cbar]", "no such", "'0.3'"]),
+    "a number as text": ([("sigma = 0.3", 'sigma = "0.3"')], ["[parameter.cbar]", "unknown parameter", "'0.3'"]),
     "dims as text": ([('dims = ["attribute"]', 'dims = "attribute"')], ["[parameter.v], key dims", "list"]),
-    "dims of numbers": ([('dims = ["attribute"]', "dims = [1]")], ["[parameter.v], key dims", "[1]"]),
+    "dims of numbers": ([('dims = ["attribute"]', "dims = [1]")], ["[parameter.v], key dims, number 1", "found: 1"]),
     "a dim twice": ([('["attribute"]', '["attribute", "attribute"]')], ["[parameter.v], key dims", "twice"]),
     "a dim of the draws": ([('["attribute"]', '["draw"]')], ["[parameter.v], key dims", "draw"]),
-    "schema 2": ([("schema = 1", "schema = 2")], ["key schema", "2", "valid: 1"]),
-    "schema true": ([("schema = 1", "schema = true")], ["key schema", "True"]),
+    "schema 2": ([("schema = 1", "schema = 2")], ["own.toml, schema", "2", "valid: schema = 1"]),
+    "schema true": ([("schema = 1", "schema = true")], ["own.toml, schema", "True"]),
     "name as number": ([('name = "own"', "name = 3")], ["key name", "string", "3"]),
     "outcome as number": ([('outcome = "distance"', "outcome = 3")], ["key outcome", "column", "3"]),
-    "notes as text": ([('notes = ["one note"]', 'notes = "one note"')], ["key notes", "list of strings"]),
+    "notes as text": ([('notes = ["one note"]', 'notes = "one note"')], ["key notes", "list of texts"]),
     "no units": ([("nu = 4", "nu = 4\nunits = []")], ["[likelihood], key units", "at least one"]),
     "a parameter named like a dimension": (
         [("[parameter.shift]", "[parameter.attribute]"), ('"shift"]', '"attribute"]')],
@@ -352,7 +352,7 @@ def test_invalid_toml_and_text_are_refused_with_their_line():
         own(("[likelihood]\n", "[likelihood]\noutcome =\n"))
     with pytest.raises(InputError, match=r"own\.toml, line 3: is not valid UTF-8; found: b'\\xff"):
         parse_model(OWN.encode().replace(b"for the", b"\xff", 1), "own.toml")
-    with pytest.raises(InputError, match=r"own\.toml: the key 'description' is missing"):
+    with pytest.raises(InputError, match=r"own\.toml: lacks the keys 'schema', 'name', 'description'"):
         parse_model(b"", "own.toml")
 
 
@@ -645,7 +645,7 @@ def test_results_are_read_and_have_defaults():
     ("old", "new", "said"),
     [
         ('group = "kind"', "group = 3", r"own.toml, \[results\], key group: must be the name of a column"),
-        ('group = "kind"', "", r"own.toml, \[results\]: the key 'group' is missing"),
+        ('group = "kind"', "", r"own.toml, \[results\]: lacks the key 'group'"),
         ("fixed", "fixd", r"unknown key.*'fixd'.*did you mean 'fixed'"),
         ('by = "person"', "by = []", r"\[results.level.person\], key by"),
         ('held = ["person", "team"]', "held = 3", r"\[results.level.person\], key held"),
@@ -653,7 +653,7 @@ def test_results_are_read_and_have_defaults():
         (
             '[results.level.person]\nby = "person"\nheld = ["person", "team"]',
             "level = 3",
-            "must be a table of tables",
+            r"\[results\], key level: must be a table; found: 3",
         ),
     ],
 )

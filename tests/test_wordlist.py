@@ -532,16 +532,16 @@ BAD = {
     "wrong schema": ("schema = 1", "schema = 2", ["schema", "found: 2", "valid: 1"]),
     "boolean schema": ("schema = 1", "schema = true", ["schema", "found: True"]),
     "no schema": ("schema = 1\n", "", ["schema: is missing", "valid: 1"]),
-    "unknown key": ("language", "langage", ["langage: unknown key", "did you mean 'language'?"]),
+    "unknown key": ("language", "langage", ["unknown key; found: 'langage'", "did you mean 'language'?"]),
     "unknown key of a class": (
         'attributes = ["frail"',
         'atributes = ["frail"',
-        ["class 'old', atributes: unknown key", "did you mean 'attributes'?"],
+        ["class 'old': unknown key; found: 'atributes'", "did you mean 'attributes'?"],
     ),
     "unknown key of the controls": (
         "neutral",
         "nuetral",
-        ["controls, nuetral: unknown key", "did you mean 'neutral'?"],
+        ["controls: unknown key; found: 'nuetral'", "did you mean 'neutral'?"],
     ),
     "empty name": ('name = "age"', 'name = " "', ["name: must be a text that is not empty"]),
     "name is a number": ('name = "age"', "name = 3", ["name: must be a text", "found: 3"]),
@@ -714,7 +714,7 @@ def test_bad_controls(controls: object, expected: str) -> None:
 
 
 def test_a_word_list_is_no_control_list() -> None:
-    with pytest.raises(InputError, match="controls: unknown key"):
+    with pytest.raises(InputError, match="unknown key; found: 'controls'"):
         load_controls(ROOT / "wordlists" / "race.toml")
 
 

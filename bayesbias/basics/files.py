@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import hashlib
 import importlib.resources
 import json
+import math
 import os
 import tempfile
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -66,12 +69,7 @@ def read_bytes(path: Path) -> bytes:
 def parse_toml(text: bytes, where: str) -> dict[str, Any]:
     """Parse TOML; what is wrong with it is said with file and line."""
     try:
-        return tomllib.loads(text.decode("utf-8-sig"))  # some editors write a byte-order mark
-    except UnicodeDecodeError as error:
-        line = text[: error.start].count(b"\n") + 1
-        raise InputError(
-            "is not valid UTF-8", where=f"{where}, line {line}", found=text[error.start :][:4]
-        ) from None
+        return tomllib.loads(decoded(text, where))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"is not valid TOML: {error}", where=where) from None
 
@@ -164,6 +162,60 @@ def cache_dir() -> Path:
     return Path(platformdirs.user_cache_dir("bayesbias", appauthor=False))
 
 
-def sha256_text(text: str) -> str:
-    """Hash a text as UTF-8; 64 hexadecimal digits."""
-    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+def sha256_of(content: str | bytes) -> str:
+    """Return the SHA-256 of a text in UTF-8, or of bytes, in hexadecimal."""
+    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    return hashlib.sha256(data).hexdigest()
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON can hold it: Python's own numbers, lists and dictionaries.
+
+    What does not exist is None: a missing cell of a table, and a number that is none or infinite.
+
+    Examples
+    --------
+    >>> plain({"n": (1, float("nan"))})
+    {'n': [1, None]}
+    """
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if type(value).__name__ == "NAType":  # of pandas, which need not be imported for it
+        return None
+    if hasattr(value, "tolist"):  # an array of NumPy, or one of its numbers
+        return plain(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def decoded(content: bytes, where: object) -> str:
+    """Return the text of bytes in UTF-8, without the byte-order mark that some editors write."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise InputError(
+            "is not valid UTF-8", where=f"{where}, line {line}", found=content[error.start :][:4]
+        ) from None
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a small file in UTF-8; say which line where it is no text."""
+    return decoded(read_bytes(path), path)
+
+
+def read_json_or_none(path: Path) -> Any:
+    """Return what a JSON file holds; None where it is not there, broken off or damaged."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def delimiter_of(path: Path) -> str:
+    """Return what separates the columns of a .csv or .tsv file; refuse any other kind of file."""
+    kinds = {".csv": ",", ".tsv": "\t"}
+    return kinds[checks.choice(path.suffix, kinds, "kind of file", path)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["conjoined", "number_of", "some"]
+__all__ = ["Shortened", "conjoined", "number_of", "some"]
 
 
 def some(words: Iterable[object], most: int = 12) -> str:
@@ -41,3 +41,20 @@ def conjoined(items: Iterable[str]) -> str:
     """
     *first, last = items
     return f"{', '.join(first)} and {last}" if first else last
+
+
+class Shortened:
+    """A value as a message shows it: a long one by its beginning, and None as what was found.
+
+    Examples
+    --------
+    >>> Shortened("one, two, three", 10), Shortened(None)
+    ('one, ..., None)
+    """
+
+    def __init__(self, value: object, most: int = 60) -> None:
+        self.text = repr(value)
+        self.most = most
+
+    def __repr__(self) -> str:
+        return self.text if len(self.text) <= self.most else f"{self.text[: self.most - 3]}..."

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesbias.basics.errors import BayesbiasError, FitError, InputError
+from bayesbias.basics.extras import needed
 
 _ATTEMPTS = 2
 # A worker is one of many: libraries that would each take all cores for themselves get one.
@@ -127,14 +128,9 @@ class Cluster:
     """A Dask cluster for the fits. Files are read here, so the workers need none of them."""
 
     def __init__(self, address: str) -> None:
-        try:
-            import distributed
-        except ImportError:
-            raise InputError(
-                "a Dask cluster needs the package distributed, which is not installed",
-                hint="install it with: pip install 'bayesbias[dask]'; or use local processes (--workers)",
-            ) from None
-        self.distributed, self.address = distributed, address
+        instead = "local processes (--workers)"
+        self.distributed = needed("dask", "distributed", purpose="a Dask cluster", instead=instead)
+        self.address = address
         self.reader = Processes(1)
         self.holds: set[Any] = set()
 

@@ -9,10 +9,12 @@ import os
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.extras import needed
 from bayesbias.classifiers.classifier import Classifier
 from bayesbias.classifiers.reference import BOW_TOKEN, BagOfWords
-from bayesbias.classifiers.training import check_positive, data_facts, read_labelled, tried_and_kept
+from bayesbias.classifiers.training import data_facts, read_labelled, tried_and_kept
 
 __all__ = ["train_bow"]
 
@@ -67,17 +69,13 @@ def train_bow(
     >>> train_bow(file)(["charming", "a film", "bleak"]).round(2)
     array([0.59, 0.5 , 0.41])
     """
-    check_positive(C, "C")
+    checks.positive(C, "C")
     sentences, labels = read_labelled(data)
-    try:
-        import sklearn
-        from sklearn.feature_extraction.text import TfidfVectorizer
-        from sklearn.linear_model import LogisticRegression
-    except ImportError:
-        raise InputError(
-            "training a bag of words needs scikit-learn",
-            hint="install it with: pip install 'bayesbias[classifiers]'",
-        ) from None
+    needed("classifiers", "sklearn", purpose="training a bag of words")
+    import sklearn
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
     vectorizer = TfidfVectorizer(token_pattern=BOW_TOKEN.pattern)
     try:
         counts = vectorizer.fit_transform(sentences)

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.extras import needed
 from bayesbias.basics.files import data_dir, read_toml
 from bayesbias.basics.progress import ticking
 from bayesbias.classifiers.classifier import Classifier
 from bayesbias.classifiers.reference import BiLstm, rows_by_length, treebank_tokens
-from bayesbias.classifiers.training import check_positive, data_facts, read_labelled, tried_and_kept
+from bayesbias.classifiers.training import data_facts, read_labelled, tried_and_kept
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.vectors.loading import load_embedding
 
@@ -102,19 +104,13 @@ def train_bilstm(
     early, and drops the words that its vectors lack.
     """
     for value, what in ((hidden, "hidden"), (batch, "batch"), (epochs, "epochs"), (patience, "patience")):
-        if not isinstance(value, int) or value < 1:
-            raise InputError("must be a whole number above 0", where=what, found=value)
-    check_positive(learning_rate, "learning_rate")
-    if not 0 <= dropout < 1:
-        raise InputError("must be in [0, 1)", where="dropout", found=dropout)
+        checks.count(value, what)
+    checks.positive(learning_rate, "learning_rate")
+    if checks.not_negative(dropout, "dropout") >= 1:
+        raise InputError("must be below 1", where="dropout", found=dropout)
     sentences, labels = read_labelled(data)
     held = read_labelled(dev) if dev is not None else None
-    try:
-        import torch
-    except ImportError:
-        raise InputError(
-            "training a BiLSTM needs PyTorch", hint="install it with: pip install 'bayesbias[encoders]'"
-        ) from None
+    torch = needed("encoders", "torch", purpose="training a BiLSTM")
 
     tokens = [treebank_tokens(s) for s in sentences]
     trained = dict.fromkeys(w for row in tokens for w in row)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import read_bytes, sha256_file, whole_file
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
@@ -62,9 +63,7 @@ class Classifier:
         InputError
             Where there are more or fewer probabilities than sentences, or one is no number in [0, 1].
         """
-        if isinstance(sentences, str):
-            raise InputError("one sentence was given where a list is expected", found=sentences)
-        sentences = list(sentences)
+        sentences = checks.several(sentences, "sentence")
         return checked_probabilities(self.predict(sentences), sentences, f"classifier {self.name!r}")
 
     def unknown_words(self, sentences: Iterable[str]) -> tuple[str, ...] | None:
@@ -200,8 +199,7 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
         raise InputError(
             "is no description of a classifier", where=where, valid=f"the keys {', '.join(needed)}; schema 1"
         )
-    if said["kind"] not in REFERENCE_KINDS:
-        raise InputError("unknown kind of classifier", where=where, found=said["kind"], valid=REFERENCE_KINDS)
+    checks.choice(said["kind"], REFERENCE_KINDS, "kind of classifier", where)
     sha256 = sha256_file(folder / _WEIGHTS) if (folder / _WEIGHTS).is_file() else None
     if sha256 != said["weights_sha256"]:
         raise InputError(

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.extras import needed
 from bayesbias.basics.files import sha256_file
 from bayesbias.classifiers import classifier
 from bayesbias.classifiers.classifier import Classifier
@@ -54,13 +56,9 @@ def from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool)
             "is a pickle: loading it runs code from the file", where=path,
             hint="if you trust it, say allow_pickle=True (on the command line --allow-pickle)",
         )  # fmt: skip
-    try:
-        import joblib
-    except ImportError:
-        raise InputError(
-            "reading a joblib file needs scikit-learn", where=path,
-            hint="install it with: pip install 'bayesbias[classifiers]'",
-        ) from None  # fmt: skip
+    needed("classifiers", "joblib", "sklearn", purpose="reading a joblib file", where=path)
+    import joblib
+
     try:
         x = joblib.load(path)
     except Exception as error:  # a pickle may raise anything
@@ -76,14 +74,9 @@ def from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool)
 
 def from_transformers(source: str, name: str | None, positive: Any) -> Classifier:
     """Load a Hugging Face text-classification model, from the hub or a folder."""
-    try:
-        import torch
-        from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
-    except ImportError:
-        raise InputError(
-            "a Hugging Face model needs PyTorch and transformers", where=source,
-            hint="install them with: pip install 'bayesbias[encoders]'",
-        ) from None  # fmt: skip
+    torch, _ = needed("encoders", "torch", "transformers", purpose="a Hugging Face model", where=source)
+    from transformers import AutoConfig, AutoModelForSequenceClassification, AutoTokenizer
+
     try:
         config = AutoConfig.from_pretrained(source, trust_remote_code=False)
     except (OSError, ValueError) as error:
@@ -136,11 +129,7 @@ def _positive_column(classes: Sequence[Any], positive: Any, where: str) -> int:
     """Return the column of the positive class: stated, or told from a name that leaves no doubt."""
     names = [str(c) for c in classes]
     if positive is not None:
-        if str(positive) not in names:
-            raise InputError(
-                "no such class", where=where, found=positive, valid=names, hint=nearest(str(positive), names)
-            )
-        return names.index(str(positive))
+        return names.index(checks.choice(str(positive), names, "class", where))
     if len(classes) == 2 and not any(isinstance(c, str) for c in classes):
         low, high = (float(c) for c in classes)
         if (low, high) in ((0.0, 1.0), (-1.0, 1.0)):

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import whole_file
+from bayesbias.basics.files import delimiter_of, whole_file
 from bayesbias.basics.progress import ticking
 from bayesbias.classifiers.classifier import Classifier, checked_probabilities
 from bayesbias.classifiers.loading import load_classifier
@@ -104,8 +105,7 @@ def predict(
     >>> predict(lambda sentences: [0.4 if "truck" in s else 0.6 for s in sentences], name="toy")
     <Predictions: 800 sentences and 40 controls by toy (mean 0.590)>
     """
-    if not isinstance(batch, int) or batch < 1:
-        raise InputError("must be a whole number above 0", where="batch", found=batch)
+    checks.count(batch, "batch")
     occupations = load_occupations(corpus)
     model = load_classifier(
         classifier, name=name, positive=positive, allow_pickle=allow_pickle, corpus=occupations
@@ -180,12 +180,12 @@ class _PartialFile:
     def write(self, done: Mapping[str, float]) -> None:
         with whole_file(self.path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
             file.write(f"# finished by: {self._owner}\n")
-            rows = csv.writer(file, delimiter=_delimiter(self.path))
+            rows = csv.writer(file, delimiter=delimiter_of(self.path))
             rows.writerow(["sentence", "probability"])
             rows.writerows((sentence, repr(p)) for sentence, p in done.items())
 
     def read(self) -> dict[str, float]:
-        delimiter = _delimiter(self.path)
+        delimiter = delimiter_of(self.path)
         if not self.path.exists():
             return {}
         head, _, rest = read_utf8(self.path).partition("\n")
@@ -202,12 +202,6 @@ class _PartialFile:
         ]
         values = checked_probabilities(numbers, sentences, str(self.path))
         return dict(zip(sentences, values.tolist(), strict=True))
-
-
-def _delimiter(path: Path) -> str:
-    if path.suffix not in (".csv", ".tsv"):
-        raise InputError("unknown kind of file", where=path, found=path.suffix, valid=".csv, .tsv")
-    return "," if path.suffix == ".csv" else "\t"
 
 
 def _check_classes(model: Classifier, done: Mapping[str, float], kept: _PartialFile | None) -> list[str]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import data_dir, read_bytes, sha256_file, shipped_names, whole_file
+from bayesbias.basics.files import data_dir, delimiter_of, read_bytes, sha256_file, shipped_names, whole_file
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.words.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
@@ -59,10 +59,9 @@ class Predictions:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the predictions as CSV or TSV (by the ending), whole or not at all; `read_predictions` reads them."""
         path = Path(path)
-        if path.suffix not in (".csv", ".tsv"):
-            raise InputError("unknown kind of file", where=path, found=path.suffix, valid=".csv, .tsv")
+        delimiter = delimiter_of(path)
         with whole_file(path) as temporary:
-            self.frame.to_csv(temporary, index=False, sep="," if path.suffix == ".csv" else "\t")
+            self.frame.to_csv(temporary, index=False, sep=delimiter)
         return path
 
     def __repr__(self) -> str:

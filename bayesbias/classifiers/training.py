@@ -121,8 +121,3 @@ def tried_and_kept(
 
 def data_facts(data: Any, sentences: list[str]) -> dict[str, Any]:
     return {"data": Path(data).name, "data_sha256": sha256_file(data), "sentences": len(sentences)}
-
-
-def check_positive(value: Any, what: str) -> None:
-    if not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise InputError("must be a number above 0", where=what, found=value)

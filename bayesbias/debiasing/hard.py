@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import some
 from bayesbias.debiasing.account import Debiased, with_account
 from bayesbias.debiasing.subspace import prepare
 from bayesbias.words.wordlist import WordList
@@ -84,8 +86,7 @@ def hard_debias(
     >>> bool(np.abs(result.subspace @ unit[0]).max() < 1e-10), bool(abs(unit[0] @ (unit[1] - unit[2])) < 1e-10)
     (True, True)
     """
-    if overlap not in ("merge", "last"):
-        raise InputError("unknown treatment of overlapping sets", found=overlap, valid=("merge", "last"))
+    checks.choice(overlap, ("merge", "last"), "treatment of overlapping sets")
     job = prepare(embedding, wordlist, sets, k, neutralise)
     unit, row, basis = job.unit, job.row, job.basis
     out = unit.copy()
@@ -100,7 +101,7 @@ def hard_debias(
             raise InputError(
                 "a word cannot be neutralised and equalised both",
                 where="neutralise",
-                found=", ".join(both[:12]),
+                found=some(both),
                 valid="words outside the definitional sets, or equalise=False",
             )
     rows = [row[word] for word in job.neutralised]
@@ -113,7 +114,7 @@ def hard_debias(
         if gone:
             raise InputError(
                 "some words lie in the subspace whole, so that neutralising leaves nothing of them",
-                where=f"embedding {job.embedding.name!r}", found=", ".join(gone[:12]), hint="leave them out",
+                where=f"embedding {job.embedding.name!r}", found=some(gone), hint="leave them out",
             )  # fmt: skip
         out[rows] = rest / length[:, None]
     for group in equalised:

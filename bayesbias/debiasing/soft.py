@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.debiasing.account import Debiased, with_account
 from bayesbias.debiasing.subspace import prepare
@@ -70,8 +71,7 @@ def soft_debias(
     >>> result.settings["solver"], result.settings["kept_in_subspace"] < 1
     ('closed form', True)
     """
-    if not (lam >= 0 and np.isfinite(lam)):
-        raise InputError("the weight must be a finite number of at least 0", where="lam", found=lam)
+    checks.not_negative(lam, "lam")
     job = prepare(embedding, wordlist, sets, k, neutralise)
     if not job.neutralised:
         raise InputError("soft debiasing needs words to neutralise", where="neutralise", found="none")

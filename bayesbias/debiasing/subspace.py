@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.wording import some
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.vectors.loading import load_embedding
 from bayesbias.vectors.spelling import spellings_of
@@ -198,7 +199,7 @@ def _neutralised(
             raise InputError(
                 "words to neutralise are not in the vocabulary",
                 where=f"embedding {vectors.name!r}",
-                found=", ".join(map(str, lacking[:12])),
+                found=some(lacking),
                 hint=nearest(str(lacking[0]), vectors.words) if len(vectors) < 10_000 else None,
             )
         return tuple(dict.fromkeys(spelling[word] for word in neutralise))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import sqlite3
 from collections import Counter
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import sha256_of
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS encoders (
@@ -95,4 +95,4 @@ class Cache:
 
 
 def _key_of(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256_of(text)

@@ -7,7 +7,6 @@ of the weights stand in the `provenance` of every encoder that has them.
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 import re
@@ -15,7 +14,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import sha256_of
 
 __all__ = ["Encoder", "describe_encoder", "function_encoder"]
 
@@ -115,16 +116,9 @@ def describe_encoder(encoder: Encoder, sentences: Iterable[str] | None = None) -
 
 
 def checked_sentences(sentences: Iterable[str]) -> list[str]:
-    if isinstance(sentences, str):
-        raise InputError(
-            "one sentence was given where a list is expected", found=sentences, valid="[sentence, ...]"
-        )
-    texts = list(sentences)
+    texts = checks.several(sentences, "sentence")
     for number, text in enumerate(texts, start=1):
-        if not isinstance(text, str) or not text.strip():
-            raise InputError(
-                "is not a sentence", where=f"sentence {number}", found=text, valid="a text that is not empty"
-            )
+        checks.text(text, f"sentence {number}")
     if not texts:
         raise InputError("there are no sentences to encode", where="sentences", valid="one or more")
     return texts
@@ -211,10 +205,7 @@ def function_encoder(
             found=f"version={version!r}",
             hint="two functions of one name would share their vectors",
         )
-    if not isinstance(batch_size, int) or batch_size < 1:
-        raise InputError(
-            "is not a number of sentences", where="batch_size", found=batch_size, valid="1 or more"
-        )
+    checks.count(batch_size, "batch_size")
     own = name or getattr(function, "__name__", type(function).__name__).strip("<>")
     facts: dict[str, Any] = {"source": "a callable", "callable": own}
     if inspect.isroutine(function):
@@ -227,4 +218,4 @@ def function_encoder(
 
 
 def fingerprint_of(facts: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(facts, sort_keys=True, default=str).encode()).hexdigest()
+    return sha256_of(json.dumps(facts, sort_keys=True, default=str))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import cache_dir
 from bayesbias.basics.progress import ticking
@@ -113,10 +114,8 @@ def encode(
 
 
 def _batch_size(encoder: Encoder, asked: int | None, count: int) -> int:
-    if asked is not None and (
-        not isinstance(asked, int | np.integer) or isinstance(asked, bool) or asked < 1
-    ):
-        raise InputError("is not a number of sentences", where="batch_size", found=asked, valid="1 or more")
+    if asked is not None:
+        checks.count(asked, "batch_size")
     own = getattr(encoder, "batch_size", BATCH_SIZE)
     return max(count, 1) if own is None else int(asked or own)
 

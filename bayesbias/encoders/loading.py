@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.encoders.averages import STATIC_ENCODER, cbow_encoder, static_encoder
 from bayesbias.encoders.encoder import Encoder, function_encoder
@@ -130,8 +131,7 @@ def _parsed_spec(kind: str, rest: str, text: str) -> tuple[str, dict[str, Any]]:
         key, value = urllib.parse.unquote(key), urllib.parse.unquote(value)
         where = f"encoder {text!r}"
         known = _OPTIONS.get(kind, ("name",))  # of files their name alone
-        if key not in known:
-            raise InputError("unknown option", where=where, found=key, valid=known, hint=nearest(key, known))
+        checks.choice(key, known, "option", where)
         if not equals or not value or key in options:
             problem = "the option stands twice" if key in options else "the option has no value"
             raise InputError(problem, where=where, found=part, valid=f"{key}=VALUE, once")

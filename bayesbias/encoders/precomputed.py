@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import sha256_file
+from bayesbias.basics.wording import some
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder
 
 __all__ = ["vectors_encoder"]
@@ -93,9 +94,8 @@ def vectors_encoder(path: str | os.PathLike[str], *, name: str | None = None, op
     def run(asked: list[str]) -> np.ndarray:
         missing = [sentence for sentence in asked if sentence not in at]
         if missing:
-            more = f" and of {len(missing) - 8} more" if len(missing) > 8 else ""
             raise InputError(
-                f"has no vector of {', '.join(map(repr, missing[:8]))}{more}",
+                f"has no vector of {some(map(repr, missing), 8)}",
                 where=path,
                 hint=nearest(missing[0], at) if len(at) < 20_000 else None,
             )

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.versions import versions_of
 from bayesbias.encoders import torch_models
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder, fingerprint_of
 
@@ -96,7 +97,7 @@ def sentence_transformers_encoder(
         "max_length": limit,
         "precision": "float32",
         "weights_sha256": torch_models.weights_hash(loaded),
-        "versions": torch_models.versions_of("sentence-transformers", "transformers", "tokenizers", "torch"),
+        "versions": versions_of("sentence-transformers", "transformers", "tokenizers", "torch"),
     }
     facts = {
         "model": text,
@@ -272,7 +273,7 @@ def transformers_encoder(
         "padding": "right",
         "precision": "float32",
         "weights_sha256": torch_models.weights_hash(loaded),
-        "versions": torch_models.versions_of("transformers", "tokenizers", "torch"),
+        "versions": versions_of("transformers", "tokenizers", "torch"),
     }
     facts = {
         "model": text,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.extras import needed
 from bayesbias.basics.files import sha256_file
 from bayesbias.encoders.encoder import fingerprint_of
 
@@ -22,17 +23,9 @@ UNBOUNDED = 10**6
 
 def import_libraries(wanted: str) -> tuple[Any, Any]:
     """Import torch and the library, or say how to install them."""
-    import importlib
-
-    try:
-        return importlib.import_module("torch"), importlib.import_module(wanted)
-    except ImportError as error:
-        raise InputError(
-            f"needs {wanted.replace('_', '-')} and torch, which cannot be imported ({error})",
-            where="encoder",
-            valid="without them: minilm-static, cbow:EMBEDDING, a callable, or a file of vectors",
-            hint="install them with: pip install 'bayesbias[encoders]'",
-        ) from None
+    instead = "minilm-static, cbow:EMBEDDING, a callable, or a file of vectors"
+    library, torch = needed("encoders", wanted, "torch", purpose="this encoder", instead=instead)
+    return torch, library
 
 
 def folder_or_hub_name(model: str | os.PathLike[str]) -> tuple[str, bool]:
@@ -169,13 +162,6 @@ def origin_of_model(text: str, local: bool, config: Any) -> dict[str, Any]:
         if path.suffix in (".safetensors", ".bin") and path.name.startswith(("model", "pytorch_model"))
     )  # fmt: skip
     return {"files_sha256": {path.relative_to(text).as_posix(): sha256_file(path) for path in weights}}
-
-
-def versions_of(*packages: str) -> dict[str, str]:
-    """Return the installed version of each package."""
-    from importlib.metadata import version
-
-    return {package: version(package) for package in packages}
 
 
 def name_of_model(text: str) -> str:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics.files import plain
 from bayesbias.basics.wording import some
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.studies.sentiment import SentimentAnalysis, plain_value
+from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_fit import NO_DIFFERENCE, contrasts_or_why_not
 from bayesbias.studies.sentiment_tests import paired_test
 
@@ -248,7 +249,7 @@ def _on_log_odds(table: pd.DataFrame, name: str) -> str:
     told = []
     for unit in ("sentence_pair", "noun_pair"):
         (row,) = paired_test(part, unit=unit, outcome="logit_difference").to_dict("records")
-        row = {k: plain_value(v) for k, v in row.items()}
+        row = plain(row)
         told.append(
             f"over {row['n']} {unit.replace('_', ' ')}s {_test_in_words(row, unit == 'sentence_pair')}"
         )

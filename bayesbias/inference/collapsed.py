@@ -38,15 +38,6 @@ __all__ = ["Collapsed", "NotCollapsible", "collapse"]
 # Cost of one evaluation is the sum of the cubes of the components' sizes; at this bound it is some
 # 20 ms, where sampling the pairs themselves is no slower.
 MOST_CUBES = 3e7
-_PRIOR_CODES = {
-    "Exponential": 0,
-    "HalfNormal": 1,
-    "HalfCauchy": 2,
-    "Gamma": 3,
-    "HalfStudentT": 4,
-    "InverseGamma": 5,
-    "LogNormal": 6,
-}
 
 
 class NotCollapsible(Exception):  # noqa: N818 - a reason to go another way, not an error
@@ -215,6 +206,8 @@ def _collapsible_terms(design: Design) -> list[str]:
     for name, parameter in spec.parameters.items():
         if parameter.positive and any(isinstance(value, str) for value in parameter.args.values()):
             raise NotCollapsible(f"the prior of {name} has parameters of its own")
+        if parameter.positive and DISTRIBUTIONS[parameter.distribution].code is None:
+            raise NotCollapsible(f"{parameter.distribution} has no compiled density")
     return terms
 
 
@@ -225,7 +218,7 @@ def _kernel_arrays(
     for name in scales:
         parameter = design.spec.parameters[name]
         args: list[Any] = [parameter.args[arg] for arg in DISTRIBUTIONS[parameter.distribution].args]
-        codes += [_PRIOR_CODES[parameter.distribution]] * design.size(name)
+        codes += [DISTRIBUTIONS[parameter.distribution].code] * design.size(name)
         a += [float(args[0])] * design.size(name)
         b += [float(args[1]) if len(args) > 1 else 0.0] * design.size(name)
     effects = [effect for comp in components for effect in comp.effects]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError
+from bayesbias.basics import checks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +25,7 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
     import pandas as pd
     import xarray as xr
 
-    if not 0 < prob < 1:
-        raise InputError("the probability of an interval must lie between 0 and 1", found=prob)
+    checks.probability(prob)
     data = xr.Dataset({"x": (("chain", "draw", "row"), draws)})
     with quiet_about_few_draws():
         hpdi = az.hdi(data, prob=prob)["x"].to_numpy()

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
+from bayesbias.basics.versions import versions_of
 from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
 from bayesbias.inference.graph import pymc_model, sample_pairwise
 from bayesbias.inference.posterior import BiasFit
@@ -123,16 +125,15 @@ def fit(
     ['associated', 'different', 'human', 'neutral']
     """
     available = os.cpu_count() or 1
-    check_counts(draws=draws, tune=tune, chains=chains, cores=available if cores is None else cores)
+    for name, value in {"draws": draws, "tune": tune, "chains": chains}.items():
+        checks.count(value, name)
+    if cores is not None:
+        checks.count(cores, "cores")
     cores = min(chains, available if cores is None else cores)
-    if sampler not in SAMPLERS:
-        raise InputError("unknown sampler", found=sampler, valid=SAMPLERS)
-    if target_accept is not None and not 0 < target_accept < 1:
-        raise InputError("target_accept must lie between 0 and 1", found=target_accept)
-    if seed is None:
-        seed = int(np.random.SeedSequence().generate_state(1)[0])
-    elif isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
-        raise InputError("the seed must be a whole number from 0 to 4294967295", found=seed)
+    checks.choice(sampler, SAMPLERS, "sampler")
+    if target_accept is not None:
+        checks.probability(target_accept, "target_accept")
+    seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
     spec, frame = load_model(model), _frame_to_fit(table).reset_index(drop=True)
     started = time.perf_counter()
     if spec.trim:
@@ -195,12 +196,6 @@ def _refuse_no_noise(reduced: Collapsed) -> None:
         )
 
 
-def check_counts(**settings: int) -> None:
-    for name, value in settings.items():
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-            raise InputError(f"`{name}` must be a whole number of at least 1", found=value)
-
-
 def _add_observed(tree: xr.DataTree, design: Design) -> None:
     import xarray as xr
 
@@ -213,17 +208,13 @@ def _provenance_of(
     table: PairTable | pd.DataFrame, spec: ModelSpec, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
     import platform
-    from importlib.metadata import version
 
     out: dict[str, Any] = {
         "table": dict(table.provenance) if isinstance(table, PairTable) else {"name": "a data frame"},
         "coverage": table.coverage.as_dict() if isinstance(table, PairTable) else {},
         "model": {"name": spec.name, "sha256": spec.sha256},
         "sampler": {"name": "nutpie NUTS", **settings},
-        "versions": {
-            name: version(name)
-            for name in ("bayesbias", "nutpie", "pymc", "arviz", "numpy", "numba", "pandas")
-        },
+        "versions": versions_of("bayesbias", "nutpie", "pymc", "arviz", "numpy", "numba", "pandas"),
     }
     out["versions"]["python"] = platform.python_version()
     return out

@@ -22,8 +22,9 @@ _FARTHEST = 150.0
 def log_prior(code: int, a: float, b: float, s: float) -> tuple[float, float]:
     """Return the log-density of a positive parameter at `s` and its derivative.
 
-    Codes: 0 Exponential(lam=a), 1 HalfNormal(sigma=a), 2 HalfCauchy(beta=a), 3 Gamma(alpha=a, beta=b),
-    4 HalfStudentT(nu=a, sigma=b), 5 InverseGamma(alpha=a, beta=b), 6 LogNormal(mu=a, sigma=b).
+    The codes are those of the rows of `bayesbias.models.distributions`, and `a` and `b` their arguments in order: 0
+    Exponential, 1 HalfNormal, 2 HalfCauchy, 3 Gamma, 4 HalfStudentT, 5 InverseGamma, 6 LogNormal. Of any other code
+    the density is no number.
     """
     if code == 0:
         return math.log(a) - a * s, -a
@@ -56,8 +57,10 @@ def log_prior(code: int, a: float, b: float, s: float) -> tuple[float, float]:
             a * math.log(b) - math.lgamma(a) - (a + 1.0) * math.log(s) - b / s,
             -(a + 1.0) / s + b / (s * s),
         )
-    z = (math.log(s) - a) / b
-    return -0.5 * _LOG_2PI - math.log(b) - math.log(s) - 0.5 * z * z, -(1.0 + z / b) / s
+    if code == 6:
+        z = (math.log(s) - a) / b
+        return -0.5 * _LOG_2PI - math.log(b) - math.log(s) - 0.5 * z * z, -(1.0 + z / b) / s
+    return math.nan, math.nan
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

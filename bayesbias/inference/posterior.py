@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import FitError, InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import FitError
 from bayesbias.basics.files import whole_file
 from bayesbias.inference.diagnostics import (
     MAX_R_HAT,
@@ -186,8 +187,8 @@ class BiasFit:
         if self.spec.likelihood != "Normal":
             raise FitError(f"shares of variance need normal noise, and {self.spec.label} has another")
         labels, codes = labels_of(self.table[self.spec.results.group], self.spec.results.group)
-        if group is not None and group not in labels:
-            raise InputError("no such rows", found=group, valid=labels, hint=nearest(str(group), labels))
+        if group is not None:
+            checks.choice(group, labels, str(self.spec.results.group).replace("_", " "))
         rows = np.ones(len(codes), dtype=bool) if group is None else codes == labels.index(group)
         design, draws = self.design, self.draws()
 
@@ -242,8 +243,7 @@ class BiasFit:
         """
         import pandas as pd
 
-        if not rope > 0:
-            raise InputError("the half-width of the ROPE must be positive", found=rope)
+        checks.positive(rope, "rope")
         if level is not None:
             self._check_level(level)
         frames = [
@@ -446,13 +446,7 @@ class BiasFit:
 
     def _check_level(self, level: str) -> None:
         valid = ("overall", *self.spec.results.levels)
-        if level not in valid:
-            raise InputError(
-                f"{self.spec.label} has no such level",
-                found=level,
-                valid=valid,
-                hint=nearest(str(level), valid),
-            )
+        checks.choice(level, valid, "level", self.spec.label)
 
     def _contrasted(self) -> Sequence[tuple[str, str]]:
         group = self.spec.results.group
@@ -463,10 +457,7 @@ class BiasFit:
     def _levels(self, estimand: str) -> tuple[list[tuple[str, str, str]], np.ndarray]:
         """Draws of the mean distance per (level, name, connection), shape (chain, draw, n)."""
         valid = (*ESTIMANDS, *self.spec.results.estimands)
-        if estimand not in valid:
-            raise InputError(
-                "unknown estimand", found=estimand, valid=valid, hint=nearest(str(estimand), valid)
-            )
+        checks.choice(estimand, valid, "estimand")
         if ("levels", estimand) not in self._cache:
             keys, means = level_means(self.design, self.table, self.draws(), estimand)
             chains = self.tree["posterior"].sizes["chain"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayesbias.basics.errors import InputError
+from bayesbias.basics import checks
 from bayesbias.inference.estimands import ROPE
 
 __all__ = ["change_verdict", "gap_verdict"]
@@ -68,8 +68,7 @@ def gap_verdict(low: float, high: float, rope: float = ROPE, contrast: str = "as
 
 def place_to_rope(low: float, high: float, rope: float) -> int:
     """0: holds zero and more than the ROPE; 1: inside it; 2: excludes zero, not the ROPE; 3: outside it."""
-    if not rope > 0:
-        raise InputError("the half-width of the ROPE must be positive", found=rope)
+    checks.positive(rope, "rope")
     if low > rope or high < -rope:
         return 3
     if -rope <= low and high <= rope:

@@ -1,7 +1,8 @@
-"""The distributions a model file may name: their arguments, support and a sampler, one row each.
+"""The distributions a model file may name: their arguments, support, sampler and code, one row each.
 
-A new prior is one row here, its code in `bayesbias.inference.collapsed` and its density in the
-kernel. Names and arguments are PyMC's.
+A new distribution is one row here. Names and arguments are PyMC's. A positive one, which may be the prior of a
+scale, also needs one branch in `bayesbias.inference.kernel.log_prior`, under the code of its row: compiled code
+cannot be stored in a table and stay on the disk between processes. Without a code it is sampled pair by pair.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ __all__ = ["DISTRIBUTIONS"]
 
 @dataclass(frozen=True)
 class Distribution:
-    """One entry of the allow-list: its arguments (PyMC's names), support and a sampler."""
+    """One entry of the allow-list: its arguments (PyMC's names), support, a sampler and its place in the kernel."""
 
     args: tuple[str, ...]
     support: str  # "real" or "positive"
     draw: Callable[..., np.ndarray]
+    code: int | None = None  # what the compiled density calls it; its arguments there are `args`, one or two
+    noise: bool = False  # whether it may be the distribution of the outcome
 
 
 def _half_student(rng: np.random.Generator, nu: Any, sigma: Any, size: Any) -> np.ndarray:
@@ -29,35 +32,40 @@ def _half_student(rng: np.random.Generator, nu: Any, sigma: Any, size: Any) -> n
 
 
 DISTRIBUTIONS: Mapping[str, Distribution] = {
-    "Normal": Distribution(("mu", "sigma"), "real", lambda r, mu, sigma, size: r.normal(mu, sigma, size)),
+    "Normal": Distribution(
+        ("mu", "sigma"), "real", lambda r, mu, sigma, size: r.normal(mu, sigma, size), noise=True
+    ),
     "StudentT": Distribution(
         ("nu", "mu", "sigma"),
         "real",
         lambda r, nu, mu, sigma, size: mu + sigma * r.standard_t(nu, size),
+        noise=True,
     ),
     "Exponential": Distribution(
-        ("lam",), "positive", lambda r, lam, size: r.exponential(1 / np.asarray(lam), size)
+        ("lam",), "positive", lambda r, lam, size: r.exponential(1 / np.asarray(lam), size), code=0
     ),
     "Gamma": Distribution(
         ("alpha", "beta"),
         "positive",
         lambda r, alpha, beta, size: r.gamma(alpha, 1 / np.asarray(beta), size),
+        code=3,
     ),
     "HalfCauchy": Distribution(
-        ("beta",), "positive", lambda r, beta, size: np.abs(r.standard_cauchy(size)) * beta
+        ("beta",), "positive", lambda r, beta, size: np.abs(r.standard_cauchy(size)) * beta, code=2
     ),
     "HalfNormal": Distribution(
-        ("sigma",), "positive", lambda r, sigma, size: np.abs(r.normal(0, sigma, size))
+        ("sigma",), "positive", lambda r, sigma, size: np.abs(r.normal(0, sigma, size)), code=1
     ),
-    "HalfStudentT": Distribution(("nu", "sigma"), "positive", _half_student),
+    "HalfStudentT": Distribution(("nu", "sigma"), "positive", _half_student, code=4),
     "InverseGamma": Distribution(
         ("alpha", "beta"),
         "positive",
         lambda r, alpha, beta, size: np.asarray(beta) / r.gamma(alpha, 1.0, size),
+        code=5,
     ),
     "LogNormal": Distribution(
-        ("mu", "sigma"), "positive", lambda r, mu, sigma, size: r.lognormal(mu, sigma, size)
+        ("mu", "sigma"), "positive", lambda r, mu, sigma, size: r.lognormal(mu, sigma, size), code=6
     ),
 }
-LIKELIHOODS = ("Normal", "StudentT")
+LIKELIHOODS = tuple(name for name, row in DISTRIBUTIONS.items() if row.noise)
 POSITIVE_ARGS = {"sigma", "lam", "beta", "alpha", "nu"}

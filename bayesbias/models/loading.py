@@ -5,21 +5,23 @@ Every refusal names the file and the key, what was found there, and what would d
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import find_toml, parse_toml, read_bytes, shipped_names
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import find_toml, parse_toml, read_bytes, sha256_of, shipped_names
 from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS, POSITIVE_ARGS
 from bayesbias.models.spec import RESULTS_OF_PAIRS, Level, ModelSpec, Parameter, Results
 
 __all__ = ["load_model", "shipped_models"]
 
 SCHEMA = 1
+_KEYS = ("schema", "name", "description", "source", "notes", "trim", "likelihood", "parameter", "results")
+_LIKELIHOOD_KEYS = ("outcome", "distribution", "mu", "sigma", "nu", "units")
 _TAKEN_DIMS = ("chain", "draw", "pair")  # the dimensions that a result has of its own
 
 
@@ -63,69 +65,32 @@ def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
 
 def parse_model(text: bytes, where: str) -> ModelSpec:
     """Check the text of a model file; `where` is what errors call it."""
-    return _checked_model(
-        parse_toml(text, where), where, hashlib.sha256(text).hexdigest(), text.decode("utf-8")
-    )
-
-
-def _check_keys(table: Mapping[str, Any], allowed: set[str], required: set[str], where: str) -> None:
-    for key in table:
-        if key not in allowed:
-            raise InputError(
-                "unknown key", where=where, found=key, valid=sorted(allowed), hint=nearest(key, allowed)
-            )
-    for key in sorted(required):
-        if key not in table:
-            raise InputError(f"the key {key!r} is missing", where=where, valid=sorted(allowed))
+    return _checked_model(parse_toml(text, where), where, sha256_of(text), text.decode("utf-8"))
 
 
 def _checked_strings(value: Any, where: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) and item for item in value):
-        raise InputError("must be a list of strings", where=where, found=value)
-    if len(set(value)) != len(value):
-        raise InputError("holds an entry twice", where=where, found=value)
-    return tuple(value)
+    return checks.distinct(checks.texts(value, where), "an entry", where)
 
 
 def _checked_model(raw: dict[str, Any], where: str, sha256: str, text: str) -> ModelSpec:
-    _check_keys(
-        raw,
-        {"schema", "name", "description", "source", "notes", "trim", "likelihood", "parameter", "results"},
-        {"schema", "name", "description", "likelihood", "parameter"},
-        where,
-    )
-    if isinstance(raw["schema"], bool) or raw["schema"] != SCHEMA:
-        raise InputError(
-            "unknown schema number", where=f"{where}, key schema", found=raw["schema"], valid=str(SCHEMA)
-        )
+    checks.known_keys(raw, _KEYS, where, needed=("schema", "name", "description", "likelihood", "parameter"))
+    checks.schema(raw, SCHEMA, where)
     for key in ("name", "description", "source"):
         if not isinstance(raw.get(key, ""), str):
             raise InputError("must be a string", where=f"{where}, key {key}", found=raw[key])
     if not isinstance(raw.get("trim", False), bool):
         raise InputError("must be true or false", where=f"{where}, key trim", found=raw["trim"])
-    if not isinstance(raw["parameter"], dict) or not isinstance(raw["likelihood"], dict):
-        raise InputError("`likelihood` and each `parameter.NAME` must be tables", where=where)
+    for key in ("likelihood", "parameter"):
+        checks.table(raw[key], f"{where}, key {key}")
 
     parameters = {
         name: _checked_parameter(name, table, f"{where}, [parameter.{name}]")
         for name, table in raw["parameter"].items()
     }
     lik, at = raw["likelihood"], f"{where}, [likelihood]"
-    _check_keys(
-        lik,
-        {"outcome", "distribution", "mu", "sigma", "nu", "units"},
-        {"outcome", "distribution", "mu", "sigma"},
-        at,
-    )
-    if lik["distribution"] not in LIKELIHOODS:
-        raise InputError(
-            "unknown distribution of the outcome",
-            where=f"{at}, key distribution",
-            found=lik["distribution"],
-            valid=LIKELIHOODS,
-            hint=nearest(str(lik["distribution"]), LIKELIHOODS),
-        )
-    noise_args = ("nu", "sigma") if lik["distribution"] == "StudentT" else ("sigma",)
+    checks.known_keys(lik, _LIKELIHOOD_KEYS, at, needed=("outcome", "distribution", "mu", "sigma"))
+    checks.choice(lik["distribution"], LIKELIHOODS, "distribution of the outcome", f"{at}, key distribution")
+    noise_args = [arg for arg in DISTRIBUTIONS[lik["distribution"]].args if arg != "mu"]
     if ("nu" in lik) != ("nu" in noise_args):
         raise InputError("`nu` belongs to StudentT, and StudentT needs it", where=at)
     if not isinstance(lik["outcome"], str) or not lik["outcome"]:
@@ -175,23 +140,20 @@ def _checked_model(raw: dict[str, Any], where: str, sha256: str, text: str) -> M
 
 
 def _checked_results(table: Any, at: str) -> Results:
-    if not isinstance(table, dict):
-        raise InputError("must be a table", where=at, found=table)
-    _check_keys(table, {"group", "fixed", "level", "estimand"}, {"group"}, at)
+    checks.table(table, at)
+    checks.known_keys(table, ("group", "fixed", "level", "estimand"), at, needed=("group",))
     if not isinstance(table["group"], str) or not table["group"]:
         raise InputError("must be the name of a column", where=f"{at}, key group", found=table["group"])
     levels, estimands = {}, {}
     for kind in ("level", "estimand"):
-        if not isinstance(table.get(kind, {}), dict):
-            raise InputError("must be a table of tables", where=f"{at}, key {kind}", found=table[kind])
+        checks.table(table.get(kind, {}), f"{at}, key {kind}")
         for name, entry in table.get(kind, {}).items():
             here = f"{at[:-1]}.{kind}.{name}]"
-            if not isinstance(entry, dict):
-                raise InputError("must be a table", where=here, found=entry)
+            checks.table(entry, here)
             if name in ("overall", "population", "these_words"):
                 raise InputError("this name is taken", where=here, found=name)
-            needed = {"by", "held"} if kind == "level" else {"held"}
-            _check_keys(entry, needed, needed, here)
+            keys = ("by", "held") if kind == "level" else ("held",)
+            checks.known_keys(entry, keys, here, needed=keys)
             held = _checked_strings(entry["held"], f"{here}, key held")
             if kind == "estimand":
                 estimands[name] = held
@@ -204,21 +166,14 @@ def _checked_results(table: Any, at: str) -> Results:
 
 
 def _checked_parameter(name: str, table: Any, at: str) -> Parameter:
-    if not isinstance(table, dict):
-        raise InputError("must be a table", where=at, found=table)
+    checks.table(table, at)
     if not name.isidentifier():
         raise InputError("a parameter's name must be a plain identifier", where=at, found=name)
-    distribution = str(table.get("distribution"))
-    if not isinstance(distribution, str) or distribution not in DISTRIBUTIONS:
-        raise InputError(
-            "unknown distribution",
-            where=f"{at}, key distribution",
-            found=table.get("distribution"),
-            valid=list(DISTRIBUTIONS),
-            hint=nearest(distribution, DISTRIBUTIONS),
-        )
+    distribution = checks.choice(
+        table.get("distribution"), DISTRIBUTIONS, "distribution", f"{at}, key distribution"
+    )
     args = DISTRIBUTIONS[distribution].args
-    _check_keys(table, {"dims", "distribution", *args}, {"distribution", *args}, at)
+    checks.known_keys(table, ("distribution", "dims", *args), at, needed=("distribution", *args))
     dims = _checked_strings(table.get("dims", []), f"{at}, key dims")
     for dim in dims:
         if dim in _TAKEN_DIMS:
@@ -241,16 +196,13 @@ def _checked_argument(
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not abs(value) <= sys.float_info.max:  # TOML's whole numbers have no bound
         raise InputError("must be a finite number or the name of a parameter", where=at, found=value)
-    if arg in POSITIVE_ARGS and value <= 0:
-        raise InputError("must be positive", where=at, found=value)
+    if arg in POSITIVE_ARGS:
+        checks.positive(value, at)
     return float(value)
 
 
 def _check_parameter_name(name: str, parameters: Mapping[str, Parameter], at: str) -> None:
-    if name not in parameters:
-        raise InputError(
-            "no such parameter", where=at, found=name, valid=list(parameters), hint=nearest(name, parameters)
-        )
+    checks.choice(name, parameters, "parameter", at)
 
 
 def _check_graph(spec: ModelSpec, where: str) -> None:

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import some
 from bayesbias.scores.permutation import Method, PermutationResult, permutation_test
 from bayesbias.scores.stereotypes import (
     ROUNDING,
     ScoreResult,
-    check_choice,
     frame_of_rows,
     stereotype_grid,
     table_of_source,
@@ -168,7 +168,7 @@ def weat(
     >>> bool(abs((pairs["weight"] * pairs["similarity"]).sum() - result.statistic) < 1e-12)
     True
     """
-    check_choice(denominator, DENOMINATORS, "denominator")
+    checks.choice(denominator, DENOMINATORS, "denominator")
     grid = stereotype_grid(table_of_source(source, wordlist))
     x_class, y_class = two_classes(grid, classes)
     sets = {c: [w for w in grid.words if grid.word_class[w] == c] for c in (x_class, y_class)}
@@ -275,7 +275,7 @@ def effect_size(
     >>> effect_size([0.1, 0.1], [0.1]) is None
     True
     """
-    check_choice(denominator, DENOMINATORS, "denominator")
+    checks.choice(denominator, DENOMINATORS, "denominator")
     x, y = _finite_scores(scores_x, "scores_x"), _finite_scores(scores_y, "scores_y")
     mean_x, mean_y = math.fsum(x) / len(x), math.fsum(y) / len(y)
     if denominator == "pooled":
@@ -320,10 +320,9 @@ def largest_effect_size(n_x: int, n_y: int, denominator: str = "union_n_minus_1"
     >>> [round(largest_effect_size(n, n), 3) for n in (1, 2, 8, 32)]
     [1.414, 1.732, 1.936, 1.984]
     """
-    check_choice(denominator, DENOMINATORS, "denominator")
-    for n in (n_x, n_y):
-        if n < 1:
-            raise InputError("a set needs at least one word", found=n)
+    checks.choice(denominator, DENOMINATORS, "denominator")
+    checks.count(n_x, "n_x")
+    checks.count(n_y, "n_y")
     n = n_x + n_y
     if denominator == "pooled":
         return None

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import some
 from bayesbias.scores.stereotypes import (
     ROUNDING,
     ScoreResult,
-    check_choice,
     choose_protected,
     frame_of_rows,
     stereotype_grid,
@@ -143,7 +143,7 @@ def mac(
     >>> round(result.mac, 3), result.n_averages, result.t is None
     (0.98, 45, True)
     """
-    check_choice(convention, CONVENTIONS, "convention")
+    checks.choice(convention, CONVENTIONS, "convention")
     grid = stereotype_grid(table_of_source(source, wordlist))
     other = None if against is None else stereotype_grid(table_of_source(against, None))
     notes = list(grid.notes)

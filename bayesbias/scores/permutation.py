@@ -18,7 +18,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
 from bayesbias.scores.counting import MOST_WORDS_COUNTED, bound_all, count_all
 from bayesbias.scores.partitions import Question, p_by_normal, p_by_sampling, sampling_width
 
@@ -305,17 +306,10 @@ def _checked_scores(values: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]
 
 
 def _check_options(method: str, sides: int, samples: int, seed: int | None, rel_width: float) -> None:
-    if method not in _METHODS:
-        raise InputError("unknown method", found=method, valid=_METHODS, hint=nearest(str(method), _METHODS))
+    checks.choice(method, _METHODS, "method")
     if sides not in (1, 2):
         raise InputError("a test has one side or two", where="sides", found=sides, valid="1 or 2")
-    if not _is_whole(samples) or samples < 1:
-        raise InputError("not a number of samples", where="samples", found=samples, valid="1 or more")
-    if seed is not None and (not _is_whole(seed) or seed < 0):
-        raise InputError("not a seed", where="seed", found=seed, valid="a whole number of at least 0")
-    if not (isinstance(rel_width, float | int) and 0 < rel_width < math.inf):
-        raise InputError("not a width", where="rel_width", found=rel_width, valid="a number above 0")
-
-
-def _is_whole(number: object) -> bool:
-    return isinstance(number, int | np.integer) and not isinstance(number, bool)
+    checks.count(samples, "samples")
+    if seed is not None:
+        checks.seed(seed, most=None)
+    checks.positive(rel_width, "rel_width")

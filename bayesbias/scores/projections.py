@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import some
 from bayesbias.scores.stereotypes import ROUNDING, ScoreResult, frame_of_rows, pair_of_classes, unique_words
@@ -161,8 +162,7 @@ def direct_bias(
     >>> round(result.value, 3), result.towards[:2], result.away[:2]
     (0.11, ('he', 'his'), ('she', 'hers'))
     """
-    if not (isinstance(strictness, int | float) and math.isfinite(strictness) and strictness >= 0):
-        raise InputError("the strictness must be a number of at least 0", found=strictness)
+    checks.not_negative(strictness, "strictness")
     listed = None if wordlist is None else load_wordlist(wordlist, controls="none")
     where = "direct bias" if listed is None else f"word list {listed.name}"
     if words is None and listed is not None:

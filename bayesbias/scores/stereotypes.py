@@ -9,13 +9,13 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import plain
 from bayesbias.basics.wording import some
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable
@@ -45,9 +45,7 @@ class ScoreResult:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, but for the table of pairs, as plain numbers, texts, lists and dictionaries."""
-        return {
-            f.name: _as_plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name != "_pairs"
-        }
+        return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name != "_pairs"}
 
 
 @dataclass(frozen=True)
@@ -179,10 +177,7 @@ def pair_of_classes(names: list[str], classes: Sequence[str] | None, where: str)
     if isinstance(classes, str) or len(classes) != 2 or classes[0] == classes[1]:
         raise InputError("two different protected classes are compared", found=classes, valid=names)
     for c in classes:
-        if c not in names:
-            raise InputError(
-                "no such protected class", where=where, found=c, valid=names, hint=nearest(str(c), names)
-            )
+        checks.choice(c, names, "protected class", where)
     return classes[0], classes[1]
 
 
@@ -194,31 +189,14 @@ def choose_protected(grid: StereotypeGrid, words: Iterable[str] | None) -> tuple
     wanted = unique_words(words, "words", repeats=True)
     for word in wanted:
         if word not in grid.word_class and word not in missing:
-            raise InputError(
-                "no such protected word", where=grid.name, found=word, valid=grid.words,
-                hint=nearest(word, grid.words),
-            )  # fmt: skip
+            raise checks.unknown(word, grid.words, "protected word", grid.name)
     return [w for w in wanted if w in grid.word_class], [w for w in wanted if w in missing]
 
 
 def unique_words(words: Iterable[str], what: str, repeats: bool = False) -> tuple[str, ...]:
     """Return words once each; a word listed twice is refused unless ``repeats`` may be."""
-    if isinstance(words, str):
-        raise InputError(
-            "one word was given where a list is expected", where=what, found=words, valid="[word, ...]"
-        )
-    listed = list(words)
-    unique = tuple(dict.fromkeys(listed))
-    if len(unique) < len(listed) and not repeats:
-        twice = next(w for i, w in enumerate(listed) if w in listed[:i])
-        raise InputError("a word is listed twice", where=what, found=twice, valid="each word once")
-    return unique
-
-
-def check_choice(value: str, valid: Sequence[str], what: str) -> None:
-    """Refuse a value that is not among the valid ones."""
-    if value not in valid:
-        raise InputError(f"unknown {what}", found=value, valid=valid, hint=nearest(str(value), valid))
+    listed = checks.several(words, "word", what)
+    return tuple(dict.fromkeys(listed)) if repeats else checks.distinct(listed, "a word", what)
 
 
 def frame_of_rows(rows: list[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
@@ -226,15 +204,3 @@ def frame_of_rows(rows: list[tuple[Any, ...]], columns: list[str]) -> pd.DataFra
     import pandas as pd
 
     return pd.DataFrame(rows, columns=columns)
-
-
-def _as_plain(value: Any) -> Any:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _as_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, tuple | list):
-        return [_as_plain(v) for v in value]
-    if isinstance(value, Mapping):
-        return {str(k): _as_plain(v) for k, v in value.items()}
-    return value

@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.simulation.nulls import Floats, checked_count, checked_seed, checked_spread, chunks_of_draws
+from bayesbias.simulation.nulls import Floats, chunks_of_draws
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,16 +127,16 @@ def simulate_grid(
     """
     import pandas as pd
 
-    words = [checked_count(n, "n_words", least=2) for n in _checked_list(n_words, "n_words")]
-    pair_sds = [checked_spread(sd, "pair_sd", positive=True) for sd in _checked_list(pair_sd, "pair_sd")]
-    attribute_sds = [checked_spread(sd, "attribute_sd") for sd in _checked_list(attribute_sd, "attribute_sd")]
-    n_attributes = checked_count(n_attributes, "n_attributes", least=2)
-    draws = checked_count(draws, "draws", least=2)
-    if not 0 < alpha < 1:
-        raise InputError("not a level of significance", where="alpha", found=alpha, valid="above 0, below 1")
-    if not math.isfinite(difference):
-        raise InputError("must be a finite number", where="difference", found=difference)
-    seed = checked_seed(seed)
+    words = [checks.count(n, "n_words", least=2) for n in _checked_list(n_words, "n_words")]
+    pair_sds = [checks.positive(sd, "pair_sd") for sd in _checked_list(pair_sd, "pair_sd")]
+    attribute_sds = [
+        checks.not_negative(sd, "attribute_sd") for sd in _checked_list(attribute_sd, "attribute_sd")
+    ]
+    n_attributes = checks.count(n_attributes, "n_attributes", least=2)
+    draws = checks.count(draws, "draws", least=2)
+    checks.probability(alpha, "alpha")
+    checks.finite(difference, "difference")
+    seed = checks.seed(seed, most=None)
     rows = []
     for n, pair, attribute in itertools.product(words, pair_sds, attribute_sds):
         # Streams are told apart by the bits of the numbers themselves.

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.simulation.scenario import Scenario, simulate_table
 
@@ -131,16 +130,6 @@ def analyse_batch(
                 for row in analyse_table(table, method, own, settings)
             ]
     return rows
-
-
-def check_numbers(*, seed: int, prob: float, workers: int | None, **counts: int) -> None:
-    counts = counts if workers is None else {**counts, "workers": workers}
-    for least, numbers in ((1, counts), (0, {"seed": seed})):
-        for name, value in numbers.items():
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise InputError(f"`{name}` must be a whole number of at least {least}", found=value)
-    if not 0 < prob < 1:
-        raise InputError("the probability of an interval must lie between 0 and 1", found=prob)
 
 
 def standard_error_of_share(share: float, n: int) -> float:

@@ -18,11 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import bayesbias
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import whole_file
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.loading import load_model, shipped_models
-from bayesbias.simulation.answers import AVERAGED, analyse_batch, check_numbers, standard_error_of_share
+from bayesbias.simulation.answers import AVERAGED, analyse_batch, standard_error_of_share
 from bayesbias.simulation.scenario import Scenario, true_contrasts
 
 if TYPE_CHECKING:
@@ -80,7 +81,12 @@ def calibrate(
         not zero at 0 and 1.
     """
     methods = _checked_methods(methods)
-    check_numbers(seed=seed, prob=prob, workers=workers, tables=tables, draws=draws, tune=tune, chains=chains)
+    for name, value in {"tables": tables, "draws": draws, "tune": tune, "chains": chains}.items():
+        checks.count(value, name)
+    if workers is not None:
+        checks.count(workers, "workers")
+    checks.seed(seed, most=None)
+    checks.probability(prob)
     if "weat" in methods and len(scenario.words) < 2:
         raise InputError(
             "WEAT compares two classes", where="methods", found="a scenario with one", hint="leave out weat"

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.scores.association import DENOMINATORS, largest_effect_size
 
@@ -75,8 +76,11 @@ class NullDistribution:
         from scipy import stats
 
         p = np.asarray(prob, dtype=float)
-        if not ((p >= 0) & (p <= 1)).all():
-            raise InputError("not a probability", valid="0 to 1")
+        outside = ~((p >= 0) & (p <= 1))
+        if outside.any():
+            raise InputError(
+                "not a probability", where="prob", found=float(p[outside].flat[0]), valid="0 to 1"
+            )
         n = self.n_x + self.n_y
         if n == 2:
             return np.where(p < 0.5, -self.largest, self.largest)
@@ -156,13 +160,13 @@ def null_distribution(
     >>> bool(abs(wide.effect_sizes - narrow.effect_sizes).max() < 1e-9)
     True
     """
-    n_x, n_y = checked_count(n_x, "n_x"), checked_count(n_y, "n_y")
-    n_attributes, draws = checked_count(n_attributes, "n_attributes"), checked_count(draws, "draws")
-    sd = checked_spread(sd, "sd", positive=True)
+    n_x, n_y = checks.count(n_x, "n_x"), checks.count(n_y, "n_y")
+    n_attributes, draws = checks.count(n_attributes, "n_attributes"), checks.count(draws, "draws")
+    sd = checks.positive(sd, "sd")
     largest = largest_effect_size(n_x, n_y, denominator)
     if largest is None:
         raise InputError("this denominator has no ceiling", found=denominator, valid=DENOMINATORS[:2])
-    random = np.random.default_rng(checked_seed(seed))
+    random = np.random.default_rng(checks.seed(seed, most=None))
     n = n_x + n_y
     d = np.empty(draws)
     for part in chunks_of_draws(draws, 2 * n * n_attributes):
@@ -178,27 +182,3 @@ def chunks_of_draws(draws: int, numbers_each: int, most: int = 2_000_000) -> lis
     """Cut the draws so that a chunk's random numbers take at most 16 MB, or one draw does."""
     size = max(1, most // numbers_each)
     return [slice(start, min(start + size, draws)) for start in range(0, draws, size)]
-
-
-def checked_count(n: Any, where: str, least: int = 1) -> int:
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < least:
-        raise InputError(
-            "not a usable number", where=where, found=n, valid=f"a whole number of at least {least}"
-        )
-    return int(n)
-
-
-def checked_spread(sd: Any, where: str, positive: bool = False) -> float:
-    good = isinstance(sd, int | float | np.number) and math.isfinite(sd) and (sd > 0 if positive else sd >= 0)
-    if not good:
-        raise InputError(
-            "not a standard deviation",
-            where=where,
-            found=sd,
-            valid=f"{'above' if positive else 'at least'} 0",
-        )
-    return float(sd)
-
-
-def checked_seed(seed: Any) -> int:
-    return checked_count(seed, "seed", least=0)

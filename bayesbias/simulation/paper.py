@@ -27,8 +27,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.simulation.nulls import Floats, checked_count
+from bayesbias.simulation.nulls import Floats
 from bayesbias.simulation.rrandom import RRandom
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:
         if case not in names:
             raise InputError("unknown case", found=case, valid=" / ".join(names), hint=nearest(case, names))
         case = PAPER_CASES[names.index(case)]
-    draws = checked_count(draws, "draws")
+    draws = checks.count(draws, "draws")
     random = RRandom(case.seed)
     first = _paper_scores(random, 1, case)
     if case.reseeded:

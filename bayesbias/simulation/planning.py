@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
 from bayesbias.inference.estimands import PROB, level_means
-from bayesbias.simulation.answers import analyse_batch, check_numbers
+from bayesbias.simulation.answers import analyse_batch
 from bayesbias.simulation.scenario import Scenario, scenario_frame, true_contrasts, true_parameters
 
 if TYPE_CHECKING:
@@ -94,16 +95,16 @@ def plan_words(
     from bayesbias.basics.progress import ticking
 
     scenario = scenario or Scenario()
-    if not width > 0:
-        raise InputError("the width must be positive", found=width)
-    check_numbers(seed=seed, prob=prob, workers=None)
+    checks.positive(width, "width")
+    checks.seed(seed, most=None)
+    checks.probability(prob)
     for name, numbers in (("words", words), ("attributes", attributes)):
         if not numbers:
             raise InputError(f"`{name}` holds no number to try", found=numbers)
-        check_numbers(seed=0, prob=prob, workers=None, **{name: min(numbers)})
+        for n in numbers:
+            checks.count(n, name)
     known = true_contrasts(scenario)
-    if contrast not in known:
-        raise InputError("unknown contrast", found=contrast, valid=list(known), hint=nearest(contrast, known))
+    checks.choice(contrast, known, "contrast")
     z = 2 * stats.norm.ppf(0.5 + prob / 2)
     classes = len(scenario.words)
     settings = {"prob": prob, "draws": 500, "tune": 500, "chains": 2}

@@ -11,12 +11,12 @@ and R's help page ``?RNGkind`` for how they are put together ("Mersenne-Twister"
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 
 __all__ = ["RRandom", "qnorm"]
@@ -78,10 +78,7 @@ class RRandom:
     """
 
     def __init__(self, seed: int | np.integer) -> None:
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or abs(int(seed)) > _MOST_SEED:
-            raise InputError(
-                "R takes no such seed", found=seed, valid=f"a whole number from {-_MOST_SEED} to {_MOST_SEED}"
-            )
+        checks.count(seed, "seed", -_MOST_SEED, _MOST_SEED)
         # R first runs its congruential generator 50 times to scramble the seed. Then it fills 625 words with
         # it, the first of which is the position in the state and is overwritten by 624: "start afresh".
         word = int(seed) & 0xFFFFFFFF
@@ -119,7 +116,7 @@ class RRandom:
         >>> random.runif(2).round(7).tolist(), random.runif(1).round(7).tolist()
         ([0.2655087, 0.3721239], [0.5728534])
         """
-        unit = self._bits.random_raw(_checked_count(n)) * _TO_UNIT
+        unit = self._bits.random_raw(checks.count(n, "n", 0)) * _TO_UNIT
         # R never returns 0 or 1, which would be infinite after inversion.
         return np.clip(unit, 0.5 * _SMALLEST, 1.0 - 0.5 * _SMALLEST)
 
@@ -154,11 +151,9 @@ class RRandom:
         >>> RRandom(123).rnorm(2, mean=10, sd=2).round(6).tolist()
         [8.879049, 9.539645]
         """
-        n = _checked_count(n)
-        if not math.isfinite(mean):
-            raise InputError("the mean of a normal distribution must be finite", found=mean)
-        if not (math.isfinite(sd) and sd >= 0):
-            raise InputError("the standard deviation must be finite and not negative", found=sd)
+        checks.count(n, "n", 0)
+        checks.finite(mean, "mean")
+        checks.not_negative(sd, "sd")
         if sd == 0:
             return np.full(n, float(mean))
         pairs = self.runif(2 * n).reshape(n, 2)
@@ -214,9 +209,3 @@ def qnorm(p: npt.ArrayLike) -> npt.NDArray[np.float64]:
 def _rational(coefficients: tuple[tuple[float, ...], tuple[float, ...]], at: Any) -> Any:
     above, below = coefficients
     return np.polyval(above, at) / np.polyval(below, at)
-
-
-def _checked_count(n: int) -> int:
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-        raise InputError("not a number of draws", found=n, valid="a whole number of at least 0")
-    return int(n)

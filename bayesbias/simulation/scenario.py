@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.wording import number_of
 from bayesbias.inference.estimands import CONTRASTS, level_means
@@ -66,8 +67,8 @@ class Scenario:
             ("words", self.words, 1), ("attributes", self.attributes, 1), ("human", (self.human,), 0),
             ("neutral", (self.neutral,), 0),
         ):  # fmt: skip
-            if any(isinstance(n, bool) or not isinstance(n, int) or n < least for n in numbers):
-                raise InputError(f"`{name}` must hold whole numbers of at least {least}", found=numbers)
+            for n in numbers:
+                checks.count(n, name, least)
         object.__setattr__(self, "words", tuple(self.words))
         object.__setattr__(self, "attributes", tuple(self.attributes))
         object.__setattr__(self, "values", {name: _own_numbers(value) for name, value in self.values.items()})

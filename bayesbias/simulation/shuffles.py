@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.loading import shipped_models
-from bayesbias.simulation.answers import AVERAGED, analyse_table, check_numbers, standard_error_of_share
+from bayesbias.simulation.answers import AVERAGED, analyse_table, standard_error_of_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,17 +58,14 @@ def negative_controls(
     from bayesbias.vectors.loading import load_embedding
     from bayesbias.words.listfile import load_wordlist
 
-    check_numbers(seed=seed, prob=prob, workers=None, tables=tables, draws=draws, tune=tune, chains=chains)
+    for name, value in {"tables": tables, "draws": draws, "tune": tune, "chains": chains}.items():
+        checks.count(value, name)
+    checks.seed(seed, most=None)
+    checks.probability(prob)
     if model in AVERAGED:
         raise InputError("negative controls are of a model", found=model, valid=shipped_models())
     for kind in kinds:
-        if kind not in NEGATIVE_CONTROLS:
-            raise InputError(
-                "unknown negative control",
-                found=kind,
-                valid=NEGATIVE_CONTROLS,
-                hint=nearest(kind, NEGATIVE_CONTROLS),
-            )
+        checks.choice(kind, NEGATIVE_CONTROLS, "negative control")
     words = load_wordlist(wordlist, controls=controls)
     vectors = load_embedding(embedding, words=words.words)
     real = distance_table(vectors, words).frame

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError
+from bayesbias.basics import checks
 from bayesbias.inference.diagnostics import describe_draws
 from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS
 from bayesbias.inference.fitting import fit
@@ -93,8 +93,7 @@ def draws_of_gaps(
 
 def described_with_rope(draws: np.ndarray, prob: float, rope: float) -> pd.DataFrame:
     """Describe draws by mean, interval, and the share of them inside the ROPE."""
-    if not rope > 0:
-        raise InputError("the half-width of the ROPE must be positive", found=rope)
+    checks.positive(rope, "rope")
     frame = describe_draws(draws, prob)
     flat = draws.reshape(-1, draws.shape[-1])
     # A number that is known is known by every draw.
@@ -109,6 +108,4 @@ def described_with_rope(draws: np.ndarray, prob: float, rope: float) -> pd.DataF
 
 def chosen_estimands(estimand: str | None) -> tuple[str, ...]:
     """Return the estimand asked for, or all of them."""
-    if estimand is not None and estimand not in ESTIMANDS:
-        raise InputError("unknown estimand", found=estimand, valid=ESTIMANDS)
-    return ESTIMANDS if estimand is None else (estimand,)
+    return ESTIMANDS if estimand is None else (checks.choice(estimand, ESTIMANDS, "estimand"),)

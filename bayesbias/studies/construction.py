@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError
+from bayesbias.basics import checks
 from bayesbias.basics.files import records
 from bayesbias.basics.wording import number_of, some
 from bayesbias.inference.estimands import ROPE
@@ -157,8 +157,7 @@ def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
     """
     import pandas as pd
 
-    if not rope > 0:
-        raise InputError("the half-width of the ROPE must be positive", found=rope)
+    checks.positive(rope, "rope")
     pairs = pairs.drop_duplicates(["protected_word", "attribute"])
     control = pairs["connection"].isin(CONTROLS)
     word_class = dict(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.errors import InputError
+from bayesbias.basics import checks
 from bayesbias.basics.files import whole_file
 from bayesbias.studies.seat_tests import CONTEXTS, RELATED_TESTS, TABLE_4, base_of_test
 from bayesbias.tables.sentences import encoder_label
@@ -88,7 +88,7 @@ class SeatResult:
         """
         import pandas as pd
 
-        check_probability(alpha, "alpha")
+        checks.probability(alpha, "alpha")
         named = self.named()
         columns = [
             encoder_label(*key) for key in zip(self.frame["model"], self.frame["options"], strict=True)
@@ -155,7 +155,7 @@ class SeatResult:
         """
         import pandas as pd
 
-        check_probability(alpha, "alpha")
+        checks.probability(alpha, "alpha")
         rows = []
         for (model, options, level), part in self.frame.groupby(["model", "options", "level"], sort=False):
             published = part[part["test"].isin(shipped_tests())]
@@ -211,8 +211,3 @@ class SeatResult:
         if len(self.failures):
             lines.append(f"  {len(self.failures)} could not be run: {self.failures['reason'].iloc[0]}")
         return "\n".join(lines)
-
-
-def check_probability(value: float, where: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-        raise InputError("must lie between 0 and 1", where=where, found=value)

@@ -19,16 +19,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import BayesbiasError, InputError
 from bayesbias.basics.progress import ticking
+from bayesbias.basics.versions import versions_of
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.inference.estimands import PROB
-from bayesbias.inference.fitting import check_counts, fit
+from bayesbias.inference.fitting import fit
 from bayesbias.models.loading import load_model
 from bayesbias.scores.association import effect_size
 from bayesbias.scores.permutation import holm, permutation_test
-from bayesbias.studies.seat_result import PUBLISHED_COLUMNS, SeatResult, check_probability
+from bayesbias.studies.seat_result import PUBLISHED_COLUMNS, SeatResult
 from bayesbias.studies.seat_tests import chosen_tests, level_of_test, refuse_twice, words_unstated
 from bayesbias.tables.sentences import EncodedTest, encode_test, encoder_label, encoding_with, pairs_of_test
 from bayesbias.words.sentence_making import sentence_test
@@ -233,14 +235,10 @@ def seat(
 
     chosen = chosen_tests(tests, published_cut)
     models = _chosen_encoders(encoders)
-    if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
-        raise InputError("must be a whole number of at least 1", where="samples", found=samples)
-    check_probability(prob, "prob")
-    check_counts(draws=draws, tune=tune, chains=chains)
-    if seed is None:
-        seed = int(np.random.SeedSequence().generate_state(1)[0])
-    elif isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 2**32:
-        raise InputError("the seed must be a whole number from 0 to 4294967295", found=seed)
+    for name, value in {"samples": samples, "draws": draws, "tune": tune, "chains": chains}.items():
+        checks.count(value, name)
+    checks.probability(prob)
+    seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
     spec = load_model("sentence") if bayes else None
     rows: list[dict[str, Any]] = []
     failures: list[dict[str, Any]] = []
@@ -418,7 +416,6 @@ def _provenance(
     sampler: tuple[int, int, int],
 ) -> dict[str, Any]:
     import platform
-    from importlib.metadata import version
 
     out: dict[str, Any] = {
         "tests": [{"name": test.name, "sha256": test.sha256, "origin": test.origin} for test in tests],
@@ -427,7 +424,7 @@ def _provenance(
         "samples": samples,
         "versions": {
             "python": platform.python_version(),
-            **{name: version(name) for name in ("bayesbias", "numpy", "pandas")},
+            **versions_of("bayesbias", "numpy", "pandas"),
         },
     }
     if spec is not None:

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import plain
 from bayesbias.classifiers.prediction_files import Predictions
 from bayesbias.studies.sentiment_tests import (
     UNITS,
@@ -96,7 +95,7 @@ class SentimentAnalysis:
 
         def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
             part = frame[frame["classifier"] == classifier].drop(columns="classifier")
-            return [{str(k): plain_value(v) for k, v in row.items()} for row in part.to_dict("records")]
+            return plain(part.to_dict("records"))
 
         tests = records(self.tests)
         whole = next(row for row in tests if row["unit"] == "sentence_pair")
@@ -120,7 +119,7 @@ class SentimentAnalysis:
         for row in self.tests.to_dict("records"):
             test = (
                 "no test"
-                if plain_value(row["t"]) is None
+                if plain(row["t"]) is None
                 else f"t({row['df']}) = {row['t']:.3f}, p = {row['p_value']:.3g}"
             )
             over = f"{test} over {row['n']} {row['unit'].replace('_', ' ')}s"
@@ -297,13 +296,3 @@ def _what_it_does_not_see(table: pd.DataFrame) -> list[str]:
                     "professions apart, though every test and model counts them one by one"
                 )
     return out
-
-
-def plain_value(value: Any) -> Any:
-    import pandas as pd
-
-    if value is pd.NA:
-        return None
-    if isinstance(value, np.generic):
-        return value.item()
-    return list(value) if isinstance(value, tuple) else value

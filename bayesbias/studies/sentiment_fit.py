@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import FitError, InputError
+from bayesbias.basics.files import plain
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.studies.sentiment import SentimentAnalysis, analysis_of_table, plain_value
+from bayesbias.studies.sentiment import SentimentAnalysis, analysis_of_table
 from bayesbias.tables.sentiment import OUTCOMES
 
 if TYPE_CHECKING:
@@ -70,9 +71,7 @@ def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
         raise InputError("the fit is of another table", where="analysis", valid="the analysis of its table")
     about = analysis.provenance
     name = about.get("occupations", {}).get("name", "sentences")
-    control = [
-        {str(k): plain_value(v) for k, v in row.items()} for row in analysis.control.to_dict("records")
-    ]
+    control = plain(analysis.control.to_dict("records"))
     return dataclasses.replace(
         fit,
         provenance={

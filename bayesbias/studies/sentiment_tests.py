@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
 from bayesbias.tables.sentiment import OUTCOMES, classifiers_in
 from bayesbias.words.occupations import load_occupations
 
@@ -81,16 +82,10 @@ def paired_test(
     >>> paired_test(sentiment_table(made)).round(6).iloc[0, 5:8].tolist()
     [7.5e-05, -2.62536, 399.0]
     """
-    if unit not in UNITS:
-        raise InputError("unknown unit", found=unit, valid=UNITS, hint=nearest(str(unit), UNITS))
-    if outcome not in OUTCOMES:
-        raise InputError(
-            "unknown outcome", found=outcome, valid=OUTCOMES, hint=nearest(str(outcome), OUTCOMES)
-        )
+    checks.choice(unit, UNITS, "unit")
+    checks.choice(outcome, OUTCOMES, "outcome")
     names = classifiers_in(table)
-    tests = len(names) if hypotheses is None else hypotheses
-    if not isinstance(tests, int) or tests < 1:
-        raise InputError("must be a whole number above 0", where="hypotheses", found=hypotheses)
+    tests = len(names) if hypotheses is None else checks.count(hypotheses, "hypotheses")
     rows = []
     for name in names:
         part = table[table["classifier"] == name]
@@ -178,8 +173,7 @@ def top_bottom(table: pd.DataFrame, n: int = 3) -> pd.DataFrame:
     """
     import pandas as pd
 
-    if not isinstance(n, int) or n < 1:
-        raise InputError("must be a whole number above 0", where="n", found=n)
+    checks.count(n, "n")
     rows = []
     for name, part in profession_sentiment(table).groupby("classifier", sort=False):
         groups = [g for _, g in part.groupby("rank", sort=True)]
@@ -256,8 +250,7 @@ def earnings_correlation(
     from scipy.special import ndtri
     from scipy.stats import rankdata
 
-    if not isinstance(prob, int | float) or not 0 < prob < 1:
-        raise InputError("must be in (0, 1)", where="prob", found=prob)
+    checks.probability(prob)
     if earnings is None:
         earnings = load_occupations().earnings
     rows = []

@@ -21,7 +21,7 @@ import numpy as np
 
 import bayesbias
 from bayesbias.basics.errors import BayesbiasError
-from bayesbias.basics.files import data_dir, sha256_file
+from bayesbias.basics.files import data_dir, sha256_file, sha256_of
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.sweeps.plan import SweepPlan
@@ -158,7 +158,7 @@ def _make_cell(
     return SweepCell(
         labels=labels,
         identity=identity,
-        key=hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()[:16],
+        key=sha256_of(json.dumps(identity, sort_keys=True))[:16],
         fit_seed=int(np.random.SeedSequence(entropy).generate_state(1)[0]),
         error=errors[0] if errors else None,
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import read_toml
 from bayesbias.inference.estimands import PROB, ROPE
@@ -140,11 +140,8 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
                 "no such plan", found=str(path), valid="a .toml file", hint=nearest(path.name, beside)
             )
         raw, where, folder, name = read_toml(path), str(path), path.resolve().parent, path.stem
-    _check_keys(raw, _KEYS, where)
-    if raw.get("schema") != _SCHEMA or isinstance(raw.get("schema"), bool):
-        raise InputError(
-            "unknown schema", where=f"{where}, schema", found=raw.get("schema"), valid="schema = 1"
-        )
+    checks.known_keys(raw, _KEYS, where)
+    checks.schema(raw, _SCHEMA, where)
     lists: dict[str, Any] = {
         key: _checked_entries(raw[key], f"{where}, {key}") for key in _LISTS if key in raw
     }
@@ -172,17 +169,8 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
         for entry in lists.get(key, ()):
             _check_name(entry, names, folder, f"{where}, {key}")
     settings = raw.get("settings", {})
-    if not isinstance(settings, Mapping):
-        raise InputError("must be a table", where=f"{where}, settings", found=settings)
+    checks.table(settings, f"{where}, settings")
     return SweepPlan(name, folder, **lists, **_checked_settings(settings, f"{where}, settings"))
-
-
-def _check_keys(table: Mapping[str, Any], known: Sequence[str], where: str) -> None:
-    for key in table:
-        if key not in known:
-            raise InputError(
-                "unknown key", where=where, found=key, valid=known, hint=nearest(str(key), known)
-            )
 
 
 def _checked_entries(value: Any, where: str) -> tuple[str, ...]:
@@ -192,10 +180,7 @@ def _checked_entries(value: Any, where: str) -> tuple[str, ...]:
     ):
         raise InputError("must be a list of names or paths", where=where, found=value)
     out = tuple(os.fspath(entry) for entry in entries)
-    for entry in out:
-        if out.count(entry) > 1:
-            raise InputError("stands twice", where=where, found=entry, valid="each entry once")
-    return out
+    return checks.distinct(out, "an entry", where)
 
 
 def _check_name(entry: str, names: Sequence[str], folder: Path, where: str) -> None:
@@ -211,34 +196,24 @@ def _checked_settings(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
     out: dict[str, Any] = {}
     choices = {"repeats": ("once", "keep"), "invalid_utf8": ("error", "skip")}
     known = ("draws", "tune", "chains", "seed", "prob", "rope", *choices, "allow_pickle", "keep_fits")
-    _check_keys(raw, known, where)
-
-    def number(value: Any, kind: Any) -> bool:
-        return isinstance(value, kind) and not isinstance(value, bool) and math.isfinite(value)
+    checks.known_keys(raw, known, where)
 
     for key, value in raw.items():
         at = f"{where}, {key}"
         if key in ("draws", "tune", "chains"):
-            if not number(value, int) or value < 1:
-                raise InputError("must be a whole number of at least 1", where=at, found=value)
+            checks.count(value, at)
         elif key == "seed":
             seeds = tuple(value) if isinstance(value, list | tuple) else (value,)
-            if not seeds or not all(number(seed, int) and 0 <= seed < 2**32 for seed in seeds):
-                raise InputError("must be whole numbers from 0 to 4294967295", where=at, found=value)
-            if len(set(seeds)) < len(seeds):
-                raise InputError("a seed stands twice", where=at, found=value)
-            out["seeds"] = seeds
+            if not seeds:
+                raise InputError("needs one seed or more", where=at, found=value)
+            out["seeds"] = checks.distinct([checks.seed(each, at) for each in seeds], "a seed", at)
             continue
         elif key == "prob":
-            if not number(value, (int, float)) or not 0 < value < 1:
-                raise InputError("must lie between 0 and 1", where=at, found=value)
+            checks.probability(value, at)
         elif key == "rope":
-            if not number(value, (int, float)) or value <= 0:
-                raise InputError("must be positive", where=at, found=value)
-            value = float(value)
+            value = checks.positive(value, at)
         elif key in choices:
-            if value not in choices[key]:
-                raise InputError("unknown value", where=at, found=value, valid=choices[key])
+            checks.choice(value, choices[key], "value", at)
         elif not isinstance(value, bool):
             raise InputError("must be true or false", where=at, found=value)
         out[key] = value

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import bayesbias
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.workers import Cluster, Processes, Task, carry_out
@@ -88,8 +89,8 @@ def run_sweep(
     checked, out = load_plan(plan), Path(out)
     if dask is not None and workers is not None:
         raise InputError("workers are local processes, dask is a cluster; choose one")
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise InputError("`workers` must be a whole number of at least 1", found=workers)
+    if workers is not None:
+        checks.count(workers, "workers")
     with sweep_folder(out, checked, resume):
         inputs = read_inputs(checked)
         known = read_hashes(out)

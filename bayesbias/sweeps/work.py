@@ -6,15 +6,13 @@ does not end the sweep.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 from bayesbias.basics.errors import FitError, InputError
+from bayesbias.basics.files import plain
 from bayesbias.basics.workers import describe_error
 from bayesbias.findings.words import shortcomings
 from bayesbias.inference.fitting import fit
@@ -24,9 +22,6 @@ from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import read_distances
 from bayesbias.vectors.loading import load_embedding
 from bayesbias.words.wordlist import WordList
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def make_tables(
@@ -112,10 +107,10 @@ def _fit_and_summarise(table: PairTable, model: str, settings: Mapping[str, Any]
     summaries = [
         record
         for estimand in ("population", "these_words")
-        for record in _as_records(result.summary(prob, estimand=estimand))
+        for record in plain(result.summary(prob, estimand=estimand).to_dict(orient="records"))
     ]
     try:
-        contrasts = _as_records(result.contrasts(prob, rope))
+        contrasts = plain(result.contrasts(prob, rope).to_dict(orient="records"))
     except FitError:  # no two connections to set against each other; the means stand for themselves
         contrasts = []
     made = {
@@ -123,7 +118,7 @@ def _fit_and_summarise(table: PairTable, model: str, settings: Mapping[str, Any]
         "group": spec.results.group,
         "summary": summaries,
         "contrasts": contrasts,
-        "diagnostics": _as_plain(result.diagnostics()),
+        "diagnostics": plain(result.diagnostics()),
         "look_again": shortcomings(result),
         "coverage": coverage,
         "provenance": provenance,
@@ -139,16 +134,3 @@ def _fit_and_summarise(table: PairTable, model: str, settings: Mapping[str, Any]
             result.save(path)
             made["netcdf"] = path.read_bytes()
     return made
-
-
-def _as_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [_as_plain(record) for record in frame.to_dict(orient="records")]
-
-
-def _as_plain(values: Mapping[Any, Any]) -> dict[str, Any]:
-    """Turn numbers into Python's own; one that does not exist (R-hat of one chain) becomes None."""
-    out = {}
-    for key, value in values.items():
-        value = value.item() if isinstance(value, np.generic) else value
-        out[str(key)] = None if isinstance(value, float) and not math.isfinite(value) else value
-    return out

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.errors import InputError
+from bayesbias.basics import checks
 from bayesbias.basics.files import whole_file
 from bayesbias.tables.coverage import Coverage
 from bayesbias.words.pairing import CONNECTIONS
@@ -67,10 +67,7 @@ class PairTable:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all."""
         path = Path(path)
-        if path.suffix not in (".csv", ".parquet"):
-            raise InputError(
-                "unknown kind of table file", where=path, found=path.suffix, valid=".csv, .parquet"
-            )
+        checks.choice(path.suffix, (".csv", ".parquet"), "kind of table file", path)
         with whole_file(path) as temporary:
             if path.suffix == ".csv":
                 self.frame.to_csv(temporary, index=False)

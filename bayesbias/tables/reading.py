@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import sha256_file
 from bayesbias.tables.coverage import Coverage, found_by_class, refuse_empty_classes, thin_classes
@@ -62,8 +63,7 @@ def read_distances(
     """
     import pandas as pd
 
-    if repeats not in ("once", "keep"):
-        raise InputError("unknown treatment of repeated rows", found=repeats, valid=("once", "keep"))
+    checks.choice(repeats, ("once", "keep"), "treatment of repeated rows")
     if isinstance(source, pd.DataFrame):
         raw, where, sha = source.reset_index(drop=True), name or "data frame", ""
     else:
@@ -78,9 +78,7 @@ def read_distances(
                 valid=_LAYOUTS,
                 hint=nearest(column, [str(c) for c in raw.columns]),
             )
-    twice = sorted({str(c) for c in raw.columns[raw.columns.duplicated()]})
-    if twice:
-        raise InputError("a column stands twice", where=where, found=twice)
+    checks.distinct([str(column) for column in raw.columns], "a column", where)
     if raw.empty:
         raise InputError("the table has no rows, only a header", where=where, valid=_LAYOUTS)
     frame = _from_published(raw, where) if published else raw.copy()

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.classifiers.prediction_files import Predictions
 from bayesbias.words.occupations import GENDERS
@@ -66,8 +67,7 @@ def sentiment_table(
     """
     import pandas as pd
 
-    if not isinstance(clip, int | float) or not 0 < clip < 0.5:
-        raise InputError("must be between 0 and 0.5", where="clip", found=clip)
+    checks.between(clip, "clip", 0, 0.5)
     frame = _joined_predictions(predictions)
     frame = frame[frame["control"].astype(bool) == control]
     if frame.empty:
@@ -84,9 +84,7 @@ def sentiment_table(
         sides[gender] = side
     other = sorted(set(frame["gender"]) - set(GENDERS))
     if other:
-        raise InputError(
-            "unknown gender", found=other[0], valid=GENDERS, hint=nearest(str(other[0]), GENDERS)
-        )
+        raise checks.unknown(other[0], GENDERS, "gender")
     male, female = (sides[g].set_index(keys[:3])["probability"] for g in GENDERS)
     alone = male.index.symmetric_difference(female.index)
     if len(alone):

@@ -13,7 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.wording import some
 from bayesbias.vectors.readers.rows import Rows
 from bayesbias.vectors.spelling import matched_spellings, notes_of_shared_vectors
 from bayesbias.vectors.static import static_tokens, static_vectors
@@ -119,8 +121,7 @@ class Embedding:
         InputError
             Naming every word that has no vector.
         """
-        if isinstance(words, str):
-            raise InputError("one word was given where a list is expected", found=words, valid="[word, ...]")
+        words = checks.several(words, "word")
         lacking = [word for word in words if word not in self._row]
         if lacking and self.open_vocabulary:
             made = dict(zip(lacking, static_vectors(lacking), strict=True))
@@ -140,11 +141,11 @@ class Embedding:
         kind = self.provenance.get("format", "")
         facts = [f"<Embedding {self.name!r}: {shape}" + (f", {kind}" if kind else "")]
         if self.missing:
-            facts.append(f"{len(self.missing)} missing ({first_few(self.missing)})")
+            facts.append(f"{len(self.missing)} missing ({some(self.missing, 4)})")
         if self.matched:
-            facts.append(f"{len(self.matched)} by another spelling ({first_few(self.matched)})")
+            facts.append(f"{len(self.matched)} by another spelling ({some(self.matched, 4)})")
         if self.composed:
-            facts.append(f"{len(self.composed)} composed ({first_few(self.composed)})")
+            facts.append(f"{len(self.composed)} composed ({some(self.composed, 4)})")
         return "; ".join(facts) + ">"
 
 
@@ -168,7 +169,7 @@ def embedding_from_rows(
         raise InputError(
             f"none of the {len(asked)} words is in the embedding",
             where=where,
-            found=first_few(asked, 8),
+            found=some(asked, 8),
             hint=f"it holds {rows.count:,} words of {rows.vectors.shape[1]} dimensions",
         )
     chosen = [at[spelling] for spelling in found.values()]
@@ -197,7 +198,7 @@ def embedding_from_rows(
     notes = notes_of_shared_vectors(found)
     if rows.skipped:
         notes.append(
-            f"{len(rows.skipped)} words that are not valid UTF-8 were skipped ({first_few(rows.skipped)})"
+            f"{len(rows.skipped)} words that are not valid UTF-8 were skipped ({some(rows.skipped, 4)})"
         )
     made = set(rows.composed)
     return Embedding(
@@ -222,8 +223,3 @@ def digest_of_vectors(words: Iterable[str], vectors: np.ndarray) -> str:
     digest = hashlib.sha256(json.dumps(list(words)).encode())
     digest.update(np.ascontiguousarray(vectors, vectors.dtype.newbyteorder("<")).data)
     return digest.hexdigest()
-
-
-def first_few(items: Iterable[Any], most: int = 4) -> str:
-    items = list(items)
-    return ", ".join(map(str, items[:most])) + (", ..." if len(items) > most else "")

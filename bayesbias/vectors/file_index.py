@@ -7,7 +7,6 @@ at the word that stands at the offset. A changed file (size, time of change, ino
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Collection
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import cache_dir, whole_file
+from bayesbias.basics.files import cache_dir, sha256_of, whole_file
 from bayesbias.vectors.readers.rows import Gathered, Kind, Rows
 
 _VERSION = 1
@@ -29,7 +28,7 @@ _WORDS_AT_ONCE = 1 << 16
 def index_path(path: Path) -> Path:
     """Return where the index of a vector file lies or would lie."""
     real = os.path.realpath(path)
-    return cache_dir() / "vectors" / f"{hashlib.sha256(os.fsencode(real)).hexdigest()[:32]}.index"
+    return cache_dir() / "vectors" / f"{sha256_of(os.fsencode(real))[:32]}.index"
 
 
 def fingerprint(path: Path) -> dict[str, int]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.extras import needed
 from bayesbias.basics.files import sha256_file
 from bayesbias.vectors.embedding import Embedding, embedding_from_rows
 from bayesbias.vectors.readers import formats
@@ -90,16 +91,8 @@ def from_pickle(
 
 
 def _import_gensim(what: str) -> Any:
-    try:
-        import gensim.downloader
-        import gensim.models
-    except ImportError:
-        raise InputError(
-            f"{what} needs gensim, which is not installed",
-            valid=[*shipped_embeddings(), "or a file of word2vec, GloVe or fastText"],
-            hint="install it with: pip install 'bayesbias[gensim]'",
-        ) from None
-    return gensim
+    instead = f"{', '.join(shipped_embeddings())}, or a file of word2vec, GloVe or fastText"
+    return needed("gensim", "gensim", "gensim.downloader", "gensim.models", purpose=what, instead=instead)[0]
 
 
 def fetched_from_gensim(name: str, progress: bool | None) -> Path:

@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import sha256_file
 from bayesbias.basics.progress import reading_bar
-from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows, first_few
+from bayesbias.basics.wording import some
+from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows
 from bayesbias.vectors.gensim import GENSIM_DATA, fetched_from_gensim, from_gensim, from_pickle
 from bayesbias.vectors.readers import arrays, binary, fasttext, formats, text
 from bayesbias.vectors.readers.rows import Rows
@@ -97,8 +99,7 @@ def load_embedding(
     [0.15, 0.32]
     """
     asked = _words_asked(words)
-    if on_invalid_utf8 not in ("error", "skip"):
-        raise InputError("unknown value of on_invalid_utf8", found=on_invalid_utf8, valid=["error", "skip"])
+    checks.choice(on_invalid_utf8, ("error", "skip"), "value of on_invalid_utf8")
     if isinstance(x, Embedding):
         return _from_embedding(x, asked, name)
     if isinstance(x, Mapping):
@@ -121,10 +122,8 @@ def load_embedding(
 def _words_asked(words: Iterable[str] | None) -> list[str] | None:
     if words is None:
         return None
-    if isinstance(words, str):
-        raise InputError("one word was given where a list is expected", found=words, valid="[word, ...]")
-    asked = list(dict.fromkeys(words))
-    odd = [word for word in asked if not isinstance(word, str) or not word.strip()]
+    asked = list(dict.fromkeys(checks.several(words, "word")))
+    odd = [word for word in asked if not checks.is_text(word)]
     if odd:
         raise InputError("is not a word", where="words", found=odd[0], valid="non-empty strings")
     if not asked:
@@ -311,7 +310,7 @@ def _from_static(asked: list[str] | None, name: str | None) -> Embedding:
     found = [word for word in asked if ids[word]]
     if not found:
         raise InputError(
-            f"none of the {len(asked)} words is in the embedding", where=where, found=first_few(asked, 8)
+            f"none of the {len(asked)} words is in the embedding", where=where, found=some(asked, 8)
         )
     vectors = static_vectors(found)
     partly = [
@@ -319,7 +318,7 @@ def _from_static(asked: list[str] | None, name: str | None) -> Embedding:
     ]
     notes = notes_of_shared_vectors({word: spelt[word] for word in found})
     if partly:
-        notes.append(f"tokens outside the vocabulary were left out of {first_few(partly)}")
+        notes.append(f"tokens outside the vocabulary were left out of {some(partly, 4)}")
     return Embedding(
         name=name or STATIC_EMBEDDING,
         words=tuple(found),

@@ -6,14 +6,15 @@ Needs neither torch nor a network; each file is held to its SHA-256.
 from __future__ import annotations
 
 import functools
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import data_dir, read_toml
+from bayesbias.basics.files import data_dir, read_toml, sha256_of
+from bayesbias.basics.wording import some
 
 __all__ = ["shipped_embeddings", "static_vectors"]
 
@@ -60,7 +61,7 @@ def static_vectors(texts: Sequence[str]) -> np.ndarray:
     empty = [text for text, tokens in zip(texts, ids, strict=True) if not tokens]
     if empty:
         raise InputError(
-            "no token of some texts is known", where=STATIC_EMBEDDING, found=", ".join(map(repr, empty[:12])),
+            "no token of some texts is known", where=STATIC_EMBEDDING, found=some(map(repr, empty)),
             valid="text in a script that the English tokenizer knows",
         )  # fmt: skip
     _, rows, scales, _ = static_model()
@@ -86,7 +87,7 @@ def static_model() -> tuple[Any, np.ndarray, np.ndarray, dict[str, Any]]:
     content = {}
     for file, expected in card["sha256"].items():
         content[file] = (folder / file).read_bytes()
-        if (found := hashlib.sha256(content[file]).hexdigest()) != expected:
+        if (found := sha256_of(content[file])) != expected:
             raise InputError(
                 "the shipped file was changed or damaged",
                 where=folder / file,
@@ -101,8 +102,7 @@ def static_model() -> tuple[Any, np.ndarray, np.ndarray, dict[str, Any]]:
 
 def static_tokens(texts: Sequence[str]) -> list[list[int]]:
     """Return the token ids of each text, without unknown tokens; an empty list where none is known."""
-    if isinstance(texts, str):
-        raise InputError("one text was given where a list is expected", found=texts, valid="[text, ...]")
+    texts = checks.several(texts, "text")
     tokenizer, *_ = static_model()
     unknown = tokenizer.token_to_id("[UNK]")
     plain = [text.replace("_", " ") for text in texts]

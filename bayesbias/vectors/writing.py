@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import whole_file
+from bayesbias.basics.wording import some
 from bayesbias.vectors.embedding import Embedding
 
 __all__ = ["save_word2vec"]
@@ -52,7 +53,7 @@ def save_word2vec(embedding: Embedding, path: str | os.PathLike[str], binary: bo
         raise InputError(
             "word2vec files cannot hold these words",
             where=path,
-            found=", ".join(map(repr, bad[:12])),
+            found=some(map(repr, bad)),
             valid="words without blanks",
             hint="write phrases with underscores",
         )

@@ -13,16 +13,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import data_dir, find_toml, read_toml, sha256_file, sha256_text, shipped_names
-from bayesbias.basics.wording import conjoined, number_of, some
+from bayesbias.basics.files import data_dir, find_toml, read_toml, sha256_file, sha256_of, shipped_names
+from bayesbias.basics.wording import Shortened, conjoined, number_of, some
 from bayesbias.words.listchecks import (
     ABOUT_KEYS,
     LIST_SCHEMA,
-    check_known_keys,
     checked_words,
     read_about,
-    shortened,
 )
 from bayesbias.words.wordlist import CONTROLS, NOT_STATED, Controls, WordList, distinct_words
 
@@ -84,16 +83,16 @@ def resolved_controls(
     if x is None or x == "none":
         return None, None
     if isinstance(x, Controls):
-        return x, (f"controls {x.name}", sha256_text(json.dumps([x.human, x.neutral], ensure_ascii=False)))
+        return x, (f"controls {x.name}", sha256_of(json.dumps([x.human, x.neutral], ensure_ascii=False)))
     if isinstance(x, Mapping):
         controls = _read_controls({"schema": LIST_SCHEMA, **x}, name, where, problems)
-        return controls, (f"controls {name}", sha256_text(json.dumps([controls.human, controls.neutral])))
+        return controls, (f"controls {name}", sha256_of(json.dumps([controls.human, controls.neutral])))
     if not isinstance(x, str | os.PathLike):
         problems.append(
             InputError(
                 "cannot be read as control words",
                 where=where,
-                found=shortened(x),
+                found=Shortened(x),
                 valid=[*shipped_controls(), "none", "a path", "a table with human and neutral"],
             )
         )
@@ -115,7 +114,7 @@ def resolved_controls(
 
 
 def _read_controls(data: Mapping[str, Any], name: str, where: str, problems: list[InputError]) -> Controls:
-    check_known_keys(data, _CONTROL_KEYS, where, problems)
+    checks.known_keys(data, _CONTROL_KEYS, where, problems=problems)
     about = read_about(data, name, where, problems)
     lists = {
         kind: checked_words(data[kind], f"{where}, {kind}", problems, f"a {kind} control list", "words")

@@ -14,8 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir, read_toml
+from bayesbias.basics.wording import some
 
 # Kind and stated forms of each word.
 KindsOfWords = dict[str, tuple[str, dict[str, str]]]
@@ -117,14 +119,10 @@ def stated_kinds(kinds: Any) -> KindsOfWords:
 def read_kinds(table: Any, where: str) -> KindsOfWords:
     """Check a table of kinds (such as ``name`` or ``adjective``) and their words, with own forms."""
     known = seat_data("templates")["templates"]
-    if not isinstance(table, Mapping):
-        raise InputError("must be a table of kinds, each with a list of words", where=where, found=table)
+    checks.table(table, where, "kinds, each with a list of words")
     out: KindsOfWords = {}
     for kind, words in table.items():
-        if kind not in known:
-            raise InputError(
-                "unknown kind", where=where, found=kind, valid=known, hint=nearest(str(kind), known)
-            )
+        checks.choice(kind, known, "kind", where)
         if not isinstance(words, list | tuple):
             raise InputError("must be a list of words", where=f"{where}, {kind}", found=words)
         for i, item in enumerate(words, start=1):
@@ -138,8 +136,7 @@ def read_kinds(table: Any, where: str) -> KindsOfWords:
                 check_texts([value], 1, here)
             if len(forms) > 1 and kind not in _COUNT_NOUNS:
                 raise InputError("only count nouns have forms", where=here, found=item, valid=_COUNT_NOUNS)
-            if forms.get("article", "a") not in ("a", "an"):
-                raise InputError("unknown article", where=here, found=forms["article"], valid="a, an")
+            checks.choice(forms.get("article", "a"), ("a", "an"), "article", here)
             word = forms.pop("word")
             if word in out:
                 raise InputError(f"the word is listed before, as {out[word][0]}", where=here, found=word)
@@ -151,9 +148,8 @@ def check_kinds_known(words: list[str], known: Mapping[str, Any], where: str) ->
     """Refuse words whose kind, and so their sentences, is not known."""
     unknown = [word for word in dict.fromkeys(words) if word not in known]
     if unknown:
-        rest = f" and of {len(unknown) - 8} more" if len(unknown) > 8 else ""
         raise InputError(
-            f"the kind is not known of {', '.join(map(repr, unknown[:8]))}{rest}",
+            f"the kind is not known of {some(map(repr, unknown), 8)}",
             where=where,
             valid=", ".join(seat_data("templates")["templates"]),
             hint=_HOW_TO_STATE_KINDS.format(word=unknown[0]),
@@ -162,14 +158,7 @@ def check_kinds_known(words: list[str], known: Mapping[str, Any], where: str) ->
 
 def check_texts(values: Any, count: int, where: str) -> None:
     """Refuse what is no list of ``count`` texts, none of them empty."""
-    if not isinstance(values, list) or not values:
-        found = type(values).__name__ if values != [] else "an empty list"
-        raise InputError("must be a list of one or more texts", where=where, found=found)
-    for i, value in enumerate(values, start=1):
-        if not isinstance(value, str) or not value.strip():
-            raise InputError(
-                "must be a text, and not an empty one", where=f"{where}, number {i}", found=value
-            )
+    checks.texts(values, where, least=1)
     if len(values) != count:
         raise InputError(
             "there must be one for each example", where=where, found=len(values), valid=str(count)

@@ -6,10 +6,12 @@ A check adds what is wrong to a list of problems and goes on, so that all can be
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import Shortened
 from bayesbias.words.wordlist import NOT_STATED
 
 LIST_SCHEMA = 1
@@ -32,7 +34,7 @@ def read_about(data: Mapping[str, Any], name: str, where: str, problems: list[In
         if value is not None:
             problems.append(
                 InputError(
-                    "must be a text that is not empty", where=f"{where}, {key}", found=shortened(value)
+                    "must be a text that is not empty", where=f"{where}, {key}", found=Shortened(value)
                 )
             )
         about[key] = {"name": name, "title": about.get("name")}.get(key, NOT_STATED)
@@ -40,7 +42,7 @@ def read_about(data: Mapping[str, Any], name: str, where: str, problems: list[In
         value = data.get(key, ())
         if not isinstance(value, list | tuple) or not all(isinstance(s, str) and s.strip() for s in value):
             problems.append(
-                InputError("must be a list of sentences", where=f"{where}, {key}", found=shortened(value))
+                InputError("must be a list of sentences", where=f"{where}, {key}", found=Shortened(value))
             )
             value = ()
         about[key] = tuple(s.strip() for s in value)
@@ -57,7 +59,7 @@ def checked_words(
     if not isinstance(value, list | tuple):
         problems.append(
             InputError(
-                "must be a list of words", where=where, found=shortened(value), valid='["word", "word"]'
+                "must be a list of words", where=where, found=Shortened(value), valid='["word", "word"]'
             )
         )
         return ()
@@ -66,11 +68,11 @@ def checked_words(
         problem = _word_problem(word)
         if problem:
             problems.append(
-                InputError(problem, where=f"{where}, word number {number}", found=shortened(word))
+                InputError(problem, where=f"{where}, word number {number}", found=Shortened(word))
             )
         else:
             good.append(word)
-    for word in repeated_items(good):
+    for word in checks.repeated(good):
         problems.append(
             InputError(
                 f"the word is listed {good.count(word)} times",
@@ -105,7 +107,7 @@ def checked_sets(data: Mapping[str, Any], key: str, where: str, problems: list[I
     value = data.get(key, ())
     if not isinstance(value, list | tuple):
         problems.append(
-            InputError("must be a list of lists of words", where=f"{where}, {key}", found=shortened(value))
+            InputError("must be a list of lists of words", where=f"{where}, {key}", found=Shortened(value))
         )
         return ()
     return tuple(
@@ -119,46 +121,12 @@ def checked_spellings(value: Any, where: str, problems: list[InputError]) -> dic
     if not isinstance(value, Mapping):
         problems.append(
             InputError(
-                'must be a table of lines such as bluebell = "blue-bell"', where=where, found=shortened(value)
+                'must be a table of lines such as bluebell = "blue-bell"', where=where, found=Shortened(value)
             )
         )
         return {}
     for word, spelling in value.items():
         problem = _word_problem(word) or _word_problem(spelling)
         if problem:
-            problems.append(InputError(problem, where=f"{where}, {word}", found=shortened(spelling)))
+            problems.append(InputError(problem, where=f"{where}, {word}", found=Shortened(spelling)))
     return {str(word): str(spelling) for word, spelling in value.items()}
-
-
-def check_known_keys(
-    data: Mapping[Any, Any],
-    known: tuple[str, ...],
-    where: str,
-    problems: list[InputError],
-    valid: tuple[str, ...] | None = None,
-) -> None:
-    """Note every key that is not known, with the nearest that is."""
-    for key in data:
-        if key not in known:
-            problems.append(
-                InputError(
-                    "unknown key",
-                    where=f"{where}, {key}",
-                    valid=", ".join(valid or known),
-                    hint=nearest(str(key), valid or known),
-                )
-            )
-
-
-def repeated_items(items: Iterable[str]) -> list[str]:
-    """Return what occurs more than once, each once, in order."""
-    counts: dict[str, int] = {}
-    for item in items:
-        counts[item] = counts.get(item, 0) + 1
-    return [item for item, count in counts.items() if count > 1]
-
-
-def shortened(value: Any) -> Any:
-    """Return a value as it may be shown in a message: long ones by their beginning."""
-    text = repr(value)
-    return value if len(text) <= 60 else f"{text[:57]}..."

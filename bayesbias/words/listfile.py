@@ -10,20 +10,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import data_dir, find_toml, read_toml, sha256_file, sha256_text, shipped_names
-from bayesbias.basics.wording import conjoined, number_of
+from bayesbias.basics.files import (
+    data_dir,
+    find_toml,
+    plain,
+    read_toml,
+    sha256_file,
+    sha256_of,
+    shipped_names,
+)
+from bayesbias.basics.wording import Shortened, conjoined, number_of
 from bayesbias.words.controls import resolved_controls, settled_controls
 from bayesbias.words.listchecks import (
     ABOUT_KEYS,
     LIST_SCHEMA,
-    check_known_keys,
     checked_sets,
     checked_spellings,
     checked_words,
     read_about,
-    repeated_items,
-    shortened,
 )
 from bayesbias.words.wordlist import CONTROLS, Controls, WordClass, WordList
 
@@ -146,7 +152,7 @@ def check_wordlist(
     >>> young = {"protected": ["young", "young"], "atributes": ["reckless", "lively"]}
     >>> for problem in check_wordlist({"young": young}, controls="2022"):
     ...     print(problem)  # doctest: +NORMALIZE_WHITESPACE
-    mapping, class 'young', atributes: unknown key; valid: protected, attribute_class, attributes;
+    mapping, class 'young': unknown key; found: 'atributes'; valid: protected, attribute_class, attributes;
         did you mean 'attributes'?
     mapping, class 'young', protected: the word is listed 2 times; found: 'young'; valid: each word once
     mapping, class 'young', attributes: is missing; valid: a list of at least two words
@@ -227,7 +233,7 @@ def _build(x: Any, controls: Any, problems: list[InputError]) -> WordList | None
         return None
     kept, notes = settled_controls(words, settled)
     digests = (own_digest,) if digest is None else (own_digest, digest)
-    joined = digests[0][1] if len(digests) == 1 else sha256_text("".join(d for _, d in digests))
+    joined = digests[0][1] if len(digests) == 1 else sha256_of("".join(d for _, d in digests))
     return dataclasses.replace(words, controls=kept, notes=notes, digests=digests, sha256=joined)
 
 
@@ -260,7 +266,7 @@ def _read_draft(x: Any, problems: list[InputError]) -> _Draft | None:
         return None
 
     before = len(problems)
-    check_known_keys(data, _LIST_KEYS, where, problems)
+    checks.known_keys(data, _LIST_KEYS, where, problems=problems)
     about = read_about(data, name, where, problems)
     classes = _read_classes(data.get("class"), where, problems, short_form)
     definitional = checked_sets(data, "definitional_sets", where, problems)
@@ -269,8 +275,8 @@ def _read_draft(x: Any, problems: list[InputError]) -> _Draft | None:
         data.get("published_spellings", {}), f"{where}, published_spellings", problems
     )
     if isinstance(x, Mapping):
-        plain = len(problems) == before  # only strings and lists: it can be written as JSON
-        sha256 = sha256_text(json.dumps(_plain(data), ensure_ascii=False, default=repr)) if plain else ""
+        sound = len(problems) == before  # only strings and lists: it can be written as JSON
+        sha256 = sha256_of(json.dumps(plain(data), ensure_ascii=False, default=repr)) if sound else ""
     else:
         sha256 = sha256_file(where)
     return _Draft(
@@ -296,7 +302,7 @@ def _short_form(data: Mapping[Any, Any], problems: list[InputError]) -> list[Any
                 InputError(
                     "must be a mapping with the keys 'protected' and 'attributes'",
                     where=f"mapping, class {name!r}",
-                    found=shortened(words),
+                    found=Shortened(words),
                 )
             )
         elif "name" in words:
@@ -326,7 +332,7 @@ def _read_classes(
             InputError(
                 "must be a list of tables, written [[class]]",
                 where=f"{where}, class",
-                found=shortened(tables),
+                found=Shortened(tables),
             )
         )
         return ()
@@ -334,7 +340,7 @@ def _read_classes(
     for number, table in enumerate(tables, start=1):
         if not isinstance(table, Mapping):
             problems.append(
-                InputError("must be a table", where=f"{where}, class number {number}", found=shortened(table))
+                InputError("must be a table", where=f"{where}, class number {number}", found=Shortened(table))
             )
             continue
         name = table.get("name")
@@ -345,13 +351,13 @@ def _read_classes(
                 InputError(
                     "is missing" if name is None else "must be a text that is not empty",
                     where=f"{here}, name",
-                    found=shortened(name) if name is not None else None,
+                    found=Shortened(name) if name is not None else None,
                 )
             )
             name = f"class number {number}"
         # In the short form the name is the key: naming it as a valid key would mislead.
-        valid = _CLASS_KEYS[1:] if short_form else _CLASS_KEYS
-        check_known_keys(table, _CLASS_KEYS, here, problems, valid)
+        stated = [key for key in table if not (short_form and key == "name")]
+        checks.known_keys(stated, _CLASS_KEYS[short_form:], here, problems=problems)
         protected = checked_words(
             table.get("protected"), f"{here}, protected", problems, "a class", "protected words"
         )
@@ -364,7 +370,7 @@ def _read_classes(
                 InputError(
                     "must be a text that is not empty",
                     where=f"{here}, attribute_class",
-                    found=shortened(attribute_class),
+                    found=Shortened(attribute_class),
                 )
             )
         elif attribute_class in CONTROLS:
@@ -382,9 +388,9 @@ def _read_classes(
 
 def _check_across_classes(classes: list[WordClass], where: str, problems: list[InputError]) -> None:
     """Check what no class can be asked alone."""
-    for name in repeated_items(c.name for c in classes):
+    for name in checks.repeated(c.name for c in classes):
         problems.append(InputError("two classes have one name", where=f"{where}, class", found=name))
-    for word in repeated_items(w for c in classes for w in dict.fromkeys(c.protected)):
+    for word in checks.repeated(w for c in classes for w in dict.fromkeys(c.protected)):
         owners = [c.name for c in classes if word in c.protected]
         problems.append(
             InputError(
@@ -406,12 +412,3 @@ def _check_across_classes(classes: list[WordClass], where: str, problems: list[I
                     hint="name them differently, or give both the same attributes",
                 )
             )
-
-
-def _plain(value: Any) -> Any:
-    """Turn mappings and sequences of other types into those that JSON can write."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return value

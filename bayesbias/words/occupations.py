@@ -6,16 +6,15 @@ Sentiment Analysis, section 3.
 
 from __future__ import annotations
 
-import hashlib
-import math
 import os
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import find_toml, parse_toml, read_bytes
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import find_toml, parse_toml, read_bytes, sha256_of
 from bayesbias.words.grammar import article_of
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ class Occupations:
     @property
     def sha256(self) -> str:
         """SHA-256 of all sentences, the control sentences included."""
-        return hashlib.sha256("\n".join(self.sentences(control=True)["sentence"]).encode("utf-8")).hexdigest()
+        return sha256_of("\n".join(self.sentences(control=True)["sentence"]))
 
     @property
     def earnings(self) -> dict[str, float]:
@@ -140,23 +139,18 @@ def load_occupations(
         "schema", "name", "source", "edits", "disagreements", "template", "control", "noun_pairs", "professions",
         "categories",
     )  # fmt: skip
-    _check_keys(data, ("noun_pairs", "professions"), valid, where)
-    if data.get("schema", 1) != 1:
-        raise InputError("unknown schema", where=f"{where}, schema", found=data["schema"], valid="1")
+    checks.known_keys(data, valid, where, needed=("noun_pairs", "professions"))
+    checks.schema({"schema": 1, **data}, 1, where)
     template = _template(data.get("template", _TEMPLATE), f"{where}, template")
     control = _text(data.get("control", "person"), f"{where}, control")
     categories = data.get("categories", {})
-    if not isinstance(categories, Mapping):
-        raise InputError("must be a table", where=f"{where}, categories", found=categories)
+    checks.table(categories, f"{where}, categories")
 
     pairs = []
     for i, item in enumerate(_listed(data["noun_pairs"], f"{where}, noun_pairs"), start=1):
         here = f"{where}, noun_pairs, number {i}"
-        if not isinstance(item, Mapping):
-            raise InputError(
-                "must be a table", where=here, found=item, valid='{ male = "...", female = "..." }'
-            )
-        _check_keys(item, GENDERS, (*GENDERS, "template"), here)
+        checks.table(item, here, '{ male = "...", female = "..." }')
+        checks.known_keys(item, (*GENDERS, "template"), here, needed=GENDERS)
         male, female = (_text(item[gender], f"{here}, {gender}") for gender in GENDERS)
         own = _template(item["template"], f"{here}, template") if "template" in item else template
         pairs.append((f"{male} / {female}", male, female, own))
@@ -166,17 +160,16 @@ def load_occupations(
         item = {"name": item} if isinstance(item, str) else item
         if not isinstance(item, Mapping):
             raise InputError("must be a text or a table", where=here, found=item)
-        _check_keys(item, ("name",), ("name", "category", "article", "earnings", "female_share"), here)
+        checks.known_keys(
+            item, ("name", "category", "article", "earnings", "female_share"), here, needed=("name",)
+        )
         word = _text(item["name"], f"{here}, name")
         category = _text(item.get("category", _UNSTATED), f"{here}, category")
-        if categories and category not in (*categories, _UNSTATED):
-            raise InputError(
-                "unknown category", where=f"{here}, category", found=category, valid=categories,
-                hint=nearest(category, categories),
-            )  # fmt: skip
+        if categories and category != _UNSTATED:
+            checks.choice(category, categories, "category", f"{here}, category")
         article = _text(item.get("article", article_of(word)), f"{here}, article")
         numbers = [
-            _number(item, key, most, here) for key, most in (("earnings", math.inf), ("female_share", 100))
+            _number(item, key, most, here) for key, most in (("earnings", None), ("female_share", 100))
         ]
         rows.append((word, category, article, *numbers))
     frame = pd.DataFrame(rows, columns=["profession", "category", "article", "earnings", "female_share"])
@@ -189,10 +182,7 @@ def load_occupations(
     out = Occupations(said_name, said_source, where, nouns, frame, control, dict(categories))
     for column, label in (("noun_pair", "noun pair"), ("profession", "profession")):
         values = (nouns if column == "noun_pair" else frame)[column]
-        if values.duplicated().any():
-            raise InputError(
-                f"a {label} is listed twice", where=where, found=values[values.duplicated()].iloc[0]
-            )
+        checks.distinct(values.tolist(), f"a {label}", where)
     made = out.sentences(control=True)["sentence"]
     if made.duplicated().any():
         raise InputError(
@@ -230,17 +220,6 @@ def occupation_sentences(
     return load_occupations(source).sentences(control=control)
 
 
-def _check_keys(data: Mapping[str, Any], needed: Iterable[str], valid: Sequence[str], where: str) -> None:
-    for key in data:
-        if key not in valid:
-            raise InputError(
-                "unknown key", where=where, found=key, valid=valid, hint=nearest(str(key), valid)
-            )
-    lacking = [key for key in needed if key not in data]
-    if lacking:
-        raise InputError("lacks a key", where=where, found=list(data), valid=lacking)
-
-
 def _listed(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list | tuple) or not value:
         raise InputError("must be a list that is not empty", where=where, found=value)
@@ -248,24 +227,14 @@ def _listed(value: Any, where: str) -> list[Any]:
 
 
 def _text(value: Any, where: str) -> str:
-    if not isinstance(value, str) or not value.strip():
-        raise InputError("must be a text, and not an empty one", where=where, found=value)
-    return value.strip()
+    return checks.text(value, where).strip()
 
 
-def _number(item: Mapping[str, Any], key: str, most: float, where: str) -> float | None:
+def _number(item: Mapping[str, Any], key: str, most: float | None, where: str) -> float | None:
     value = item.get(key)
     if value is None:
         return None
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or not 0 <= value <= most
-        or value == math.inf
-    ):
-        limit = "a number of 0 or more" if most == math.inf else f"a number from 0 to {most:g}"
-        raise InputError("is out of range", where=f"{where}, {key}", found=value, valid=limit)
-    return float(value)
+    return checks.not_negative(value, f"{where}, {key}", most)
 
 
 def _template(value: Any, where: str) -> str:

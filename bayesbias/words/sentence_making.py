@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import read_toml
 from bayesbias.words.grammar import (
@@ -120,8 +121,8 @@ def sentence_test(
     >>> test.sentences("targ1")[-2:]
     ['The midwives are there.', 'Midwives are people.']
     """
-    if level is not None and level not in LEVELS:
-        raise InputError("unknown level", found=level, valid=LEVELS, hint=nearest(str(level), LEVELS))
+    if level is not None:
+        checks.choice(level, LEVELS, "level")
     if isinstance(source, os.PathLike):
         source = os.fspath(source)
     elif isinstance(source, WordList) and source.origin == f"wordlists/{source.name}.toml":

@@ -8,15 +8,15 @@ Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, and the t
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import read_bytes, whole_file
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import read_text, sha256_of, whole_file
 from bayesbias.words.grammar import check_texts, recognised_sentences
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class SentenceTest:
     @property
     def sha256(self) -> str:
         """SHA-256 of the test in the published format: the same for the same categories and examples."""
-        return hashlib.sha256(published_json(self).encode("utf-8")).hexdigest()
+        return sha256_of(published_json(self))
 
     def sentences(self, name: str) -> list[str]:
         """Return the examples of one set, in order.
@@ -86,8 +86,7 @@ class SentenceTest:
         >>> sentence_test("heilman_double_bind_competent_one_sentence").sentences("attr2")[0]
         'The engineer is incompetent.'
         """
-        if name not in SETS:
-            raise InputError("unknown set", found=name, valid=SETS, hint=nearest(str(name), SETS))
+        checks.choice(name, SETS, "set")
         return self.frame.loc[self.frame["set"] == name, "sentence"].tolist()
 
     def __repr__(self) -> str:
@@ -131,20 +130,18 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     """
     path = Path(path)
     try:
-        data = json.loads(read_bytes(path).decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise InputError("is not valid UTF-8", where=path, found=error.object[error.start :][:4]) from None
+        data = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise InputError(
             f"is not one JSON object: {error.msg}", where=f"{path}, line {error.lineno}, column {error.colno}"
         ) from None
-    _check_keys(data, SETS, (), str(path))
+    checks.known_keys(checks.table(data, path), SETS, path, needed=SETS)
     categories, rows = [], []
     for name in SETS:
         where, part = f"{path}, {name}", data[name]
-        _check_keys(part, ("category", "examples"), ("words", "templates"), where)
-        if not isinstance(part["category"], str) or not part["category"].strip():
-            raise InputError("must be a text", where=f"{where}, category", found=part["category"])
+        keys = ("category", "examples", "words", "templates")
+        checks.known_keys(checks.table(part, where), keys, where, needed=keys[:2])
+        checks.text(part["category"], f"{where}, category")
         for key in set(part) - {"category"}:
             check_texts(part[key], len(part["examples"]), f"{where}, {key}")
         if ("words" in part) != ("templates" in part):
@@ -192,23 +189,6 @@ def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool 
     with whole_file(path) as temporary:
         temporary.write_text(published_json(test, parts), encoding="utf-8", newline="\n")
     return Path(path)
-
-
-def _check_keys(data: Any, needed: tuple[str, ...], more: tuple[str, ...], where: str) -> None:
-    if not isinstance(data, dict):
-        raise InputError("must be a JSON object", where=where, found=type(data).__name__, valid=needed)
-    for key in data:
-        if key not in (*needed, *more):
-            raise InputError(
-                "unknown key",
-                where=where,
-                found=key,
-                valid=(*needed, *more),
-                hint=nearest(key, (*needed, *more)),
-            )
-    missing = [key for key in needed if key not in data]
-    if missing:
-        raise InputError("lacks a key", where=where, found=list(data), valid=missing)
 
 
 def assembled_test(

@@ -215,7 +215,7 @@ def test_labels_of_transformers_models_are_never_guessed(tmp_path):
         bb.InputError, match="does not say which class is positive; found: 'LABEL_0, LABEL_1'"
     ):
         bb.load_classifier(f"transformers:{folder}")
-    with pytest.raises(bb.InputError, match=r"no such class; found: 'LABEL_2'.*did you mean"):
+    with pytest.raises(bb.InputError, match=r"unknown class; found: 'LABEL_2'.*did you mean"):
         bb.load_classifier(f"transformers:{folder}", positive="LABEL_2")
     p = bb.load_classifier(f"transformers:{folder}", positive="LABEL_1")(["good"])
     q = bb.load_classifier(f"transformers:{folder}", positive="LABEL_0")(["good"])

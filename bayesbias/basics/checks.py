@@ -1,0 +1,248 @@
+"""One check of each kind, and one wording for each: whatever is handed over is refused in the same words.
+
+Every check returns what it was given, in the form that is used further on, or raises an `InputError`
+that says where, what was found and what is valid. `where` is the name of the argument, or the file and key.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.wording import Shortened
+
+MOST_SEED = 2**32 - 1
+
+
+def count(value: Any, where: object, least: int = 1, most: int | None = None) -> int:
+    """Return a whole number of at least `least`, and of `most` where one is given.
+
+    Examples
+    --------
+    >>> count(0, "draws")
+    Traceback (most recent call last):
+    ...
+    bayesbias.basics.errors.InputError: draws: must be a whole number of at least 1; found: 0
+    """
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise InputError(f"must be a whole number {limits}", where=where, found=Shortened(value))
+    return int(value)
+
+
+def seed(value: Any, where: object = "seed", most: int | None = MOST_SEED) -> int:
+    """Return a seed: a whole number from 0, and below 2 to the 32 unless the generator takes any."""
+    return count(value, where, 0, most)
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is one finite number, of Python or NumPy; True and False are none."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no floating-point number holds
+        return False
+
+
+def finite(value: Any, where: object) -> float:
+    """Return a finite number."""
+    if not is_number(value):
+        raise InputError("must be a finite number", where=where, found=Shortened(value))
+    return float(value)
+
+
+def positive(value: Any, where: object) -> float:
+    """Return a finite number above 0."""
+    if not (is_number(value) and value > 0):
+        raise InputError("must be a finite number above 0", where=where, found=Shortened(value))
+    return float(value)
+
+
+def not_negative(value: Any, where: object, most: float | None = None) -> float:
+    """Return a finite number of at least 0, and at most `most` where one is given."""
+    if not (is_number(value) and value >= 0 and (most is None or value <= most)):
+        limits = "must be a finite number of at least 0" if most is None else f"must lie from 0 to {most:g}"
+        raise InputError(limits, where=where, found=Shortened(value))
+    return float(value)
+
+
+def between(value: Any, where: object, low: float, high: float) -> float:
+    """Return a number strictly between two others."""
+    if not (is_number(value) and low < value < high):
+        raise InputError(f"must lie between {low:g} and {high:g}", where=where, found=Shortened(value))
+    return float(value)
+
+
+def probability(value: Any, where: object = "prob") -> float:
+    """Return a probability that is neither 0 nor 1.
+
+    Examples
+    --------
+    >>> probability(1, "alpha")
+    Traceback (most recent call last):
+    ...
+    bayesbias.basics.errors.InputError: alpha: must lie between 0 and 1; found: 1
+    """
+    return between(value, where, 0, 1)
+
+
+def choice[T](value: T, valid: Iterable[Any], noun: str, where: object = None) -> T:
+    """Return a value that is one of those valid; the nearest of these is named where it is none.
+
+    Examples
+    --------
+    >>> choice("clas", ["word", "class"], "level")
+    Traceback (most recent call last):
+    ...
+    bayesbias.basics.errors.InputError: unknown level; found: 'clas'; valid: word, class; did you mean 'class'?
+    """
+    options = list(valid)
+    if value not in options:
+        raise unknown(value, options, noun, where)
+    return value
+
+
+def unknown(value: Any, valid: Iterable[Any], noun: str, where: object = None) -> InputError:
+    """Return the error for what is none of the valid values."""
+    options = list(valid)
+    close = nearest(str(value), map(str, options))
+    return InputError(
+        f"unknown {noun}", where=where, found=Shortened(value), valid=map(str, options), hint=close
+    )
+
+
+def known_keys(
+    data: Collection[Any],
+    known: Iterable[str],
+    where: object,
+    *,
+    needed: Iterable[str] = (),
+    problems: list[InputError] | None = None,
+) -> None:
+    """Refuse a table with an unknown key, or without one that is needed.
+
+    Parameters
+    ----------
+    data : mapping, or collection of keys
+    known : iterable of str
+        The valid keys, in the order in which they are named.
+    where : object
+    needed : iterable of str
+        Those that may not be left out.
+    problems : list of InputError, optional
+        What is wrong is added to it; without it the first thing that is wrong is raised.
+
+    Examples
+    --------
+    >>> known_keys({"lamda": 2}, ["lam"], "own.toml")
+    Traceback (most recent call last):
+    ...
+    bayesbias.basics.errors.InputError: own.toml: unknown key; found: 'lamda'; valid: lam; did you mean 'lam'?
+    """
+    known = list(known)
+    wrong = [
+        InputError(
+            "unknown key", where=where, found=key, valid=", ".join(known), hint=nearest(str(key), known)
+        )
+        for key in data
+        if key not in known
+    ]
+    if lacking := [key for key in needed if key not in data]:
+        keys = f"the key{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}"
+        wrong.append(
+            InputError(f"lacks {keys}", where=where, found=Shortened(list(data)), valid=", ".join(known))
+        )
+    if problems is not None:
+        problems += wrong
+    elif wrong:
+        raise wrong[0]
+
+
+def table(value: Any, where: object, valid: str | None = None) -> Mapping[Any, Any]:
+    """Return a mapping, as a table of TOML or an object of JSON is."""
+    if not isinstance(value, Mapping):
+        raise InputError("must be a table", where=where, found=Shortened(value), valid=valid)
+    return value
+
+
+def schema(data: Mapping[str, Any], expected: int, where: object) -> None:
+    """Refuse a file whose form, by the number it states, is not the one that is read here."""
+    found = data.get("schema")
+    if isinstance(found, bool) or found != expected:
+        raise InputError(
+            "unknown schema", where=f"{where}, schema", found=Shortened(found), valid=f"schema = {expected}"
+        )
+
+
+def is_text(value: Any) -> bool:
+    """Whether a value is a text with more than blanks in it."""
+    return isinstance(value, str) and bool(value.strip())
+
+
+def text(value: Any, where: object) -> str:
+    """Return a text with more than blanks in it."""
+    if not is_text(value):
+        raise InputError("must be a text that is not empty", where=where, found=Shortened(value))
+    return value
+
+
+def texts(value: Any, where: object, least: int = 0) -> tuple[str, ...]:
+    """Return a list of texts with more than blanks in them."""
+    if not isinstance(value, list | tuple) or len(value) < least:
+        size = f", {least} or more" if least else ""
+        raise InputError(f"must be a list of texts{size}", where=where, found=Shortened(value))
+    return tuple(text(item, f"{where}, number {i}") for i, item in enumerate(value, start=1))
+
+
+def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:
+    """Return a list of what was handed over; one text is not taken for a list of its letters.
+
+    Examples
+    --------
+    >>> several("rabbi", "word")
+    Traceback (most recent call last):
+    ...
+    bayesbias.basics.errors.InputError: one word was given where a list is expected; found: 'rabbi'; valid: [word, ...]
+    """
+    if isinstance(values, str):
+        raise InputError(
+            f"one {noun} was given where a list is expected",
+            where=where,
+            found=Shortened(values),
+            valid=f"[{noun}, ...]",
+        )
+    return list(values)
+
+
+def repeated[T](items: Iterable[T]) -> list[T]:
+    """Return what occurs more than once, each once, in order.
+
+    Examples
+    --------
+    >>> repeated(["a", "b", "a", "a"])
+    ['a']
+    """
+    counts: dict[T, int] = {}
+    for item in items:
+        counts[item] = counts.get(item, 0) + 1
+    return [item for item, number in counts.items() if number > 1]
+
+
+def distinct[T](items: Collection[T], noun: str, where: object = None) -> tuple[T, ...]:
+    """Return items of which none occurs twice; `noun` has its article.
+
+    Examples
+    --------
+    >>> distinct(["nurse", "cook", "nurse"], "a profession")
+    Traceback (most recent call last):
+    ...
+    bayesbias.basics.errors.InputError: a profession stands twice; found: 'nurse'; valid: each once
+    """
+    if twice := repeated(items):
+        raise InputError(f"{noun} stands twice", where=where, found=twice[0], valid="each once")
+    return tuple(items)

@@ -1,0 +1,26 @@
+"""Which versions made a result: the package's own, and those of what it used."""
+
+from __future__ import annotations
+
+import functools
+
+
+@functools.cache
+def own_version() -> str:
+    """Return the version of the installed package."""
+    from importlib.metadata import version
+
+    return version("bayesbias")
+
+
+def versions_of(*packages: str) -> dict[str, str]:
+    """Return the installed versions of packages.
+
+    Examples
+    --------
+    >>> list(versions_of("bayesbias", "numpy"))
+    ['bayesbias', 'numpy']
+    """
+    from importlib.metadata import version
+
+    return {name: version(name) for name in packages}
