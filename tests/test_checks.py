@@ -83,7 +83,9 @@ def test_a_choice_names_the_valid_ones_and_the_nearest():
     assert str(caught.value) == (
         "own.toml: unknown method; found: 'exakt'; valid: exact, bounds; did you mean 'exact'?"
     )
-    with pytest.raises(InputError, match=r"found: \[1\]; valid: a, 2$"):  # what cannot be hashed is refused too
+    with pytest.raises(
+        InputError, match=r"found: \[1\]; valid: a, 2$"
+    ):  # what cannot be hashed is refused too
         checks.choice([1], {"a": 1, 2: 3}, "key")
 
 
@@ -98,7 +100,11 @@ def test_unknown_and_missing_keys_are_raised_or_gathered():
         checks.known_keys({"c": 1}, ("a", "b", "c"), "x", needed=("a", "b"))
     problems: list[InputError] = []
     checks.known_keys({"d": 1, 5: 2}, ("a", "b"), "x", needed=("b",), problems=problems)
-    assert [str(p).split(";")[0] for p in problems] == ["x: unknown key", "x: unknown key", "x: lacks the key 'b'"]
+    assert [str(p).split(";")[0] for p in problems] == [
+        "x: unknown key",
+        "x: unknown key",
+        "x: lacks the key 'b'",
+    ]
     many = [f"key{i}" for i in range(20)]
     with pytest.raises(InputError, match="key19"):  # every valid key is named, not only the first few
         checks.known_keys({"nothing": 1}, many, "x")
@@ -169,7 +175,9 @@ def test_json_that_is_damaged_or_absent_is_none(tmp_path):
 
 def test_kinds_of_tables_are_told_by_their_ending(tmp_path):
     assert [delimiter_of(tmp_path / f"x.{kind}") for kind in ("csv", "tsv")] == [",", "\t"]
-    with pytest.raises(InputError, match=r"unknown kind of file; found: '\.tvs'; valid: \.csv, \.tsv; did you mean"):
+    with pytest.raises(
+        InputError, match=r"unknown kind of file; found: '\.tvs'; valid: \.csv, \.tsv; did you mean"
+    ):
         delimiter_of(tmp_path / "x.tvs")
 
 

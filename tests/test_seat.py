@@ -413,7 +413,9 @@ def test_an_empty_set_and_an_unknown_kind_are_named(tmp_path):
     path.write_text(
         json.dumps({"targ1": {"category": "A", "examples": []}, "targ2": part, "attr1": part, "attr2": part})
     )
-    with pytest.raises(InputError, match=r"empty\.jsonl, targ1, examples: must be a list of texts, 1 or more"):
+    with pytest.raises(
+        InputError, match=r"empty\.jsonl, targ1, examples: must be a list of texts, 1 or more"
+    ):
         seat(str(path))
     unknown = OWN | {"nurses": {**OWN["nurses"], "protected": ["flurb", "blorp"]}}
     with pytest.raises(InputError, match="the kind is not known of 'flurb', 'blorp'"):

@@ -406,14 +406,20 @@ GOOD = {name: {"category": name.upper(), "examples": ["One.", "Two."]} for name 
         ({"attr3": {}}, "unknown key; found: 'attr3'.*did you mean 'attr"),
         ({"targ1": {"category": "A"}}, "bad.jsonl, targ1: lacks the key 'examples'; found: .'category'"),
         ({"targ1": {"category": "A", "exmaples": []}}, "did you mean 'examples'"),
-        ({"targ1": {"category": "A", "examples": []}}, "targ1, examples: must be a list of texts, 1 or more; found: \\[\\]"),
+        (
+            {"targ1": {"category": "A", "examples": []}},
+            "targ1, examples: must be a list of texts, 1 or more; found: \\[\\]",
+        ),
         ({"targ1": {"category": "A", "examples": "One."}}, "a list of texts, 1 or more; found: 'One.'"),
         ({"targ1": {"category": "A", "examples": ["One.", 2]}}, "examples, number 2: .*found: 2"),
         (
             {"targ1": {"category": "A", "examples": ["One.", " "]}},
             "number 2: must be a text that is not empty; found: ' '",
         ),
-        ({"targ1": {"category": 1, "examples": ["One."]}}, "category: must be a text that is not empty; found: 1"),
+        (
+            {"targ1": {"category": 1, "examples": ["One."]}},
+            "category: must be a text that is not empty; found: 1",
+        ),
         ({"targ1": {**GOOD["targ1"], "words": ["a", "b"]}}, "both or neither"),
         ({"targ1": {**GOOD["targ1"], "words": ["a"], "templates": ["b"]}}, "one for each example; found: 1"),
     ],

@@ -138,7 +138,10 @@ def test_own_occupations(tmp_path):
             {"professions": [{"name": "nurse", "earnings": -3}]},
             "number 1, earnings: must be a finite number of at least 0; found: -3",
         ),
-        ({"professions": [{"name": "nurse", "female_share": 101}]}, "female_share: must lie from 0 to 100; found: 101"),
+        (
+            {"professions": [{"name": "nurse", "female_share": 101}]},
+            "female_share: must lie from 0 to 100; found: 101",
+        ),
         (
             {"professions": [{"name": "nurse", "category": "malee"}], "categories": {"male": ""}},
             "did you mean 'male'",
