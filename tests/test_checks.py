@@ -73,7 +73,7 @@ def test_what_is_refused_is_named_with_its_place(check, values, words):
 
 
 def test_none_is_named_as_what_was_found():
-    with pytest.raises(InputError, match="seed: must be a whole number .*; found: None$"):
+    with pytest.raises(InputError, match=r"seed: must be a whole number .*; found: None$"):
         checks.seed(None)
 
 
@@ -126,7 +126,7 @@ def test_a_bad_text_of_a_list_is_named_by_its_number():
 def test_what_stands_twice_is_named():
     assert checks.repeated([3, 1, 3, 2, 1, 3]) == [3, 1]
     assert checks.distinct(("a", "b"), "a word") == ("a", "b")
-    with pytest.raises(InputError, match="^x: a word stands twice; found: 'b'; valid: each once$"):
+    with pytest.raises(InputError, match=r"^x: a word stands twice; found: 'b'; valid: each once$"):
         checks.distinct(["a", "b", "b"], "a word", "x")
 
 
