@@ -1,111 +1,32 @@
-"""bayesbias: social association in vectors and classifiers, pair by pair, with honest uncertainty."""
+"""Social association in vectors and classifiers, pair by pair, with honest uncertainty.
 
-from __future__ import annotations
+The flow, and the folder of each step:
 
-import importlib
-from typing import Any
+    words          a word list: classes of people, their stereotypes, and control words
+    vectors        an embedding, and the words it lacks; ``encoders`` for sentences, ``classifiers`` for sentiment,
+                   ``debiasing`` for vectors changed on purpose
+    tables         every pair of a word and an attribute, one row each, with its distance
+    models         what is believed of a pair before it is seen: a TOML file
+    inference      the fit: posteriors of connections, classes and words, and of their contrasts
+    findings       what the fit says in sentences, and what speaks against it
+    figures        what it looks like; ``runs`` keeps a result as a folder, ``report`` makes a page of it
 
-_WHERE = {
-    "basics.errors": ["BayesbiasError", "FitError", "InputError"],
-    "classifiers.bag_of_words": ["train_bow"],
-    "classifiers.bilstm": ["train_bilstm"],
-    "classifiers.classifier": ["Classifier"],
-    "classifiers.loading": ["load_classifier"],
-    "classifiers.predicting": ["ClassifierError", "predict"],
-    "classifiers.prediction_files": ["Predictions", "read_predictions", "shipped_predictions"],
-    "debiasing.account": ["Debiased"],
-    "debiasing.hard": ["hard_debias"],
-    "debiasing.soft": ["soft_debias"],
-    "encoders.averages": ["cbow_encoder", "static_encoder"],
-    "encoders.encoder": ["Encoder", "describe_encoder", "function_encoder"],
-    "encoders.encoding": ["encode"],
-    "encoders.loading": ["load_encoder"],
-    "encoders.precomputed": ["vectors_encoder"],
-    "encoders.pretrained": ["sentence_transformers_encoder", "transformers_encoder"],
-    "figures.change": ["plot_changes", "plot_ranking", "plot_raw_pairs", "save_comparison_figures"],
-    "figures.contrasts": ["plot_contrasts"],
-    "figures.critique": ["plot_false_alarms", "plot_paper"],
-    "figures.predictive": ["plot_predictive"],
-    "figures.priors": ["plot_priors"],
-    "figures.sentences": ["plot_seat", "plot_seat_contrasts", "save_seat_figures"],
-    "figures.sentiment": [
-        "plot_noun_pairs",
-        "plot_professions",
-        "plot_sentiment_predictive",
-        "save_sentiment_figures",
-    ],
-    "figures.sentiment_scatter": ["plot_earnings", "plot_genders"],
-    "figures.words": ["plot_connections", "plot_words", "save_figures"],
-    "findings.sentiment": ["carrying_pairs", "sentiment_doubts", "sentiment_in_words"],
-    "findings.words": ["finding", "in_words", "shortcomings"],
-    "inference.estimands": ["ROPE"],
-    "inference.fitting": ["build", "fit"],
-    "inference.posterior": ["BiasFit"],
-    "inference.prediction": ["compare_models", "loo"],
-    "inference.saving": ["load_fit"],
-    "models.loading": ["load_model", "shipped_models"],
-    "models.spec": ["ModelSpec"],
-    "models.trimming": ["trimmed"],
-    "report.page": ["write_report"],
-    "scores.association": ["effect_size", "weat"],
-    "scores.averages": ["mac"],
-    "scores.permutation": ["PermutationResult", "holm", "permutation_test"],
-    "scores.projections": ["direct_bias", "relative_norm_distance"],
-    "simulation.alarms": ["simulate_grid"],
-    "simulation.calibration": ["calibrate"],
-    "simulation.nulls": ["null_distribution"],
-    "simulation.paper": ["paper_draws", "simulate_paper"],
-    "simulation.planning": ["plan_words"],
-    "simulation.rrandom": ["RRandom"],
-    "simulation.scenario": ["Scenario", "scenario_from_fit", "simulate_table"],
-    "simulation.shuffles": ["negative_controls"],
-    "studies.change": ["compare"],
-    "studies.comparison": ["Comparison", "load_comparison"],
-    "studies.construction": ["Construction", "find_construction"],
-    "studies.seat_result": ["SeatResult"],
-    "studies.sentences": ["leave_one_out", "seat"],
-    "studies.sentiment": ["SentimentAnalysis", "analysis_of_table", "published_analysis"],
-    "studies.sentiment_fit": ["analysis_of", "classifier_contrasts", "with_analysis"],
-    "studies.sentiment_tests": [
-        "earnings_correlation",
-        "noun_pair_differences",
-        "paired_test",
-        "profession_sentiment",
-        "top_bottom",
-    ],
-    "sweeps.plan": ["SweepPlan", "load_plan"],
-    "sweeps.result": ["SweepResult"],
-    "sweeps.sweeping": ["run_sweep"],
-    "tables.change": ["join_pairs"],
-    "tables.distances": ["distance_table"],
-    "tables.pair_table": ["PairTable"],
-    "tables.reading": ["read_distances"],
-    "tables.sentences": ["sentence_table"],
-    "tables.sentiment": ["sentiment_table"],
-    "vectors.embedding": ["Embedding"],
-    "vectors.loading": ["load_embedding"],
-    "vectors.static": ["shipped_embeddings", "static_vectors"],
-    "vectors.writing": ["save_word2vec"],
-    "words.listfile": ["check_wordlist", "load_wordlist", "shipped_wordlists", "wordlist_template"],
-    "words.occupations": ["Occupations", "load_occupations", "occupation_sentences"],
-    "words.pairing": ["pairs"],
-    "words.sentence_making": ["sentence_test", "shipped_tests"],
-    "words.sentence_tests": ["SentenceTest", "read_test", "write_test"],
-    "words.wordlist": ["WordList"],
-}
-_MODULE_OF = {name: module for module, names in _WHERE.items() for name in names}
+>>> import bayesbias as bb
+>>> vectors = bb.load_embedding("minilm-static", words=bb.load_wordlist("gender").words)
+>>> table = bb.distance_table(vectors, "gender")
+>>> fit = bb.fit(table, "crossed", seed=1)
+>>> in_words = bb.finding(fit)
+
+Beside it stand the averaged scores in common use (``scores``), simulations of what they and the models do
+(``simulation``), and many fits at once (``sweeps``). The studies, ``seat`` of sentence encoders, ``published_analysis``
+of sentiment classifiers and ``compare`` of debiased with original vectors, are in ``studies``.
+
+The names here are those of the flow, listed in the stub beside this file. Every other public name is in its folder:
+``bayesbias.figures.plot_seat``, ``bayesbias.words.shipped_wordlists``.
+"""
+
+from bayesbias.basics.face import attach
 
 __version__ = "0.1.0"
-__all__ = ["__version__", *sorted(_MODULE_OF)]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _MODULE_OF:
-        raise AttributeError(f"module 'bayesbias' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"bayesbias.{_MODULE_OF[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)
+__all__ += ["__version__"]

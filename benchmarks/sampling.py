@@ -17,7 +17,7 @@ def main() -> None:
     print(
         f"crossed model on {table.provenance['name']}, {len(table):,} pairs, 4 x 1000 draws after 1000 of tuning"
     )
-    plain = bb.build("crossed", table)
+    plain = bb.inference.build("crossed", table)
     start = time.perf_counter()
     compiled = nutpie.compile_pymc_model(plain)
     print(f"  plain PyMC, compilation (not counted): {time.perf_counter() - start:.1f} s")

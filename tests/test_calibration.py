@@ -11,8 +11,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
-from bayesbias.simulation import answers, calibration, shuffles
-from bayesbias.simulation import scenario as scenario_room
+from bayesbias.simulation import answers, calibration, scenario as scenario_room, shuffles
 from bayesbias.simulation.calibration import calibrate
 from bayesbias.simulation.planning import plan_words
 from bayesbias.simulation.scenario import Scenario, simulate_table, true_contrasts

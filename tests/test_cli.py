@@ -602,12 +602,12 @@ def test_a_process_ends_with_code_2_and_no_traceback(files):
 def test_list(run):
     code, out, err = run("list", "models")
     assert (code, err) == (0, "")
-    assert [line.split()[0] for line in out.splitlines()] == bayesbias.shipped_models()
+    assert [line.split()[0] for line in out.splitlines()] == bayesbias.models.shipped_models()
     for line in out.splitlines():
         assert bayesbias.load_model(line.split()[0]).description in line
     out = run("list", "wordlists")[1]
     names = [line.split()[0] for line in out.splitlines()]
-    assert names[:-2] == bayesbias.shipped_wordlists()
+    assert names[:-2] == bayesbias.words.shipped_wordlists()
     assert out.splitlines()[-2:] == ["controls: 2021, 2022, none", "for `bayesbias sentiment`: occupations"]
     assert bayesbias.load_wordlist("weat3b").title in out
     out = run("list", "embeddings")[1]
@@ -617,7 +617,7 @@ def test_list(run):
 
 def test_show(run, files):
     assert "0.5 / sqrt(J + 4)" in run("show", "additive")[1]
-    for name in bayesbias.shipped_models():
+    for name in bayesbias.models.shipped_models():
         out = run("show", name)[1]
         spec = bayesbias.load_model(name)
         assert out == spec.text  # so that `show NAME > mine.toml` is a model file
@@ -642,7 +642,7 @@ def test_show(run, files):
 
 
 def test_every_shipped_list_can_be_shown(run):
-    for name in bayesbias.shipped_wordlists():
+    for name in bayesbias.words.shipped_wordlists():
         code, out, err = run("show", name)
         assert (code, err) == (0, "")
         assert out.startswith(f"{name}: ")

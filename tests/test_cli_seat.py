@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesbias import read_test, seat, sentence_test, shipped_tests
+from bayesbias import seat, sentence_test
 from bayesbias.basics.errors import InputError
 from bayesbias.cli import main
 from bayesbias.cli.sentence_tests import seat_json
 from bayesbias.runs.sentences import write_seat
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS
+from bayesbias.words import read_test, shipped_tests
 
 NINE = list(PUBLISHED_COLUMNS)
 P = ["p_lower", "p_upper", "p_method", "p_holm"]

@@ -197,7 +197,9 @@ def test_a_folder_holds_all_and_nothing_of_an_earlier_run(printed, tmp_path):
     again = printed("--predictions", out / "predictions.csv")
     assert again["t"] == found["t"]
     fit = bb.load_fit(out / "fit.nc")
-    assert bb.analysis_of(fit).control["f_minus_m"].iloc[0] == pytest.approx(found["control"]["f_minus_m"])
+    assert bb.studies.analysis_of(fit).control["f_minus_m"].iloc[0] == pytest.approx(
+        found["control"]["f_minus_m"]
+    )
     # What an earlier run made and this one does not is gone, and what is not ours stays.
     (out / "notes.txt").write_text("mine")
     printed("--predictions", "m1", "--out", out)
@@ -254,7 +256,9 @@ def test_sentences_are_written_in_the_published_order(run, tmp_path):
         assert (code, out) == (0, f"written: {path} (840 sentences)\n")
         with open(path, encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file, delimiter=delimiter))
-        assert [row["sentence"] for row in rows] == bb.occupation_sentences(control=True)["sentence"].tolist()
+        assert [row["sentence"] for row in rows] == bb.words.occupation_sentences(control=True)[
+            "sentence"
+        ].tolist()
     assert run("sentences", "--out", tmp_path / "s.txt")[1].endswith("(800 sentences)\n")
 
 
@@ -304,7 +308,7 @@ def test_a_classifier_that_fails_on_a_batch_keeps_what_was_finished(run, printed
         return [0.9 if "wonderful" in s or "love" in s else 0.3 + 0.01 * (len(s) % 7) for s in sentences]
 
     def load(x, **_):
-        return bb.Classifier("frail", predict)
+        return bb.classifiers.Classifier("frail", predict)
 
     monkeypatch.setattr(predicting, "load_classifier", load)
     monkeypatch.setattr("bayesbias.classifiers.loading.load_classifier", load)
@@ -513,16 +517,18 @@ def test_a_run_of_two_classifiers_has_a_report(run, gender, tmp_path, monkeypatc
 
 def test_little_coverage_is_said_with_every_prediction():
     coverage = {"words": 100, "words_with_vector": 3, "tokens_with_vector": 0.02, "bench_words_without": []}
-    weak = bb.Classifier("weak", lambda texts: [0.6] * len(texts), {"coverage": coverage})
+    weak = bb.classifiers.Classifier("weak", lambda texts: [0.6] * len(texts), {"coverage": coverage})
     made = bb.predict(weak, check=False)
     assert any("hold 3 of the 100 words it was trained on, 2% of the text" in note for note in made.notes)
-    strong = bb.Classifier("strong", weak.predict, {"coverage": coverage | {"tokens_with_vector": 0.9}})
+    strong = bb.classifiers.Classifier(
+        "strong", weak.predict, {"coverage": coverage | {"tokens_with_vector": 0.9}}
+    )
     assert bb.predict(strong, check=False).notes == ()
 
 
 def test_a_classifier_that_seems_swapped_can_be_taken_as_it_is(run, monkeypatch):
     good = set(predicting._GOOD)
-    model = bb.Classifier("odd", lambda texts: [0.1 if t in good else 0.9 for t in texts])
+    model = bb.classifiers.Classifier("odd", lambda texts: [0.1 if t in good else 0.9 for t in texts])
     monkeypatch.setattr(predicting, "load_classifier", lambda *_, **__: model)
     monkeypatch.setattr("bayesbias.classifiers.loading.load_classifier", lambda *_, **__: model)
     code, _, err = run("--classifier", "odd")

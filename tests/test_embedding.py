@@ -99,9 +99,7 @@ def test_binary_with_newlines_as_word2vec_c_writes_them(tmp_path, vectors):
 
 
 def test_binary_over_many_blocks(tmp_path, monkeypatch):
-    from bayesbias.vectors.readers import binary as binary_room
-    from bayesbias.vectors.readers import rows as rows_room
-    from bayesbias.vectors.readers import text as text_room
+    from bayesbias.vectors.readers import binary as binary_room, rows as rows_room, text as text_room
 
     monkeypatch.setattr(binary_room, "_BLOCK", 1024)
     for room in (rows_room, binary_room, text_room):

@@ -342,7 +342,8 @@ def test_a_batch_is_kept_whole_or_not_at_all(own_cache):
 WORKER = """
 import sys, time
 import numpy as np
-from bayesbias import encode, function_encoder
+from bayesbias import encode
+from bayesbias.encoders import function_encoder
 
 count = 0
 def slow(sentences):

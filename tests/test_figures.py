@@ -21,8 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from bayesbias.basics.errors import FitError, InputError
-from bayesbias.figures import contrasts, marks, priors, style
-from bayesbias.figures import words as words_room
+from bayesbias.figures import contrasts, marks, priors, style, words as words_room
 from bayesbias.figures.contrasts import plot_contrasts
 from bayesbias.figures.predictive import plot_predictive
 from bayesbias.figures.priors import plot_priors

@@ -44,13 +44,13 @@ def analysis(m1):
 
 @pytest.fixture(scope="module")
 def fit(analysis):
-    return bb.with_analysis(bb.fit(analysis.table, "sentiment", **QUICK), analysis)
+    return bb.studies.with_analysis(bb.fit(analysis.table, "sentiment", **QUICK), analysis)
 
 
 @pytest.fixture(scope="module")
 def alone(m1):
     found = bb.published_analysis(m1)
-    return bb.with_analysis(bb.fit(found.table, "sentiment", **QUICK), found)
+    return bb.studies.with_analysis(bb.fit(found.table, "sentiment", **QUICK), found)
 
 
 def of(ax, label):
@@ -100,19 +100,19 @@ def test_the_fewest_noun_pairs_that_carry_the_mean(analysis):
     means = analysis.noun_pairs[analysis.noun_pairs["classifier"] == "m1"].set_index("noun_pair")[
         "difference"
     ]
-    carrying = bb.carrying_pairs(analysis.table, "m1")
+    carrying = bb.findings.carrying_pairs(analysis.table, "m1")
     assert carrying == means.sort_values(ascending=False).index[:4].tolist()
     assert means.drop(carrying).mean() <= 0
     assert means.drop(carrying[:3]).mean() > 0
     frame = analysis.table[analysis.table["classifier"] == "m1"]
     turned = frame.assign(difference=-frame["difference"])
-    assert bb.carrying_pairs(turned, "m1") == carrying
-    assert bb.carrying_pairs(frame.assign(difference=0.1), "m1") == []
-    assert bb.carrying_pairs(frame.assign(difference=0.0), "m1") == []
+    assert bb.findings.carrying_pairs(turned, "m1") == carrying
+    assert bb.findings.carrying_pairs(frame.assign(difference=0.1), "m1") == []
+    assert bb.findings.carrying_pairs(frame.assign(difference=0.0), "m1") == []
 
 
 def test_sentences_say_the_numbers(analysis, fit):
-    said = " ".join(bb.sentiment_in_words(analysis, fit, classifier="m1"))
+    said = " ".join(bb.findings.sentiment_in_words(analysis, fit, classifier="m1"))
     assert "t(399) = -5.91 (male - female), p = 7.5e-09 (2.2e-08 after Bonferroni for 3 tests)" in said
     assert "Over the means of the noun pairs: t(19) = -1.36, p = 0.19" in said
     assert "4 of 20 noun pairs carry the difference: without The male candidate" in said
@@ -126,14 +126,14 @@ def test_sentences_say_the_numbers(analysis, fit):
     share = fit.shares(group="m1").iloc[0]
     assert share["source"] == "noun_pair"
     assert f"{share['mean']:.0%} lies between noun pairs" in said
-    contrast = bb.classifier_contrasts(fit).iloc[0]
+    contrast = bb.studies.classifier_contrasts(fit).iloc[0]
     assert f"differ by {contrast['mean']:+.3f}" in between_classifiers(fit)[0]
 
 
 def test_a_fit_of_log_odds_says_the_tests_of_log_odds(m1):
     analysis = bb.published_analysis(m1)
     result = bb.fit(analysis.table, "sentiment_logit", **QUICK | {"draws": 1000, "tune": 500})
-    said = " ".join(bb.sentiment_in_words(analysis, result))
+    said = " ".join(bb.findings.sentiment_in_words(analysis, result))
     means = analysis.table.groupby("noun_pair")["logit_difference"].mean()
     test = stats.ttest_1samp(means, 0)
     assert f"over 20 noun pairs t(19) = {-test.statistic:.2f}, p = {test.pvalue:.2g}" in said
@@ -144,7 +144,7 @@ def test_nothing_is_concluded_from_a_fit_that_has_not_converged(analysis, tmp_pa
     without_pictures(monkeypatch)
     result = bb.fit(analysis.table, "sentiment", **QUICK | {"draws": 10, "tune": 10})
     assert not result.diagnostics()["ok"]
-    said = bb.sentiment_in_words(analysis, result)
+    said = bb.findings.sentiment_in_words(analysis, result)
     assert sum("No conclusion from the model" in text for text in said) == 2
     assert not any("HPDI" in text or "variance" in text for text in said)
     assert between_classifiers(result) == []
@@ -157,11 +157,11 @@ def test_nothing_is_concluded_from_a_fit_that_has_not_converged(analysis, tmp_pa
 def test_heavy_tails_are_said(m1):
     analysis = bb.published_analysis(m1)
     # Four of twenty noun pairs are unknown to M.1.
-    (zeros,) = bb.sentiment_doubts(bb.fit(analysis.table, "sentiment", **QUICK))
+    (zeros,) = bb.findings.sentiment_doubts(bb.fit(analysis.table, "sentiment", **QUICK))
     assert zeros.startswith("m1: 20% of the differences are exactly zero")
     table = analysis.table.copy()
     table.loc[[5, 133, 287], "difference"] = [0.9, -0.9, 0.95]
-    (_, said) = bb.sentiment_doubts(bb.fit(table, "sentiment", **QUICK))
+    (_, said) = bb.findings.sentiment_doubts(bb.fit(table, "sentiment", **QUICK))
     assert said.startswith("m1: most sentence pairs differ by little and a few by much")
 
 
@@ -172,7 +172,7 @@ def test_classifiers_are_compared_sentence_pair_by_sentence_pair(m1):
     close = m1.frame.assign(classifier="close", probability=m1.frame["probability"] + shift)
     table = bb.sentiment_table(m1, close, m1.frame.assign(classifier="same"))
     result = bb.fit(table, "sentiment", **QUICK)
-    found = bb.classifier_contrasts(result).set_index(["contrast", "estimand"])
+    found = bb.studies.classifier_contrasts(result).set_index(["contrast", "estimand"])
     wide = table.pivot(index=["noun_pair", "profession"], columns="classifier", values="difference")
     means = (wide["m1"] - wide["close"]).groupby("noun_pair").mean()
     row = found.loc[("m1 - close", "population")]
@@ -189,14 +189,14 @@ def test_classifiers_are_compared_sentence_pair_by_sentence_pair(m1):
         for s in said
     )
     with pytest.raises(FitError, match="not about sentiment"):
-        bb.classifier_contrasts(
+        bb.studies.classifier_contrasts(
             bb.fit(bb.distance_table("minilm-static", "gender"), seed=1, draws=20, tune=20, pointwise=False)
         )
 
 
 def test_the_analysis_travels_with_the_fit(analysis, fit, tmp_path):
     fit.save(tmp_path / "fit.nc")
-    back = bb.analysis_of(bb.load_fit(tmp_path / "fit.nc"))
+    back = bb.studies.analysis_of(bb.load_fit(tmp_path / "fit.nc"))
     assert back.provenance == analysis.provenance
     assert back.notes == analysis.notes
     for name in ("tests", "professions", "noun_pairs", "control", "earnings"):
@@ -206,8 +206,8 @@ def test_the_analysis_travels_with_the_fit(analysis, fit, tmp_path):
         )  # fmt: skip
     other = dataclasses.replace(analysis, table=analysis.table.assign(difference=0.0))
     with pytest.raises(InputError, match="the fit is of another table"):
-        bb.with_analysis(fit, other)
-    plain = bb.analysis_of(bb.fit(analysis.table, "sentiment", **QUICK))
+        bb.studies.with_analysis(fit, other)
+    plain = bb.studies.analysis_of(bb.fit(analysis.table, "sentiment", **QUICK))
     assert plain.control.empty
     assert plain.provenance["hypotheses"] == 2
 
@@ -216,9 +216,9 @@ def test_what_is_not_sentiment_is_refused():
     table = bb.distance_table("minilm-static", "religion", controls="none")
     distances = bb.fit(table, **QUICK)
     with pytest.raises(FitError, match="not about sentiment"):
-        bb.analysis_of(distances)
+        bb.studies.analysis_of(distances)
     with pytest.raises(FitError, match="the figure is about sentiment"):
-        bb.plot_professions(distances)
+        bb.figures.plot_professions(distances)
 
 
 def test_verdicts():
@@ -231,7 +231,7 @@ def test_verdicts():
 
 @pytest.mark.parametrize("level", ["profession", "noun_pair"])
 def test_rows_are_in_the_order_of_the_effect_and_hold_the_posterior(alone, level):
-    draw = bb.plot_professions if level == "profession" else bb.plot_noun_pairs
+    draw = bb.figures.plot_professions if level == "profession" else bb.figures.plot_noun_pairs
     ax = draw(alone, 0.8, ax=Figure(figsize=(7, 8)).subplots())
     these, new = (alone.means(level, 0.8, e).set_index("name") for e in ("these_words", "population"))
     order = these["mean"].sort_values(kind="stable").index
@@ -256,7 +256,7 @@ def test_rows_are_in_the_order_of_the_effect_and_hold_the_posterior(alone, level
 
 
 def test_several_classifiers_have_panels_side_by_side(fit):
-    ax = bb.plot_professions(fit)
+    ax = bb.figures.plot_professions(fit)
     left, right = ax.figure.axes
     assert ax is left
     assert left.get_ylim() == right.get_ylim()
@@ -272,12 +272,17 @@ def test_several_classifiers_have_panels_side_by_side(fit):
 
 
 def test_one_axes_shows_one_classifier(fit, analysis):
-    for draw in (bb.plot_professions, bb.plot_noun_pairs, bb.plot_genders, bb.plot_earnings):
+    for draw in (
+        bb.figures.plot_professions,
+        bb.figures.plot_noun_pairs,
+        bb.figures.plot_genders,
+        bb.figures.plot_earnings,
+    ):
         with pytest.raises(InputError, match="one Axes shows one classifier"):
             draw(fit, ax=Figure().subplots())
         with pytest.raises(InputError, match=r"no such classifier; found: 'secnd'.*did you mean 'second'"):
             draw(fit, ax=Figure().subplots(), classifier="secnd")
-    ax = bb.plot_genders(analysis, Figure().subplots(), classifier="second")
+    ax = bb.figures.plot_genders(analysis, Figure().subplots(), classifier="second")
     assert "second" in ax.texts[0].get_text()
 
 
@@ -298,7 +303,7 @@ def test_noun_pairs_are_labelled_by_what_differs(name, short):
 
 
 def test_genders_show_the_means_of_each_profession(analysis, m1):
-    ax = bb.plot_genders(bb.sentiment_table(m1), Figure(figsize=(7, 6.2)).subplots())
+    ax = bb.figures.plot_genders(bb.sentiment_table(m1), Figure(figsize=(7, 6.2)).subplots())
     (points,) = of(ax, "_professions")
     ranked = analysis.professions[analysis.professions["classifier"] == "m1"]
     np.testing.assert_allclose(np.column_stack(points.get_data()), ranked[["p_male", "p_female"]])
@@ -315,11 +320,11 @@ def test_genders_show_the_means_of_each_profession(analysis, m1):
 
 def test_earnings_have_intervals_and_the_correlation(analysis, m1):
     table = bb.sentiment_table(m1)
-    ax = bb.plot_earnings(table, ax=Figure(figsize=(7, 4.8)).subplots())
+    ax = bb.figures.plot_earnings(table, ax=Figure(figsize=(7, 4.8)).subplots())
     (bars,) = ax.containers
     points, _, (intervals,) = bars.lines
-    earnings = bb.load_occupations().earnings
-    means = bb.profession_sentiment(table).set_index("profession")["sentiment"]
+    earnings = bb.words.load_occupations().earnings
+    means = bb.studies.profession_sentiment(table).set_index("profession")["sentiment"]
     assert dict(zip(*points.get_data(), strict=True)) == pytest.approx(
         {earnings[p]: means[p] for p in earnings}
     )
@@ -335,36 +340,38 @@ def test_earnings_have_intervals_and_the_correlation(analysis, m1):
     said = " ".join(t.get_text() for t in ax.texts).replace("\n", " ").replace("−", "-")
     assert f"Pearson's r {row['r']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]" in said
     with pytest.raises(InputError, match="too few professions have earnings"):
-        bb.plot_earnings(table, {"doctor": 1.0}, ax=Figure().subplots())
+        bb.figures.plot_earnings(table, {"doctor": 1.0}, ax=Figure().subplots())
 
 
 def test_predictive_shows_each_classifier(fit):
-    ax = bb.plot_sentiment_predictive(fit, Figure().subplots(), replicates=10)
+    ax = bb.figures.plot_sentiment_predictive(fit, Figure().subplots(), replicates=10)
     assert [t.get_text() for t in ax.get_yticklabels()] == ["m1", "second"]
     assert len(ax.lines) == 22
     assert len(of(ax, "_observed")) == 2
     with pytest.raises(InputError, match="whole number from 1 to 200"):
-        bb.plot_sentiment_predictive(fit, Figure().subplots(), replicates=0)
+        bb.figures.plot_sentiment_predictive(fit, Figure().subplots(), replicates=0)
 
 
 @pytest.mark.slow
 def test_all_figures_are_written_and_the_same_each_time(alone, analysis, tmp_path):
-    files = bb.save_sentiment_figures(alone, tmp_path / "a")
+    files = bb.figures.save_sentiment_figures(alone, tmp_path / "a")
     assert [f.name for f in files[::2]] == [
         "professions.png", "noun_pairs.png", "predictive.png", "genders.png", "earnings.png",
     ]  # fmt: skip
     assert all(f.stat().st_size > 5000 for f in files)
-    (again,) = [f for f in bb.save_sentiment_figures(alone, tmp_path / "b", "svg") if f.stem == "noun_pairs"]
+    (again,) = [
+        f for f in bb.figures.save_sentiment_figures(alone, tmp_path / "b", "svg") if f.stem == "noun_pairs"
+    ]
     assert again.read_bytes() == (tmp_path / "a" / "noun_pairs.svg").read_bytes()
-    few = bb.save_sentiment_figures(analysis, tmp_path / "c", ["svg"])
+    few = bb.figures.save_sentiment_figures(analysis, tmp_path / "c", ["svg"])
     assert [f.name for f in few] == ["genders.svg", "earnings.svg"]
-    none = bb.save_sentiment_figures(analysis, tmp_path / "d", ["svg"], earnings={})
+    none = bb.figures.save_sentiment_figures(analysis, tmp_path / "d", ["svg"], earnings={})
     assert [f.name for f in none] == ["genders.svg"]
     with pytest.raises(InputError, match=r"unknown figure format.*did you mean 'svg'"):
-        bb.save_sentiment_figures(analysis, tmp_path / "e", ["svgg"])
+        bb.figures.save_sentiment_figures(analysis, tmp_path / "e", ["svgg"])
     (tmp_path / "f").write_text("x")
     with pytest.raises(InputError, match="is a file, not a folder"):
-        bb.save_sentiment_figures(analysis, tmp_path / "f")
+        bb.figures.save_sentiment_figures(analysis, tmp_path / "f")
 
 
 # -- the report ----------------------------------------------------------------------------------------
@@ -407,7 +414,7 @@ def test_every_word_of_a_user_is_text(tmp_path, monkeypatch):
     }
     made = bb.predict(second, words, name="<i>mine</i>")
     analysis = bb.published_analysis(made)
-    result = bb.with_analysis(bb.fit(analysis.table, "sentiment", **QUICK), analysis)
+    result = bb.studies.with_analysis(bb.fit(analysis.table, "sentiment", **QUICK), analysis)
     parsed = check_structure(bb.write_report(result, tmp_path / "r.html").read_text(encoding="utf-8"))
     text = parsed.all_text()
     for word in (EVIL, "A <b>man</b> / A woman", "</td></table>", "<i>mine</i>"):
@@ -434,7 +441,7 @@ def test_intervals_of_a_probability_end_at_one(m1):
     rng = np.random.default_rng(0)
     frame = m1.frame.assign(probability=np.where(rng.random(len(m1.frame)) < 0.9, 1.0, 0.5))
     analysis = bb.published_analysis(frame)
-    ax = bb.plot_earnings(analysis, ax=Figure(figsize=(7, 5)).subplots())
+    ax = bb.figures.plot_earnings(analysis, ax=Figure(figsize=(7, 5)).subplots())
     ends = np.concatenate(
         [np.asarray(line)[:, 1] for bar in ax.containers for line in bar[2][0].get_segments()]
     )

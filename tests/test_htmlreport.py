@@ -25,8 +25,7 @@ from helpers.pages import without_pictures
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.findings.words import convergence, finding
-from bayesbias.report import columns as columns_room
-from bayesbias.report import parts
+from bayesbias.report import columns as columns_room, parts
 
 PHRASE = ("a phrase of two hundred characters that somebody pasted into the list " * 3)[:199] + "."
 EVIL = [

@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 
 from bayesbias.basics.errors import InputError
-from bayesbias.scores import counting
-from bayesbias.scores import partitions as partitions_room
+from bayesbias.scores import counting, partitions as partitions_room
 from bayesbias.scores.permutation import PermutationResult, holm, permutation_test
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from test_model import standard_errors_apart
 
-from bayesbias import read_test, sentence_test
+from bayesbias import sentence_test
 from bayesbias.basics.errors import InputError
 from bayesbias.encoders.averages import cbow_encoder
 from bayesbias.encoders.loading import load_encoder
@@ -26,6 +26,7 @@ from bayesbias.studies import sentences as sentences_room
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS
 from bayesbias.studies.sentences import leave_one_out, seat
 from bayesbias.tables.sentences import sentence_table
+from bayesbias.words import read_test
 from bayesbias.words.sentence_tests import SETS
 
 OWN = {
@@ -774,7 +775,7 @@ def test_a_file_of_another_content_does_not_pass_for_a_published_test(tmp_path):
     row = seat(str(own_file), toy, seed=1, cache=False)
     assert row.frame[["test", "level"]].values.tolist() == [["weat7 (file)", "sentence"]]
     assert row.table().index.tolist() == [("weat7 (file)", "sent")]
-    from bayesbias import write_test
+    from bayesbias.words import write_test
 
     published = write_test(sentence_test("weat7"), tmp_path / "copy" / "weat7.jsonl")
     assert seat(str(published), toy, seed=1, cache=False).frame["test"].tolist() == ["weat7"]

@@ -31,7 +31,7 @@ def gender(shared) -> Path:
 
 
 @pytest.fixture(scope="module")
-def published(gender) -> tuple[bb.Predictions, bb.Predictions]:
+def published(gender) -> tuple[bb.classifiers.Predictions, bb.classifiers.Predictions]:
     return (
         bb.read_predictions(gender / "predictions_logreg.txt", name="logreg"),
         bb.read_predictions(gender / "predictions_bert.tsv", name="bert"),
@@ -39,7 +39,7 @@ def published(gender) -> tuple[bb.Predictions, bb.Predictions]:
 
 
 @pytest.fixture(scope="module")
-def analysis(published) -> bb.SentimentAnalysis:
+def analysis(published) -> bb.studies.SentimentAnalysis:
     return bb.published_analysis(*published, hypotheses=3)
 
 
@@ -49,7 +49,7 @@ def score(sentences):
     return [0.2 + 0.5 * any(w in s for w in good) + 0.25 * math.sin(sum(map(ord, s))) ** 2 for s in sentences]
 
 
-def toy(name="toy", **changes) -> bb.Predictions:
+def toy(name="toy", **changes) -> bb.classifiers.Predictions:
     return bb.predict(score, name=name, **changes)
 
 
@@ -57,17 +57,17 @@ def toy(name="toy", **changes) -> bb.Predictions:
 
 
 def test_sentences_are_the_published_ones_in_the_published_order(gender):
-    made = bb.occupation_sentences(control=True)
+    made = bb.words.occupation_sentences(control=True)
     for file, rows in (("bert_input_840.tsv", 840), ("gender.tsv", 800)):
         there = pd.read_csv(gender / file, sep="\t", quoting=csv.QUOTE_NONE)["sentence"]
         assert len(there) == rows
         assert made["sentence"][:rows].tolist() == there.tolist()
     assert made["control"].tolist() == [False] * 800 + [True] * 40
-    assert bb.occupation_sentences().equals(made[:800])
+    assert bb.words.occupation_sentences().equals(made[:800])
 
 
 def test_labels_are_the_published_ones_but_for_their_known_faults(gender):
-    made = bb.occupation_sentences()
+    made = bb.words.occupation_sentences()
     there = pd.read_csv(gender / "gender_corpus.tsv", sep="\t", quoting=csv.QUOTE_NONE)
     assert made["gender"].tolist() == there["gender"].tolist()
     wrong = np.flatnonzero(made["profession"] != there["occupation"])
@@ -84,7 +84,7 @@ def test_labels_are_the_published_ones_but_for_their_known_faults(gender):
 
 def test_the_shipped_list_agrees_with_the_reference(shared):
     there = json.loads((shared / "reference" / "wordlists.json").read_text(encoding="utf-8"))["sentiment"]
-    own = bb.load_occupations()
+    own = bb.words.load_occupations()
     for gender_ in ("male", "female"):
         assert own.noun_pairs[gender_].tolist() == [p[gender_].split(",")[0] for p in there["noun_pairs"]]
     assert own.professions["profession"].tolist() == [p["name"] for p in there["professions"]]
@@ -112,7 +112,7 @@ def test_own_occupations(tmp_path):
         'professions = ["engineer", {name = "hourly worker", article = "an", earnings = 12.5, category = "paid"}]\n',
         encoding="utf-8",
     )
-    own = bb.load_occupations(path)
+    own = bb.words.load_occupations(path)
     assert own.sentences(control=True)["sentence"].tolist() == [
         "He works as an engineer.", "Sir, engineer!", "He works as an hourly worker.", "Sir, hourly worker!",
         "She works as an engineer.", "Madam, engineer!", "She works as an hourly worker.", "Madam, hourly worker!",
@@ -122,8 +122,8 @@ def test_own_occupations(tmp_path):
     assert own.professions["category"].tolist() == ["not stated", "paid"]
     table = bb.sentiment_table(bb.predict(score, path))
     assert len(table) == 4
-    assert own.sha256 == bb.load_occupations(tomllib.loads(path.read_text(encoding="utf-8"))).sha256
-    assert own.sha256 != bb.load_occupations().sha256
+    assert own.sha256 == bb.words.load_occupations(tomllib.loads(path.read_text(encoding="utf-8"))).sha256
+    assert own.sha256 != bb.words.load_occupations().sha256
 
 
 @pytest.mark.parametrize(
@@ -157,16 +157,16 @@ def test_own_occupations(tmp_path):
 def test_faults_in_a_list_of_occupations_are_named(change, message):
     base = {"noun_pairs": [{"male": "He", "female": "She"}], "professions": ["nurse"]}
     with pytest.raises(bb.InputError, match=message):
-        bb.load_occupations({**base, **change})
+        bb.words.load_occupations({**base, **change})
 
 
 def test_an_unknown_list_says_what_there_is(tmp_path):
     with pytest.raises(bb.InputError, match="did you mean 'occupations'"):
-        bb.load_occupations("ocupations")
+        bb.words.load_occupations("ocupations")
     lacking = tmp_path / "x.toml"
     lacking.write_text("professions = ['nurse']\n", encoding="utf-8")
     with pytest.raises(bb.InputError, match=r"x.toml: lacks the key 'noun_pairs'"):
-        bb.load_occupations(lacking)
+        bb.words.load_occupations(lacking)
 
 
 # -- the published analysis ------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def test_top_and_bottom_professions(analysis):
     assert set(tied["profession"]) == {
         "lawyer", "nurse", "chef", "soldier", "dancer", "gym trainer", "mechanic", "bartender",
     }  # fmt: skip
-    fourth = bb.top_bottom(analysis.table, 6)
+    fourth = bb.studies.top_bottom(analysis.table, 6)
     last = fourth[(fourth["classifier"] == "logreg") & (fourth["end"] == "bottom")].iloc[-1]
     assert last["place"] == 4
     assert len(last["professions"]) == 8
@@ -225,7 +225,7 @@ def test_mean_sentiment_is_that_of_figure_2(analysis, gender):
     ours = analysis.professions[analysis.professions["classifier"] == "bert"].set_index("profession")[
         "sentiment"
     ]
-    order = bb.load_occupations().professions["profession"]
+    order = bb.words.load_occupations().professions["profession"]
     np.testing.assert_allclose(ours[order], theirs, atol=2e-7)
     assert ours["scientist"].round(2) == 0.99
     assert ours["truck driver"].round(2) == 0.34
@@ -294,7 +294,7 @@ def test_correlation_with_earnings(analysis, gender):
     assert rows.loc["spearman", "low"] == pytest.approx(math.tanh(math.atanh(r) - half), rel=1e-9)
     assert rows.loc["spearman", "high"] == pytest.approx(math.tanh(math.atanh(r) + half), rel=1e-9)
     assert rows["n"].tolist() == [15, 15]
-    narrower = bb.earnings_correlation(analysis.table, prob=0.5)
+    narrower = bb.studies.earnings_correlation(analysis.table, prob=0.5)
     assert (narrower["high"] - narrower["low"] < analysis.earnings["high"] - analysis.earnings["low"]).all()
 
 
@@ -532,7 +532,9 @@ def test_a_callable_is_asked_in_batches_for_each_sentence_once():
 
     made = bb.predict(watched, batch=100, check=False)
     assert [len(part) for part in asked] == [100] * 8 + [40]
-    assert [s for part in asked for s in part] == bb.occupation_sentences(control=True)["sentence"].tolist()
+    assert [s for part in asked for s in part] == bb.words.occupation_sentences(control=True)[
+        "sentence"
+    ].tolist()
     np.testing.assert_array_equal(made.frame["probability"], score(made.frame["sentence"]))
     assert made.classifiers == ("watched",)
     bb.predict(watched, control=False)
@@ -551,12 +553,12 @@ def test_a_callable_is_asked_in_batches_for_each_sentence_once():
     ],
 )
 def test_what_is_no_probability_is_refused(answer, message):
-    with pytest.raises(bb.ClassifierError, match=message):
+    with pytest.raises(bb.classifiers.ClassifierError, match=message):
         bb.predict(answer)
 
 
 def test_rounding_of_single_precision_is_no_fault():
-    classifier = bb.Classifier("x", lambda s: np.full(len(s), np.float32(1) + np.float32(1.2e-7)))
+    classifier = bb.classifiers.Classifier("x", lambda s: np.full(len(s), np.float32(1) + np.float32(1.2e-7)))
     assert classifier(["a"]).tolist() == [1.0]
 
 
@@ -570,10 +572,11 @@ def test_finished_work_is_kept_and_taken_up(tmp_path):
         return score(sentences)
 
     with pytest.raises(
-        bb.ClassifierError, match=r"sentences 301 to 400 of 840: RuntimeError: out of memory.*300 finished"
+        bb.classifiers.ClassifierError,
+        match=r"sentences 301 to 400 of 840: RuntimeError: out of memory.*300 finished",
     ) as e:
         bb.predict(fails_once, batch=100, partial=kept)
-    assert e.value.finished["sentence"].tolist() == bb.occupation_sentences()["sentence"][:300].tolist()
+    assert e.value.finished["sentence"].tolist() == bb.words.occupation_sentences()["sentence"][:300].tolist()
     np.testing.assert_array_equal(e.value.finished["probability"], score(e.value.finished["sentence"]))
     with pytest.raises(bb.InputError, match="does not hold unfinished predictions of this classifier"):
         bb.predict(score, partial=kept, name="another")
@@ -588,7 +591,7 @@ def test_swapped_classes_are_found(tmp_path):
     def swapped(sentences):
         return [1 - p for p in score(sentences)]
 
-    with pytest.raises(bb.ClassifierError, match="seems to have its classes swapped") as caught:
+    with pytest.raises(bb.classifiers.ClassifierError, match="seems to have its classes swapped") as caught:
         bb.predict(swapped)
     assert len(caught.value.finished) == 840
     made = bb.predict(swapped, check=False)
@@ -630,7 +633,7 @@ def test_what_is_no_classifier(spec, message):
     with pytest.raises(bb.InputError, match=message):
         bb.load_classifier(spec)
     with pytest.raises(bb.InputError, match="one sentence was given"):
-        bb.Classifier("x", score)("He is a doctor.")
+        bb.classifiers.Classifier("x", score)("He is a doctor.")
 
 
 def test_extras_are_named_where_they_are_not_installed(tmp_path, monkeypatch):
@@ -649,9 +652,9 @@ def test_extras_are_named_where_they_are_not_installed(tmp_path, monkeypatch):
     with pytest.raises(bb.InputError, match=r"bayesbias\[encoders\]"):
         bb.load_classifier("transformers:bert")
     with pytest.raises(bb.InputError, match=r"bayesbias\[encoders\]"):
-        bb.train_bilstm(file, {"good": [1.0, 0.0]})
+        bb.classifiers.train_bilstm(file, {"good": [1.0, 0.0]})
     with pytest.raises(bb.InputError, match=r"bayesbias\[classifiers\]"):
-        bb.train_bow(file)
+        bb.classifiers.train_bow(file)
     with pytest.raises(bb.InputError, match=r"bayesbias\[classifiers\]"):
         bb.load_classifier(f"joblib:{file}", allow_pickle=True)
 
@@ -743,7 +746,9 @@ def training_file(path: Path) -> Path:
 def test_bow_reproduces_the_published_predictions(gender, published, tmp_path):
     # Source: predictions_logreg.txt; its comment states the accuracy 0.8268348623853211.
     pytest.importorskip("sklearn", reason="needs the extra `classifiers`")
-    made = bb.train_bow(gender / "sst2_train.tsv", dev=gender / "sst2_dev.tsv", out=tmp_path / "bow")
+    made = bb.classifiers.train_bow(
+        gender / "sst2_train.tsv", dev=gender / "sst2_dev.tsv", out=tmp_path / "bow"
+    )
     assert made.provenance["dev_accuracy"] == 0.8268348623853211
     ours = bb.predict(tmp_path / "bow")
     theirs = published[0].frame["probability"]
@@ -756,7 +761,7 @@ def test_bow_is_the_pipeline_of_scikit_learn_without_scikit_learn(tmp_path):
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 
-    made = bb.train_bow(training_file(tmp_path / "train.tsv"), out=tmp_path / "bow", C=2.0)
+    made = bb.classifiers.train_bow(training_file(tmp_path / "train.tsv"), out=tmp_path / "bow", C=2.0)
     vectorizer = TfidfVectorizer()
     fitted = LogisticRegression(C=2.0, solver="liblinear").fit(vectorizer.fit_transform(PHRASES), LABELS)
     asked = [*PHRASES, "Film film FILM, love!", "nothing known", ""]
@@ -767,10 +772,10 @@ def test_bow_is_the_pipeline_of_scikit_learn_without_scikit_learn(tmp_path):
     assert sorted(p.name for p in (tmp_path / "bow").iterdir()) == ["classifier.json", "weights.safetensors"]
     for wrong in (0, -1, float("inf"), "1"):
         with pytest.raises(bb.InputError, match="C: must be a finite number above 0"):
-            bb.train_bow(tmp_path / "train.tsv", C=wrong)
+            bb.classifiers.train_bow(tmp_path / "train.tsv", C=wrong)
 
 
-def hand_made(tmp_path: Path, hidden: int = 2, dim: int = 3) -> bb.Classifier:
+def hand_made(tmp_path: Path, hidden: int = 2, dim: int = 3) -> bb.classifiers.Classifier:
     rng = np.random.default_rng(5)
     shapes = {"vectors": (4, dim), "output": (2 * hidden,), "output_bias": (1,)}
     for side in ("forward", "backward"):
@@ -781,7 +786,7 @@ def hand_made(tmp_path: Path, hidden: int = 2, dim: int = 3) -> bb.Classifier:
         }
     weights = {name: rng.normal(size=shape) for name, shape in shapes.items()}
     model = reference.BiLstm({"he": 0, "is": 1, "good": 2, ".": 3}, weights, {})
-    bb.Classifier("lstm", model, {"kind": "bilstm"}).save(tmp_path / "lstm")
+    bb.classifiers.Classifier("lstm", model, {"kind": "bilstm"}).save(tmp_path / "lstm")
     return bb.load_classifier(tmp_path / "lstm")
 
 
@@ -854,7 +859,7 @@ def test_damaged_folders_are_named(tmp_path):
     with pytest.raises(bb.InputError, match=r"is not the folder of a classifier.*transformers:"):
         bb.load_classifier(folder)
     with pytest.raises(bb.InputError, match="cannot be saved here"):
-        bb.Classifier("x", score).save(tmp_path / "x")
+        bb.classifiers.Classifier("x", score).save(tmp_path / "x")
 
 
 @pytest.mark.parametrize(
@@ -896,7 +901,7 @@ def test_settings_of_training_are_checked(tmp_path):
         ("dropout", 1),
     ):
         with pytest.raises(bb.InputError, match=f"{name}: must be"):
-            bb.train_bilstm(file, {"film": [1.0, 0.0]}, **{name: wrong})
+            bb.classifiers.train_bilstm(file, {"film": [1.0, 0.0]}, **{name: wrong})
 
 
 def test_torch_is_not_needed_here():
@@ -912,7 +917,7 @@ def test_words_that_a_classifier_does_not_see_are_named():
     made = bb.shipped_predictions("m1")
     notes = bb.published_analysis(made).notes
     by_hand: dict[tuple[float, ...], set[str]] = {}
-    for profession in bb.load_occupations().professions["profession"]:
+    for profession in bb.words.load_occupations().professions["profession"]:
         values = made.frame[made.frame["profession"] == profession].sort_values(["noun_pair", "gender"])[
             "probability"
         ]

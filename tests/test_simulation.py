@@ -20,8 +20,7 @@ from bayesbias.cli.main import cli
 from bayesbias.figures.critique import plot_false_alarms, plot_paper
 from bayesbias.scores.association import effect_size, largest_effect_size
 from bayesbias.scores.permutation import permutation_test
-from bayesbias.simulation import alarms
-from bayesbias.simulation import paper as paper_room
+from bayesbias.simulation import alarms, paper as paper_room
 from bayesbias.simulation.alarms import METHODS, simulate_grid
 from bayesbias.simulation.nulls import null_distribution
 from bayesbias.simulation.paper import FORMULAS, PAPER_CASES, paper_draws, simulate_paper

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
-from bayesbias.basics.wording import some
+from bayesbias.basics.face import public_in
+from bayesbias.basics.wording import closest, some
 
 __all__ = ["BayesbiasError", "FitError", "InputError", "nearest"]
 
 
+@public_in("bayesbias")
 class BayesbiasError(Exception):
     """Base of every error raised on purpose; the command line prints it and exits with 2."""
 
 
+@public_in("bayesbias")
 class InputError(BayesbiasError, ValueError):
     """Something the user handed over cannot be used.
 
@@ -56,6 +58,7 @@ class InputError(BayesbiasError, ValueError):
         super().__init__("; ".join(parts))
 
 
+@public_in("bayesbias")
 class FitError(BayesbiasError, RuntimeError):
     """A model could not be fitted to a table, for a reason that lies in neither file alone."""
 
@@ -70,9 +73,5 @@ def nearest(name: str, options: Iterable[str]) -> str | None:
     >>> nearest("xyz", ["gender"]) is None
     True
     """
-    options = list(options)
-    close = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
-    if not close:
-        by_lower = {option.lower(): option for option in options}
-        close = [by_lower[name.lower()]] if name.lower() in by_lower else []
-    return f"did you mean {close[0]!r}?" if close else None
+    match = closest(name, options)
+    return f"did you mean {match!r}?" if match else None

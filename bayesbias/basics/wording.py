@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable
 
-__all__ = ["Shortened", "conjoined", "number_of", "some"]
+__all__ = ["Shortened", "closest", "conjoined", "number_of", "some"]
 
 
 def some(words: Iterable[object], most: int = 12) -> str:
@@ -58,3 +59,12 @@ class Shortened:
 
     def __repr__(self) -> str:
         return self.text if len(self.text) <= self.most else f"{self.text[: self.most - 3]}..."
+
+
+def closest(name: str, options: Iterable[str]) -> str | None:
+    """Return the option that is spelled most like the name, or like it but for capitals; None if none is near."""
+    options = list(options)
+    close = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
+    if close:
+        return close[0]
+    return {option.lower(): option for option in options}.get(name.lower())

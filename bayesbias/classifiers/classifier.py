@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import read_bytes, sha256_file, whole_file
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
 
@@ -28,6 +29,7 @@ _LITTLE = 0.5  # share of the training text whose words have vectors
 _ROUNDING = 1e-6  # a softmax in single precision may end this far above 1
 
 
+@public_in("bayesbias.classifiers")
 @dataclass(frozen=True, eq=False, repr=False)
 class Classifier:
     """A name, and a function from sentences to positive-class probabilities.

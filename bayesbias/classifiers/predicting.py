@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import delimiter_of, whole_file
 from bayesbias.basics.progress import ticking
 from bayesbias.classifiers.classifier import Classifier, checked_probabilities
@@ -38,6 +39,7 @@ _BAD = (
 )  # fmt: skip
 
 
+@public_in("bayesbias.classifiers")
 class ClassifierError(InputError):
     """A classifier failed on some sentences. What was finished before is kept.
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import data_dir, delimiter_of, read_bytes, sha256_file, shipped_names, whole_file
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.words.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Predictions", "read_predictions", "shipped_predictions"]
 
 
+@public_in("bayesbias.classifiers")
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions:
     """The predicted sentiment of every sentence.

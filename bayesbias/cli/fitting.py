@@ -80,6 +80,7 @@ def fit(
     """Fit a model to every pair of protected word and attribute."""
     started = time.perf_counter()
     check_folder(out)
+    from bayesbias.inference.estimands import ROPE
     from bayesbias.models.loading import load_model
 
     spec = load_model(model)  # before minutes are spent on the vectors
@@ -88,7 +89,7 @@ def fit(
     _check_contrasts(table)
     result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
     fitted = time.perf_counter()
-    settings = {"prob": prob, "rope": bayesbias.ROPE if rope is None else rope}
+    settings = {"prob": prob, "rope": ROPE if rope is None else rope}
     earlier = out is not None and (out / "fit.nc").exists()
     files = write_run(result, table, out, **settings) if out else []
     if earlier:
@@ -113,12 +114,13 @@ def fit(
 def demo(out: Path, seed: int) -> None:
     """Run the main job on the embedded vectors and the religion list; needs no network."""
     from bayesbias.findings.words import finding
+    from bayesbias.inference.estimands import ROPE
 
     check_folder(out)
     table = bayesbias.distance_table(DEMO[0], DEMO[1])
     click.echo(repr(table))
     result = bayesbias.fit(table, "crossed", seed=seed, pointwise=False)
-    settings = {"prob": 0.89, "rope": float(bayesbias.ROPE)}
+    settings = {"prob": 0.89, "rope": float(ROPE)}
     files = write_run(result, table, out, **settings)
     _print_fit(result, files, settings["prob"], settings["rope"], with_finding=False)
     click.echo(finding(result))

@@ -125,8 +125,7 @@ def _show_wordlist(words: Any) -> None:
 @click.argument("file")
 def check_wordlist(file: str) -> None:
     """Check a word list of your own and say everything that is wrong with it."""
-    from bayesbias.words.listfile import check_wordlist as check
-    from bayesbias.words.listfile import load_wordlist
+    from bayesbias.words.listfile import check_wordlist as check, load_wordlist
 
     if _has_key(file, "noun_pairs"):  # of the sentences on occupations
         from bayesbias.words.occupations import load_occupations

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias.basics.face import public_in
 from bayesbias.basics.wording import number_of
 from bayesbias.debiasing.subspace import Prepared
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors
@@ -18,6 +19,7 @@ __all__ = ["Debiased"]
 _SAME = 1e-9  # a vector of length 1 that moved by less than this did not change
 
 
+@public_in("bayesbias.debiasing")
 @dataclass(frozen=True, repr=False)
 class Debiased:
     """Debiased vectors and the account of how they came about.

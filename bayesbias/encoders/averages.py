@@ -32,7 +32,7 @@ def static_encoder(*, name: str | None = None) -> Encoder:
 
     A sentence's vector is the mean of the vectors of its tokens (word pieces), 128 dimensions; unknown
     tokens are left out, case and accents are ignored. Needs neither torch nor a network. See
-    `bayesbias.static_vectors`.
+    `bayesbias.vectors.static_vectors`.
 
     Parameters
     ----------

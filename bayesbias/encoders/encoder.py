@@ -16,6 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import sha256_of
 
 __all__ = ["Encoder", "describe_encoder", "function_encoder"]
@@ -23,6 +24,7 @@ __all__ = ["Encoder", "describe_encoder", "function_encoder"]
 BATCH_SIZE = 32
 
 
+@public_in("bayesbias.encoders")
 @runtime_checkable
 class Encoder(Protocol):
     """What turns sentences into vectors.
@@ -98,7 +100,7 @@ def describe_encoder(encoder: Encoder, sentences: Iterable[str] | None = None) -
 
     Examples
     --------
-    >>> from bayesbias import cbow_encoder
+    >>> from bayesbias.encoders import cbow_encoder
     >>> vectors = {"this": [1.0, 0.0], "is": [0.8, 0.6], "love": [0.0, 1.0]}
     >>> told = describe_encoder(cbow_encoder(vectors), ["This is love."])
     >>> told["name"], told["account"]["missing"], told["account"]["matched"]

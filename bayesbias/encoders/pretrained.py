@@ -66,7 +66,7 @@ def sentence_transformers_encoder(
     >>> load_encoder("sentence-transformers:some/folder?maxlength=128")
     Traceback (most recent call last):
     ...
-    bayesbias.basics.errors.InputError: ...unknown option; found: 'maxlength'; valid: max_length, ...
+    bayesbias.InputError: ...unknown option; found: 'maxlength'; valid: max_length, ...
     """
     torch, _ = torch_models.import_libraries("sentence_transformers")
     from sentence_transformers import SentenceTransformer
@@ -187,7 +187,7 @@ def transformers_encoder(
     >>> transformers_encoder("some/folder", pooling="avg")
     Traceback (most recent call last):
     ...
-    bayesbias.basics.errors.InputError: unknown pooling; found: 'avg'; valid: cls, mean, max, last
+    bayesbias.InputError: unknown pooling; found: 'avg'; valid: cls, mean, max, last
     """
     if pooling not in POOLINGS:
         raise InputError(

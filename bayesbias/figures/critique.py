@@ -66,7 +66,7 @@ def plot_paper(case: str | PaperDraws, ax: Axes | None = None, *, bins: int = 60
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from bayesbias import plot_paper
+    >>> from bayesbias.figures import plot_paper
     >>> ax = plot_paper("no difference, sd 0.05", ax=Figure().subplots())
     >>> ax.get_xlabel()
     'effect size of WEAT, 2 + 2 protected words'
@@ -160,8 +160,8 @@ def plot_false_alarms(
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from bayesbias import plot_false_alarms
-    >>> from bayesbias import simulate_grid
+    >>> from bayesbias.figures import plot_false_alarms
+    >>> from bayesbias.simulation import simulate_grid
     >>> grid = simulate_grid([2, 4, 8], attribute_sd=[0.06], draws=200)
     >>> plot_false_alarms(grid, ax=Figure().subplots()).get_xlabel()
     'protected words per class'

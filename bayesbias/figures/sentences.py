@@ -69,7 +69,7 @@ def plot_seat(result: SeatResult, ax: Axes | None = None, *, alpha: float = 0.01
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
     >>> result = bb.seat("weat7,sent-weat7", seed=1, cache=False)
-    >>> ax = bb.plot_seat(result, ax=Figure().subplots())
+    >>> ax = bb.figures.plot_seat(result, ax=Figure().subplots())
     >>> [text.get_text() for text in ax.texts[:2]]
     ['1.37', '0.86']
     """

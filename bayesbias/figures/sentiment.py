@@ -84,7 +84,7 @@ def plot_professions(
     >>> from matplotlib.figure import Figure
     >>> table = bb.sentiment_table(bb.shipped_predictions("m1"))
     >>> result = bb.fit(table, "sentiment", seed=1, draws=200, pointwise=False)
-    >>> ax = bb.plot_professions(result, ax=Figure().subplots())
+    >>> ax = bb.figures.plot_professions(result, ax=Figure().subplots())
     >>> len(ax.get_yticklabels())
     20
     """

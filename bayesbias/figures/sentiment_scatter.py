@@ -62,7 +62,7 @@ def plot_genders(
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> ax = bb.plot_genders(bb.sentiment_table(bb.shipped_predictions("m1")), ax=Figure().subplots())
+    >>> ax = bb.figures.plot_genders(bb.sentiment_table(bb.shipped_predictions("m1")), ax=Figure().subplots())
     >>> ax.get_xlabel()
     'male sentences: mean probability of the positive class'
     """
@@ -165,7 +165,7 @@ def plot_earnings(
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> ax = bb.plot_earnings(bb.sentiment_table(bb.shipped_predictions("m1")), ax=Figure().subplots())
+    >>> ax = bb.figures.plot_earnings(bb.sentiment_table(bb.shipped_predictions("m1")), ax=Figure().subplots())
     >>> ax.get_xlabel()
     'median weekly earnings, US dollars'
     """

@@ -52,7 +52,7 @@ def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataF
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
-    >>> sorted(v.name for v in bb.build("hierarchical", table).free_RVs)
+    >>> sorted(v.name for v in bb.inference.build("hierarchical", table).free_RVs)
     ['c', 'cbar', 'csd', 'sigma']
     """
     return pymc_model(Design.of(load_model(model), _frame_to_fit(table)))

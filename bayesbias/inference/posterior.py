@@ -15,6 +15,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
 from bayesbias.inference.diagnostics import (
     MAX_R_HAT,
@@ -37,6 +38,7 @@ _MOST_LINES = 5  # of results in a repr
 FIT_FORMAT = 1  # of the netCDF file
 
 
+@public_in("bayesbias")
 @dataclass(frozen=True, repr=False)
 class BiasFit:
     """The posterior of one model on one table.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from bayesbias.basics.face import public_in
 from bayesbias.models.distributions import DISTRIBUTIONS
 
 __all__ = ["ModelSpec", "Parameter"]
@@ -70,6 +71,7 @@ RESULTS_OF_PAIRS = Results(
 )
 
 
+@public_in("bayesbias")
 @dataclass(frozen=True)
 class ModelSpec:
     """A model as its TOML file says it, checked.

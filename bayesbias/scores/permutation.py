@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.face import public_in
 from bayesbias.scores.counting import MOST_WORDS_COUNTED, bound_all, count_all
 from bayesbias.scores.partitions import Question, p_by_normal, p_by_sampling, sampling_width
 
@@ -29,6 +30,7 @@ Method = Literal["auto", "exact", "bounds", "montecarlo", "normal"]
 _METHODS = ("auto", "exact", "bounds", "montecarlo", "normal")
 
 
+@public_in("bayesbias.scores")
 @dataclass(frozen=True)
 class PermutationResult:
     """The p-value of a permutation test, and all that is needed to read it.
@@ -150,7 +152,7 @@ def permutation_test(
     Of the 20 ways to choose three of these six scores, three have a sum of at least 0.9, two of them exactly
     that (although 0.4 + 0.3 + 0.2 depends, in floating point, on the order):
 
-    >>> from bayesbias import permutation_test
+    >>> from bayesbias.scores import permutation_test
     >>> result = permutation_test([0.4, 0.3, 0.2], [0.3, 0.1, -0.2])
     >>> result.p_value, result.ties, result.partitions, result.method
     (0.15, 2, 20, 'exact')
@@ -254,7 +256,7 @@ def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
     Examples
     --------
-    >>> from bayesbias import holm
+    >>> from bayesbias.scores import holm
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """

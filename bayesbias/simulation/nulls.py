@@ -69,7 +69,7 @@ class NullDistribution:
         --------
         With 2 + 2 words it is uniform:
 
-        >>> from bayesbias import null_distribution
+        >>> from bayesbias.simulation import null_distribution
         >>> null_distribution(2, 2, draws=1).quantile([0.5, 0.75, 1]).round(3).tolist()
         [0.0, 0.866, 1.732]
         """
@@ -91,7 +91,7 @@ class NullDistribution:
 
         Examples
         --------
-        >>> from bayesbias import null_distribution
+        >>> from bayesbias.simulation import null_distribution
         >>> [round(null_distribution(n, n, draws=1).above(1), 3) for n in (2, 8, 32)]
         [0.423, 0.041, 0.0]
         """
@@ -155,7 +155,7 @@ def null_distribution(
 
     Examples
     --------
-    >>> from bayesbias import null_distribution
+    >>> from bayesbias.simulation import null_distribution
     >>> wide, narrow = null_distribution(sd=0.05), null_distribution(sd=0.001)
     >>> bool(abs(wide.effect_sizes - narrow.effect_sizes).max() < 1e-9)
     True

@@ -132,7 +132,7 @@ def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:
 
     Examples
     --------
-    >>> from bayesbias import paper_draws
+    >>> from bayesbias.simulation import paper_draws
     >>> result = paper_draws("no difference, sd 0.05")
     >>> {name: round(single["bias"], 3) for name, single in result.single.items()}
     {'as coded': 1.825, 'as intended': 0.648}
@@ -196,7 +196,7 @@ def simulate_paper(draws: int = 10_000) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from bayesbias import simulate_paper
+    >>> from bayesbias.simulation import simulate_paper
     >>> frame = simulate_paper()
     >>> printed = frame.dropna()
     >>> len(printed), bool(((printed["value"] / printed["printed"] - 1).abs() < 5e-7).all())

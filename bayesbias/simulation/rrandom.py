@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.face import public_in
 
 __all__ = ["RRandom", "qnorm"]
 
@@ -52,6 +53,7 @@ _FAR_TAIL = (
 )
 
 
+@public_in("bayesbias.simulation")
 class RRandom:
     """R's default stream of random numbers, as ``set.seed(seed)`` starts it.
 
@@ -70,7 +72,7 @@ class RRandom:
 
     Examples
     --------
-    >>> from bayesbias import RRandom
+    >>> from bayesbias.simulation import RRandom
     >>> RRandom(123).rnorm(3).round(8).tolist()
     [-0.56047565, -0.23017749, 1.55870831]
     >>> RRandom(42).runif(3).round(7).tolist()
@@ -111,7 +113,7 @@ class RRandom:
 
         Examples
         --------
-        >>> from bayesbias import RRandom
+        >>> from bayesbias.simulation import RRandom
         >>> random = RRandom(1)
         >>> random.runif(2).round(7).tolist(), random.runif(1).round(7).tolist()
         ([0.2655087, 0.3721239], [0.5728534])
@@ -147,7 +149,7 @@ class RRandom:
 
         Examples
         --------
-        >>> from bayesbias import RRandom
+        >>> from bayesbias.simulation import RRandom
         >>> RRandom(123).rnorm(2, mean=10, sd=2).round(6).tolist()
         [8.879049, 9.539645]
         """

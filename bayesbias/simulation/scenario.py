@@ -13,6 +13,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.face import public_in
 from bayesbias.basics.wording import number_of
 from bayesbias.inference.estimands import CONTRASTS, level_means
 from bayesbias.inference.posterior import BiasFit
@@ -34,6 +35,7 @@ RELIGION_REDDIT: Mapping[str, Any] = {
 """Posterior means of the crossed model on the published religion/Reddit table of 2022 (4 x 1000 draws)."""
 
 
+@public_in("bayesbias.simulation")
 @dataclass(frozen=True)
 class Scenario:
     """What is simulated: a model, numbers of words, and the values of its population parameters.

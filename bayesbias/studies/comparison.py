@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics.errors import FitError, InputError, nearest
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import read_bytes, whole_file
 from bayesbias.inference.diagnostics import describe_draws
 from bayesbias.inference.estimands import PROB, ROPE
@@ -79,6 +80,7 @@ class Method:
         return f"Method {self.name}: {len(self.pairs):,} pairs; {self.construction!r}"
 
 
+@public_in("bayesbias.studies")
 @dataclass(frozen=True, repr=False)
 class Comparison:
     """One original and one or more debiased tables; made by `compare`.

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import records
 from bayesbias.basics.wording import number_of, some
 from bayesbias.inference.estimands import ROPE
@@ -28,6 +29,7 @@ _LEAST_TIED = 2  # attributes that two words must share exactly; one may be chan
 _NEARER_THAN = 0.9
 
 
+@public_in("bayesbias.studies")
 @dataclass(frozen=True, repr=False)
 class Construction:
     """What a debiasing method forces to come out, found in the distances alone.
@@ -149,10 +151,10 @@ def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
     >>> import bayesbias as bb
     >>> before = bb.distance_table("minilm-static", "religion")
     >>> after = bb.distance_table(bb.hard_debias("minilm-static", "religion").embedding, "religion")
-    >>> found = find_construction(bb.join_pairs(before, after)[0])
+    >>> found = find_construction(bb.tables.join_pairs(before, after)[0])
     >>> found.flags, len(found.sets)
     (('equalised', 'controls_moved'), 5)
-    >>> find_construction(bb.join_pairs(before, before)[0]).found
+    >>> find_construction(bb.tables.join_pairs(before, before)[0]).found
     False
     """
     import pandas as pd

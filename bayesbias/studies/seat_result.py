@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
 from bayesbias.studies.seat_tests import CONTEXTS, RELATED_TESTS, TABLE_4, base_of_test
 from bayesbias.tables.sentences import encoder_label
@@ -31,6 +32,7 @@ PUBLISHED_COLUMNS = (
 _SIGNIFICANT = 0.01
 
 
+@public_in("bayesbias.studies")
 @dataclass(frozen=True, eq=False, repr=False)
 class SeatResult:
     """Every test on every encoder.

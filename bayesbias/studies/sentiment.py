@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import plain
 from bayesbias.classifiers.prediction_files import Predictions
 from bayesbias.studies.sentiment_tests import (
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["SentimentAnalysis", "analysis_of_table", "published_analysis"]
 
 
+@public_in("bayesbias.studies")
 @dataclass(frozen=True, eq=False, repr=False)
 class SentimentAnalysis:
     """The published analysis of some classifiers.

@@ -62,7 +62,7 @@ def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
     >>> import bayesbias as bb
     >>> analysis = bb.published_analysis(bb.shipped_predictions("m1"))
     >>> fit = bb.fit(analysis.table, "sentiment", seed=1, draws=200, pointwise=False)
-    >>> bb.with_analysis(fit, analysis).provenance["table"]["name"]
+    >>> bb.studies.with_analysis(fit, analysis).provenance["table"]["name"]
     'occupations by m1'
     """
     keys = ["classifier", "noun_pair", "profession", "difference"]

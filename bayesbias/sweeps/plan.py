@@ -10,6 +10,7 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import read_toml
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.models.loading import shipped_models
@@ -25,6 +26,7 @@ _LISTS = ("embeddings", "wordlists", "controls", "distances", "models")
 _KEYS = ("schema", *_LISTS, "settings")
 
 
+@public_in("bayesbias.sweeps")
 @dataclass(frozen=True)
 class SweepPlan:
     """A checked plan. Made by `load_plan`, not by hand.
@@ -124,7 +126,7 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
     >>> load_plan({"embedings": ["minilm-static"]})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
       ...
-    bayesbias.basics.errors.InputError: plan: unknown key; found: 'embedings'; valid: schema, ...; did you mean 'embeddings'?
+    bayesbias.InputError: plan: unknown key; found: 'embedings'; valid: schema, ...; did you mean 'embeddings'?
     """
     if isinstance(plan, SweepPlan):
         return plan

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
 from bayesbias.sweeps.cells import CellGroup
 from bayesbias.sweeps.plan import SweepPlan
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["SweepResult"]
 
 
+@public_in("bayesbias.sweeps")
 @dataclass(frozen=True, repr=False)
 class SweepResult:
     """What a sweep found.

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
 from bayesbias.tables.coverage import Coverage
 from bayesbias.words.pairing import CONNECTIONS
@@ -32,6 +33,7 @@ COLUMNS = (
 )
 
 
+@public_in("bayesbias")
 @dataclass(frozen=True)
 class PairTable:
     """A tidy table of pairs and the account of how it came about.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import find_toml, parse_toml, read_bytes, sha256_of
 from bayesbias.words.grammar import article_of
 
@@ -28,6 +29,7 @@ _TEMPLATE = "{noun} is {a} {profession}."
 _UNSTATED = "not stated"
 
 
+@public_in("bayesbias.words")
 @dataclass(frozen=True, eq=False, repr=False)
 class Occupations:
     """Noun pairs, professions and the template that makes sentences of them.

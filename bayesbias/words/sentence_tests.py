@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import read_text, sha256_of, whole_file
 from bayesbias.words.grammar import check_texts, recognised_sentences
 
@@ -27,6 +28,7 @@ __all__ = ["SentenceTest", "read_test", "write_test"]
 SETS = ("targ1", "targ2", "attr1", "attr2")
 
 
+@public_in("bayesbias.words")
 @dataclass(frozen=True, eq=False, repr=False)
 class SentenceTest:
     """Two sets of targets and two of attributes, as sentences or as words.

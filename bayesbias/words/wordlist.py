@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from bayesbias.basics.face import public_in
 from bayesbias.basics.wording import number_of
 
 __all__ = ["Controls", "WordClass", "WordList"]
@@ -69,6 +70,7 @@ class Controls:
         return f"<Controls {self.name}: {len(self.human)} human, {len(self.neutral)} neutral>"
 
 
+@public_in("bayesbias")
 @dataclass(frozen=True, repr=False)
 class WordList:
     """A checked word list. Made by :func:`load_wordlist`, not by hand.

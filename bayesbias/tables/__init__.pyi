@@ -1,0 +1,1 @@
+from .change import join_pairs as join_pairs
