@@ -592,6 +592,51 @@ def test_prior_draws_follow_their_distribution(name):
     assert stats.kstest(drawn.ravel(), cdf).pvalue > 0.001
 
 
+SCALES = {name: row for name, row in DISTRIBUTIONS.items() if row.support == "positive"}
+
+
+@pytest.mark.parametrize("name", sorted(SCALES))
+def test_the_compiled_density_is_that_of_the_row(name):
+    from bayesbias.inference.kernel import log_prior
+
+    arguments, cdf = LAWS[name]
+    a, b = [*(arguments[arg] for arg in SCALES[name].args), 0.0][:2]
+    for at in (0.07, 0.4, 1.3):
+        step = 1e-5 * at
+        density = (cdf(at + step) - cdf(at - step)) / (2 * step)
+        value, slope = log_prior(SCALES[name].code, a, b, at)
+        assert value == pytest.approx(np.log(density), abs=1e-6)
+        near = [log_prior(SCALES[name].code, a, b, at + side * step)[0] for side in (-1, 1)]
+        assert slope == pytest.approx((near[1] - near[0]) / (2 * step), rel=1e-5, abs=1e-6)
+
+
+def test_codes_of_the_compiled_density_are_those_of_the_rows():
+    from bayesbias.inference.kernel import log_prior
+
+    codes = [row.code for row in SCALES.values()]
+    assert sorted(codes) == list(range(len(codes)))
+    assert all(row.code is None for row in DISTRIBUTIONS.values() if row.support == "real")
+    assert all(np.isnan(log_prior(code, 1.0, 1.0, 1.0)).all() for code in (-1, len(codes)))
+
+
+def test_a_new_distribution_is_one_row(monkeypatch, table):
+    from bayesbias.inference.collapsed import NotCollapsible, collapse
+    from bayesbias.inference.graph import pymc_model
+    from bayesbias.models.distributions import Distribution
+
+    row = Distribution(("alpha", "beta"), "positive", lambda r, alpha, beta, size: beta * r.weibull(alpha, size))
+    monkeypatch.setitem(DISTRIBUTIONS, "Weibull", row)
+    spec = own(('distribution = "Exponential"\nlam = 2', 'distribution = "Weibull"\nalpha = 2\nbeta = 0.3'))
+    assert spec.parameters["csd"].positive
+    assert spec.parameters["csd"].args == {"alpha": 2.0, "beta": 0.3}
+    design = Design.of(spec, table)
+    drawn = design.prior_draws(4000, seed=1)["csd"]
+    assert stats.kstest(drawn.ravel(), stats.weibull_min(2, scale=0.3).cdf).pvalue > 0.001
+    with pytest.raises(NotCollapsible):  # without a compiled density it is sampled pair by pair
+        collapse(design)
+    assert "csd" in {variable.name for variable in pymc_model(design).free_RVs}
+
+
 def test_prior_draws_follow_their_parents(table):
     design = Design.of(own(), table)
     prior = design.prior_draws(3000, seed=4)

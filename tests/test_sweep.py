@@ -27,6 +27,7 @@ from bayesbias.models.loading import load_model
 from bayesbias.sweeps import cells as cells_room
 from bayesbias.sweeps.plan import load_plan
 from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS, SweepResult
+from bayesbias.sweeps import store as store_room
 from bayesbias.sweeps.sweeping import run_sweep
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.reading import read_distances
@@ -436,14 +437,35 @@ def test_a_folder_with_something_in_it_is_refused_without_resume(done, tmp_path)
         run_sweep(plan, tmp_path / "letter.txt")
 
 
-@pytest.mark.slow
-def test_two_sweeps_do_not_share_a_folder(done, tmp_path):
-    fcntl = pytest.importorskip("fcntl")
-    plan, _ = done
-    with open(tmp_path / ".lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(InputError, match="another sweep is running"):
-            run_sweep(plan, tmp_path, resume=True)
+HOLDS = """
+import sys
+from bayesbias.sweeps.plan import load_plan
+from bayesbias.sweeps.store import sweep_folder
+from pathlib import Path
+
+with sweep_folder(Path(sys.argv[1]), load_plan({"distances": ["a.csv"]}), resume=True):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_two_sweeps_do_not_share_a_folder(tmp_path):
+    plan = load_plan({"distances": ["a.csv"]})
+    with store_room.sweep_folder(tmp_path, plan, resume=True):
+        pass
+    with store_room.sweep_folder(tmp_path, plan, resume=True):  # the lock was given back
+        pass
+    command = [sys.executable, "-c", HOLDS, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"held\n"
+        with (
+            pytest.raises(InputError, match="another sweep is running"),
+            store_room.sweep_folder(tmp_path, plan, resume=True),
+        ):
+            pytest.fail("two sweeps in one folder")
+        other.kill()  # a killed sweep does not keep the folder
+    with store_room.sweep_folder(tmp_path, plan, resume=True):
+        pass
 
 
 def test_large_files_are_hashed_once_while_they_stay_as_they_are(tmp_path, monkeypatch):

@@ -16,11 +16,11 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
-from bayesbias.basics.files import delimiter_of, whole_file
+from bayesbias.basics.files import delimiter_of, read_text, whole_file
 from bayesbias.basics.progress import ticking
 from bayesbias.classifiers.classifier import Classifier, checked_probabilities
 from bayesbias.classifiers.loading import load_classifier
-from bayesbias.classifiers.prediction_files import Predictions, number_in_cell, read_utf8
+from bayesbias.classifiers.prediction_files import Predictions, number_in_cell
 from bayesbias.words.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class _PartialFile:
         delimiter = delimiter_of(self.path)
         if not self.path.exists():
             return {}
-        head, _, rest = read_utf8(self.path).partition("\n")
+        head, _, rest = read_text(self.path).partition("\n")
         owner = head.removeprefix("# finished by: ").strip()
         if not head.startswith("# finished by: ") or owner != self._owner:
             raise InputError(

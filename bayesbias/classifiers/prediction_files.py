@@ -18,9 +18,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
-from bayesbias.basics.files import data_dir, delimiter_of, read_bytes, sha256_file, shipped_names, whole_file
+from bayesbias.basics.files import (
+    data_dir,
+    delimiter_of,
+    read_text,
+    sha256_file,
+    shipped_names,
+    whole_file,
+)
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.words.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
@@ -185,7 +193,7 @@ _Lines = list[tuple[int, list[str]]]
 
 
 def _lines_of(path: Path) -> tuple[_Lines, list[str]]:
-    text = read_utf8(path)
+    text = read_text(path)
     lines = text.splitlines()
     start = 0
     while start < len(lines) and (lines[start].startswith("#") or not lines[start].strip()):
@@ -217,9 +225,7 @@ def _with_header(
             "the header lacks a column", where=path, found=", ".join(header), valid="probability (or positive), sentence",
             hint=next(filter(None, (nearest(h, ("probability", "positive")) for h in header)), None),
         )  # fmt: skip
-    repeated = [h for h in header if header.count(h) > 1]
-    if repeated:
-        raise InputError("a column stands twice", where=path, found=repeated[0])
+    checks.distinct(header, "a column", path)
     if not lines:
         raise InputError("holds no predictions", where=path)
     at = {h: i for i, h in enumerate(header)}
@@ -373,13 +379,6 @@ def _check_labels(
                     f"the {column} does not fit the sentence {text!r}", where=f"{path}, line {i}",
                     found=row[at[column]], valid=value,
                 )  # fmt: skip
-
-
-def read_utf8(path: Path) -> str:
-    try:
-        return read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError("is not valid UTF-8", where=path, found=error.object[error.start :][:4]) from None
 
 
 def shipped_predictions(name: str = "m1") -> Predictions:

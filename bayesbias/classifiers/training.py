@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import read_bytes, sha256_file
+from bayesbias.basics.files import read_text, sha256_file
 from bayesbias.classifiers.classifier import Classifier, open_folder
 from bayesbias.classifiers.reference import BagOfWords, BiLstm
 
@@ -52,10 +52,7 @@ def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[
     (['a charming journey', 'bleak'], array([1, 0]))
     """
     path = Path(path).expanduser()
-    try:
-        text = read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError("is not valid UTF-8", where=path, found=error.object[error.start :][:4]) from None
+    text = read_text(path)
     lines = [(i, line.split("\t")) for i, line in enumerate(text.splitlines(), start=1) if line.strip()]
     if not lines:
         raise InputError("is empty", where=path)

@@ -1,10 +1,4 @@
-"""Encoders that run a pretrained model with torch: sentence-transformers, and transformers with a pooling.
-
-The poolings live here, beside the one encoder that pools.
-
-Source of the pooling: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, section 4 and
-appendix C.
-"""
+"""Encoders that run a pretrained model with torch: sentence-transformers, and transformers with a pooling."""
 
 from __future__ import annotations
 
@@ -13,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
 from bayesbias.basics.versions import versions_of
 from bayesbias.encoders import torch_models
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder, fingerprint_of
+from bayesbias.encoders.pooling import POOLINGS
 
-__all__ = ["POOLINGS", "sentence_transformers_encoder", "transformers_encoder"]
-
-POOLINGS = ("cls", "mean", "max", "last")
-"""How the vectors of a sentence's tokens become one vector."""
+__all__ = ["sentence_transformers_encoder", "transformers_encoder"]
 
 
 def sentence_transformers_encoder(
@@ -189,17 +182,13 @@ def transformers_encoder(
     ...
     bayesbias.InputError: unknown pooling; found: 'avg'; valid: cls, mean, max, last
     """
-    if pooling not in POOLINGS:
+    checks.choice(pooling, POOLINGS, "pooling")
+    checks.choice(special_tokens, ("include", "exclude"), "value of special_tokens")
+    way = POOLINGS[pooling]
+    if way.token and special_tokens == "exclude":
         raise InputError(
-            "unknown pooling", found=pooling, valid=POOLINGS, hint=nearest(str(pooling), POOLINGS)
+            f"{way.token} is itself a special token", found=f"pooling={pooling}, special_tokens=exclude"
         )
-    if special_tokens not in ("include", "exclude"):
-        raise InputError(
-            "unknown value of special_tokens", found=special_tokens, valid=["include", "exclude"],
-            hint=nearest(str(special_tokens), ["include", "exclude"]),
-        )  # fmt: skip
-    if pooling == "cls" and special_tokens == "exclude":
-        raise InputError("[CLS] is itself a special token", found="pooling=cls, special_tokens=exclude")
     torch, transformers = torch_models.import_libraries("transformers")
     text, local = torch_models.folder_or_hub_name(model)
     where = torch_models.chosen_device(torch, device)
@@ -219,9 +208,10 @@ def transformers_encoder(
     loaded = loaded.float().eval().to(where)
     if tokenizer.pad_token is None:  # as of GPT-2; the mask hides it
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
-    if pooling == "cls" and tokenizer.cls_token_id is None:
+    if way.token and getattr(tokenizer, way.token_id) is None:
+        valid = [name for name, other in POOLINGS.items() if not other.token]
         raise InputError(
-            "the tokenizer has no [CLS] token", where=text, found="pooling=cls", valid=["mean", "max", "last"]
+            f"the tokenizer has no {way.token} token", where=text, found=f"pooling={pooling}", valid=valid
         )
     bounds = [tokenizer.model_max_length, getattr(loaded.config, "max_position_embeddings", None)]
     most = min((bound for bound in bounds if bound and bound < torch_models.UNBOUNDED), default=None)
@@ -241,8 +231,8 @@ def transformers_encoder(
         seen = batch["attention_mask"].bool()
         if special_tokens == "exclude":
             seen &= ~special.bool().to(where)
-        if pooling == "cls":
-            seen &= batch["input_ids"] == tokenizer.cls_token_id
+        if way.token:
+            seen &= batch["input_ids"] == getattr(tokenizer, way.token_id)
         return made.hidden_states, seen
 
     def run(sentences: list[str]) -> np.ndarray:
@@ -254,7 +244,7 @@ def transformers_encoder(
                 where=f"sentence {sentences[int(empty[0])]!r}",
                 found=f"pooling={pooling}, special_tokens={special_tokens}",
             )
-        return _pooled(torch, hidden[index], seen, pooling).cpu().numpy()
+        return way.pool(torch, hidden[index], seen).cpu().numpy()
 
     layers = len(states(["a"])[0]) - 1
     if not isinstance(layer, int) or not -layers - 1 <= layer <= layers:
@@ -289,18 +279,3 @@ def transformers_encoder(
     return BuiltEncoder(
         name or torch_models.name_of_model(text), run, options, facts, fingerprint_of(vital), look=look
     )
-
-
-def _pooled(torch: Any, hidden: Any, seen: Any, pooling: str) -> Any:
-    """Pool (n, tokens, d) over the tokens seen, a boolean (n, tokens) with one or more in each row."""
-    if pooling == "mean":
-        weights = seen.unsqueeze(-1).to(hidden.dtype)
-        return (hidden * weights).sum(dim=1) / weights.sum(dim=1)
-    if pooling == "max":
-        return hidden.masked_fill(~seen.unsqueeze(-1), -torch.inf).max(dim=1).values
-    places = torch.arange(seen.shape[1], device=seen.device)
-    if pooling == "cls":
-        at = torch.where(seen, places, seen.shape[1]).min(dim=1).values
-    else:
-        at = torch.where(seen, places, -1).max(dim=1).values
-    return hidden[torch.arange(len(hidden), device=hidden.device), at]

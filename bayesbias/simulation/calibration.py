@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import bayesbias
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import whole_file
+from bayesbias.basics.files import read_json_or_none, whole_file
+from bayesbias.basics.versions import own_version
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.simulation.answers import AVERAGED, analyse_batch, standard_error_of_share
@@ -98,7 +98,7 @@ def calibrate(
         "model_sha256": {m: load_model(m).sha256 for m in (scenario.model, *methods) if m not in AVERAGED},
         "methods": list(methods),
         "seed": seed,
-        "bayesbias": bayesbias.__version__,
+        "bayesbias": own_version(),
         **settings,
     }
     folder = _batch_folder(out, identity, resume)
@@ -194,10 +194,7 @@ def _all_batches(
 
 def _read_batch(file: Path) -> list[dict[str, Any]] | None:
     """Return a finished batch; None where it is not there, or was damaged since, so that it is made again."""
-    try:
-        rows = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
+    rows = read_json_or_none(file)
     return rows if isinstance(rows, list) and all(isinstance(row, dict) for row in rows) else None
 
 

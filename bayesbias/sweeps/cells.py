@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-import bayesbias
 from bayesbias.basics.errors import BayesbiasError
 from bayesbias.basics.files import data_dir, sha256_file, sha256_of
+from bayesbias.basics.versions import own_version
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.sweeps.plan import SweepPlan
@@ -144,7 +144,7 @@ def _make_cell(
     words, spec = inputs.wordlists[list_key] if list_key else None, inputs.models[model]
     identity = {
         "format": SWEEP_FORMAT,
-        "bayesbias": bayesbias.__version__,
+        "bayesbias": own_version(),
         **labels,
         "source": digest,
         "words": words.sha256 if isinstance(words, WordList) else None,

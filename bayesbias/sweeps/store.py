@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import bayesbias
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import whole_file
+from bayesbias.basics.files import read_json_or_none, whole_file
+from bayesbias.basics.versions import own_version
 from bayesbias.sweeps.cells import SWEEP_FORMAT, SweepCell
 from bayesbias.sweeps.plan import SweepPlan
 
@@ -30,6 +30,8 @@ _HALF_WRITTEN = (
 @contextlib.contextmanager
 def sweep_folder(out: Path, plan: SweepPlan, resume: bool) -> Iterator[None]:
     """Check the folder of a sweep, mark it as one, and keep a second run out of it."""
+    from filelock import FileLock, Timeout
+
     if out.exists() and not out.is_dir():
         raise InputError("the output must be a folder", where=out, found="a file")
     # Hidden files are no content: our lock and half-written files are, and so is what file managers leave.
@@ -49,34 +51,24 @@ def sweep_folder(out: Path, plan: SweepPlan, resume: bool) -> Iterator[None]:
         )
     try:
         out.mkdir(parents=True, exist_ok=True)
-        lock = open(out / ".lock", "w")  # noqa: SIM115 - held open for as long as the sweep runs
+        held = FileLock(out / ".lock").acquire(timeout=0)
+    except Timeout:
+        raise InputError(
+            "another sweep is running in this folder", where=out, hint="wait for it to end"
+        ) from None
     except OSError as error:
         raise InputError(f"cannot be written: {error.strerror}", where=out) from None
-    with lock:
-        _lock(lock, out)
+    with held:
         for pattern in _HALF_WRITTEN:  # what a killed run had not renamed yet
             for stale in out.glob(pattern):
                 stale.unlink()
         about = {
             "format": SWEEP_FORMAT,
-            "bayesbias": bayesbias.__version__,
+            "bayesbias": own_version(),
             "plan": {**dataclasses.asdict(plan), "folder": str(plan.folder)},
         }
         write_json(out / _MARKER, about, indent=2)
         yield
-
-
-def _lock(file: Any, out: Path) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows: two sweeps in one folder repeat work there, and lose none
-        return
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise InputError(
-            "another sweep is running in this folder", where=out, hint="wait for it to end"
-        ) from None
 
 
 def write_json(path: Path, value: Any, indent: int | None = None) -> None:
@@ -92,10 +84,7 @@ _RECORD_KEYS = {
 
 def read_record(out: Path, cell: SweepCell, plan: SweepPlan) -> dict[str, Any] | None:
     """Return what is written of a finished cell; None where it is not, or not all of it."""
-    try:
-        record = json.loads((out / "cells" / f"{cell.key}.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # not there, or damaged since: the cell is fitted again
-        return None
+    record = read_json_or_none(out / "cells" / f"{cell.key}.json")  # damaged: the cell is fitted again
     if not isinstance(record, dict) or record.get("identity") != json.loads(json.dumps(cell.identity)):
         return None
     if not set(record) >= _RECORD_KEYS:
@@ -115,8 +104,5 @@ def write_record(out: Path, cell: SweepCell, made: dict[str, Any]) -> None:
 
 def read_hashes(out: Path) -> dict[str, Any]:
     """Return the hashes of input files that an earlier sweep noted, by path; none if damaged."""
-    try:
-        known = json.loads((out / "inputs.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # not there yet, or damaged: the files are hashed again
-        return {}
+    known = read_json_or_none(out / "inputs.json")  # not there yet, or damaged: the files are hashed again
     return known if isinstance(known, dict) else {}

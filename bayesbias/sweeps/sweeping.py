@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import bayesbias
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.progress import ticking
+from bayesbias.basics.versions import own_version
 from bayesbias.basics.workers import Cluster, Processes, Task, carry_out
 from bayesbias.models.spec import ModelSpec
 from bayesbias.sweeps.cells import CellGroup, PlanInputs, SweepCell, digest_of, group_cells, read_inputs
@@ -170,8 +170,8 @@ def _tasks(
             if "error" in made:
                 return fail([cell], made["error"])
             version = made["provenance"]["versions"]["bayesbias"]
-            if version != bayesbias.__version__:
-                return fail([cell], f"the worker has bayesbias {version}, here is {bayesbias.__version__}")
+            if version != own_version():
+                return fail([cell], f"the worker has bayesbias {version}, here is {own_version()}")
             made["timing"] = {"load_s": round(load_s, 4), **made["timing"]}
             write_record(out, cell, made)
             tick(1)

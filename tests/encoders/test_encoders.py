@@ -24,11 +24,8 @@ from bayesbias.basics.errors import InputError  # noqa: E402
 from bayesbias.encoders.encoder import describe_encoder  # noqa: E402
 from bayesbias.encoders.encoding import encode  # noqa: E402
 from bayesbias.encoders.loading import load_encoder  # noqa: E402
-from bayesbias.encoders.pretrained import (  # noqa: E402
-    POOLINGS,
-    sentence_transformers_encoder,
-    transformers_encoder,
-)
+from bayesbias.encoders.pooling import POOLINGS, Pooling  # noqa: E402
+from bayesbias.encoders.pretrained import sentence_transformers_encoder, transformers_encoder  # noqa: E402
 
 MINILM = Path(packaged.get_model_path())
 # Of very different lengths, so that one batch is padded a lot.
@@ -126,7 +123,7 @@ def pooled(states, pooling, special):
 # Every pooling of the last layer, on both sides; a few of other layers.
 CHOICES = [
     *[(pooling, "include", -1, side) for pooling in POOLINGS for side in ("right", "left")],
-    *[(pooling, "exclude", -1, side) for pooling in POOLINGS[1:] for side in ("right", "left")],
+    *[(pooling, "exclude", -1, side) for pooling in list(POOLINGS)[1:] for side in ("right", "left")],
     *[(pooling, "include", layer, "left") for pooling in ("cls", "mean") for layer in (-2, 0, 3)],
 ]
 
@@ -320,3 +317,17 @@ def test_code_of_a_model_is_not_run(tmp_path):
         with pytest.raises(InputError, match="cannot be loaded: needs code of its own, which is never run"):
             load_encoder(f"{kind}:{folder}")
     assert not witness.exists()
+
+
+def test_a_new_pooling_is_one_row(monkeypatch):
+    def middle(torch, hidden, seen):
+        return hidden.masked_fill(~seen.unsqueeze(-1), torch.nan).nanmedian(dim=1).values
+
+    monkeypatch.setattr("bayesbias.encoders.pretrained.POOLINGS", {**POOLINGS, "median": Pooling(middle)})
+    encoder = transformers_encoder(MINILM, pooling="median")
+    one, mean = encode(encoder, ["love"]), encode(transformers_encoder(MINILM), ["love"])
+    assert one.shape == mean.shape
+    assert not np.allclose(one, mean)
+    assert describe_encoder(encoder)["pooling"] == "median"
+    with pytest.raises(InputError, match=r"unknown pooling; found: 'medain'.*did you mean 'median'"):
+        transformers_encoder(MINILM, pooling="medain")
