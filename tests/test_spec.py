@@ -624,7 +624,9 @@ def test_a_new_distribution_is_one_row(monkeypatch, table):
     from bayesbias.inference.graph import pymc_model
     from bayesbias.models.distributions import Distribution
 
-    row = Distribution(("alpha", "beta"), "positive", lambda r, alpha, beta, size: beta * r.weibull(alpha, size))
+    row = Distribution(
+        ("alpha", "beta"), "positive", lambda r, alpha, beta, size: beta * r.weibull(alpha, size)
+    )
     monkeypatch.setitem(DISTRIBUTIONS, "Weibull", row)
     spec = own(('distribution = "Exponential"\nlam = 2', 'distribution = "Weibull"\nalpha = 2\nbeta = 0.3'))
     assert spec.parameters["csd"].positive

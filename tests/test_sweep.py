@@ -24,10 +24,9 @@ from bayesbias.basics.workers import Processes, Task, carry_out
 from bayesbias.cli.sweeping import _middle_out, _note, _print_sweep, _short_names, sweep
 from bayesbias.inference.fitting import fit
 from bayesbias.models.loading import load_model
-from bayesbias.sweeps import cells as cells_room
+from bayesbias.sweeps import cells as cells_room, store as store_room
 from bayesbias.sweeps.plan import load_plan
 from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS, SweepResult
-from bayesbias.sweeps import store as store_room
 from bayesbias.sweeps.sweeping import run_sweep
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.reading import read_distances
