@@ -209,9 +209,9 @@ def transformers_encoder(
     if tokenizer.pad_token is None:  # as of GPT-2; the mask hides it
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
     if way.token and getattr(tokenizer, way.token_id) is None:
-        valid = [name for name, other in POOLINGS.items() if not other.token]
+        others = [name for name, other in POOLINGS.items() if not other.token]
         raise InputError(
-            f"the tokenizer has no {way.token} token", where=text, found=f"pooling={pooling}", valid=valid
+            f"the tokenizer has no {way.token} token", where=text, found=f"pooling={pooling}", valid=others
         )
     bounds = [tokenizer.model_max_length, getattr(loaded.config, "max_position_embeddings", None)]
     most = min((bound for bound in bounds if bound and bound < torch_models.UNBOUNDED), default=None)
