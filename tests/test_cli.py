@@ -270,14 +270,14 @@ FIGURES = ("connections", "contrasts", "contrasts_class", "contrasts_word", "pre
 @pytest.fixture
 def no_figures(monkeypatch):
     """Leave the drawing out, which takes seconds and is tested elsewhere."""
-    from bayesbias.figures import words as words_room
+    from bayesbias.figures import saving
 
     def draw(result, folder):
         folder.mkdir()
         (folder / "one.svg").write_text("<svg/>")
         return [folder / "one.svg"]
 
-    monkeypatch.setattr(words_room, "save_figures", draw)
+    monkeypatch.setattr(saving, "save_figures", draw)
 
 
 @pytest.fixture
@@ -338,7 +338,7 @@ def test_out_holds_figures_too(files, tmp_path, direct):
 @pytest.mark.parametrize("fails_at", ["pairs.csv", "fit.nc", "words.csv", "provenance.json", "one.svg"])
 def test_a_disk_that_is_full_leaves_nothing_and_old_files_alone(run, files, tmp_path, monkeypatch, fails_at):
     from bayesbias.basics import files as files_room
-    from bayesbias.figures import words as words_room
+    from bayesbias.figures import saving
 
     written_whole = files_room.whole_file
     reached = []
@@ -351,14 +351,14 @@ def test_a_disk_that_is_full_leaves_nothing_and_old_files_alone(run, files, tmp_
 
     for module in ("basics.files", "tables.pair_table", "inference.posterior"):
         monkeypatch.setattr(f"bayesbias.{module}.whole_file", full)
-    draw = words_room.save_figures
+    draw = saving.save_figures
 
     def draw_or_fail(result, folder):
         if fails_at == "one.svg":
             full(folder / "one.svg")
         return draw(result, folder)
 
-    monkeypatch.setattr(words_room, "save_figures", draw_or_fail)
+    monkeypatch.setattr(saving, "save_figures", draw_or_fail)
     arguments = ["fit", "--distances", files / "pairs.csv", *QUICK, "--out"]
     code, out, err = run(*arguments, tmp_path / "new")
     assert (code, out) == (2, "")

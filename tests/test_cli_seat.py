@@ -186,7 +186,7 @@ def test_an_older_run_is_kept_until_the_new_one_is_made(tmp_path, monkeypatch):
     def full(*_):
         raise InputError("no space left on device")
 
-    monkeypatch.setattr("bayesbias.figures.sentences.save_seat_figures", full)
+    monkeypatch.setattr("bayesbias.figures.saving.save_figures", full)
     with pytest.raises(InputError, match="no space left"):
         write_seat(seat("weat7", seed=1), tmp_path / "run")
     assert {path: path.read_bytes() for path in files} == before

@@ -220,7 +220,7 @@ def test_a_folder_keeps_what_it_held_where_something_fails(run, tmp_path, monkey
     def fails(*_, **__):
         raise bb.InputError("cannot be drawn")
 
-    monkeypatch.setattr("bayesbias.figures.sentiment.save_sentiment_figures", fails)
+    monkeypatch.setattr("bayesbias.figures.saving.save_figures", fails)
     code, _, err = run("--predictions", "m1", "--name", "other", "--out", out)
     assert (code, err) == (2, "bayesbias: cannot be drawn\n")
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before

@@ -18,7 +18,8 @@ from matplotlib.figure import Figure
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
-from bayesbias.figures.change import plot_changes, plot_ranking, plot_raw_pairs, save_comparison_figures
+from bayesbias.figures.change import plot_changes, plot_ranking, plot_raw_pairs
+from bayesbias.figures.saving import save_figures
 from bayesbias.inference.verdicts import change_verdict, gap_verdict
 from bayesbias.studies.change import compare
 from bayesbias.studies.comparison import Comparison, load_comparison
@@ -392,7 +393,7 @@ def test_the_published_religion_tables_whole(shared):
 
 
 def test_arrows_end_where_the_change_says(found):
-    ax = plot_changes(found, "strong", ax=Figure(figsize=(7, 6)).subplots())
+    ax = plot_changes(found, method="strong", ax=Figure(figsize=(7, 6)).subplots())
     arrows = [a for a in ax.texts if getattr(a, "arrow_patch", None) is not None]
     frame = found.changes(estimand="population", method="strong")
     frame = frame[frame["level"] == "word"]
@@ -403,17 +404,17 @@ def test_arrows_end_where_the_change_says(found):
 
 @pytest.mark.slow
 def test_every_pair_is_drawn_and_every_method_ranked(found, tmp_path):
-    ax = plot_raw_pairs(found, "weak", ax=Figure().subplots())
+    ax = plot_raw_pairs(found, method="weak", ax=Figure().subplots())
     points = np.concatenate([np.asarray(c.get_offsets()) for c in ax.collections])
     pairs = found.methods["weak"].pairs
     assert sorted(map(tuple, points)) == sorted(zip(pairs["original"], pairs["debiased"], strict=True))
     ax = plot_ranking(found, ax=Figure().subplots())
     assert [t.get_text() for t in ax.get_yticklabels()] == ["original", "strong", "weak", "same"]
-    files = save_comparison_figures(found, tmp_path, ("png",))
+    files = save_figures(found, tmp_path, ("png",))
     names = ["changes_1", "pairs_1", "changes_2", "pairs_2", "changes_3", "pairs_3", "ranking"]
     assert [f.stem for f in files] == names
     with pytest.raises(InputError, match="unknown figure format"):
-        save_comparison_figures(found, tmp_path, ("gif",))
+        save_figures(found, tmp_path, ("gif",))
 
 
 def run(*arguments: str) -> Any:

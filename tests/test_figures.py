@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import errno
+import importlib
+import inspect
 import itertools
+import json
 import os
+import pkgutil
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +26,15 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from bayesbias import figures
 from bayesbias.basics.errors import FitError, InputError
-from bayesbias.figures import contrasts, marks, priors, style, words as words_room
+from bayesbias.figures import marks, predictive, priors, style, words as words_room
 from bayesbias.figures.contrasts import plot_contrasts
+from bayesbias.figures.plates import Plate
 from bayesbias.figures.predictive import plot_predictive
 from bayesbias.figures.priors import plot_priors
-from bayesbias.figures.words import plot_connections, plot_words, save_figures
+from bayesbias.figures.saving import save_figures
+from bayesbias.figures.words import plates, plot_connections, plot_words
 from bayesbias.inference.fitting import fit as fit_model
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.prediction import with_pointwise
@@ -106,6 +115,11 @@ def drawn(ax: Any, label: str) -> list[Any]:
     return [line for line in ax.lines if str(line.get_label()) == label]
 
 
+def plate(fit: BiasFit, name: str, **settings: Any) -> Plate:
+    """Return one of the figures of a fit."""
+    return next(plate for plate in plates(fit, **settings) if plate.name == name)
+
+
 def heads_of(ax: Any) -> list[Any]:
     """Headings of classes inside the Axes."""
     return [t for t in ax.texts if t.get_fontweight() == "bold" and t.get_bbox_patch() is not None]
@@ -115,12 +129,79 @@ def row_of(ax: Any) -> dict[str, float]:
     return dict(zip([t.get_text() for t in ax.get_yticklabels()], ax.get_yticks(), strict=True))
 
 
+# -- signatures -----------------------------------------------------------------------------------
+
+ROOT = Path(__file__).resolve().parents[1]
+PLOTS = {
+    name: getattr(module, name)
+    for info in pkgutil.iter_modules(figures.__path__, "bayesbias.figures.")
+    for module in [importlib.import_module(info.name)]
+    for name in getattr(module, "__all__", ())
+    if name.startswith("plot_")
+}
+
+
+def test_all_figures_are_known() -> None:
+    defined = {
+        node.name
+        for path in (ROOT / "bayesbias" / "figures").glob("*.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("plot_")
+    }
+    assert set(PLOTS) == defined
+    assert len(PLOTS) >= 15
+
+
+@pytest.mark.parametrize("name", sorted(PLOTS))
+def test_data_come_first_and_axes_last_and_all_else_is_named(name: str) -> None:
+    first, *others = inspect.signature(PLOTS[name]).parameters.values()
+    assert first.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
+    assert first.default is inspect.Parameter.empty
+    assert {parameter.kind for parameter in others} == {inspect.Parameter.KEYWORD_ONLY}
+    assert inspect.Parameter.empty not in {parameter.default for parameter in others}
+    assert (others[-1].name, others[-1].default) == ("ax", None)
+    names = re.findall(r"^([\w, ]+) : ", inspect.getdoc(PLOTS[name]) or "", re.MULTILINE)
+    described = [part for group in names for part in group.split(", ")]
+    assert described == [first.name, *(parameter.name for parameter in others)]
+
+
+def sources() -> dict[str, str]:
+    """All Python that is printed for readers: fenced blocks of the documents, cells of the notebooks."""
+    out = {}
+    for path in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
+        blocks = re.findall(
+            r"^```py(?:thon)?\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        )
+        out |= {f"{path.name}, block {i}": block for i, block in enumerate(blocks, 1)}
+    for path in ROOT.glob("notebooks/*.ipynb"):
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        texts = ("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+        plain = (re.sub(r"^[%!].*$", "", text, flags=re.MULTILINE) for text in texts)
+        out |= {f"{path.name}, cell {i}": text for i, text in enumerate(plain, 1)}
+    return out
+
+
+def test_documents_call_figures_by_their_signatures() -> None:
+    calls = 0
+    for where, text in sources().items():
+        for node in ast.walk(ast.parse(text)):
+            name = getattr(getattr(node, "func", None), "attr", None)
+            if isinstance(node, ast.Call) and name in PLOTS:
+                calls += 1
+                settings = {str(keyword.arg): None for keyword in node.keywords}
+                try:
+                    inspect.signature(PLOTS[name]).bind(*node.args, **settings)
+                except TypeError as error:
+                    pytest.fail(f"{where}: {name}: {error}")
+    assert calls >= 15
+
+
 # -- values ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("estimand", ["population", "these_words"])
 def test_connections_show_the_summary(fit: BiasFit, ax: Any, estimand: str) -> None:
-    assert [plot_connections(fit, 0.5, estimand, ax=ax)] == [ax]
+    assert [plot_connections(fit, prob=0.5, estimand=estimand, ax=ax)] == [ax]
     summary = fit.summary(0.5, estimand)
     rows = row_of(ax)
     assert list(rows) == list(summary["connection"])
@@ -138,7 +219,7 @@ def test_connections_show_the_summary(fit: BiasFit, ax: Any, estimand: str) -> N
 
 @pytest.mark.parametrize("estimand", ["population", "these_words"])
 def test_words_show_every_pair_and_the_posterior(fit: BiasFit, ax: Any, estimand: str) -> None:
-    plot_words(fit, 0.8, ax=ax, estimand=estimand)
+    plot_words(fit, prob=0.8, estimand=estimand, ax=ax)
     rows = row_of(ax)
     assert list(rows) == ["he", "him", "his", "she", "her", "hers"]
     assert [t.get_text() for t in heads_of(ax)] == ["men", "women"]
@@ -302,9 +383,8 @@ def test_the_figure_grows_with_the_words() -> None:
     def height(n: int) -> float:
         fit = unsampled(simulated({"a": [f"a{i}" for i in range(n)], "b": [f"b{i}" for i in range(n)]}, 2))
         shown = words_room._shown_words(fit, None)
-        columns = words_room._columns_of_words(fit, shown)
-        assert columns == (1 if n <= 12 else 2)
-        return words_room.size_words(fit, columns)[1]
+        assert words_room._columns_of_words(fit, shown) == (1 if n <= 12 else 2)
+        return plate(fit, "words").size[1]
 
     heights = [height(n) for n in (2, 5, 12, 32, 60, 90)]
     assert heights[0] < heights[1] < heights[2] <= 9.4
@@ -381,7 +461,7 @@ def test_the_spread_is_even_within_each_group() -> None:
 
 @pytest.mark.parametrize("level", ["overall", "class", "word"])
 def test_contrasts_show_both_estimands(fit: BiasFit, ax: Any, level: str) -> None:
-    plot_contrasts(fit, 0.7, 0.05, level, ax=ax)
+    plot_contrasts(fit, prob=0.7, rope=0.05, level=level, ax=ax)
     frame = fit.contrasts(0.7, 0.05)
     frame = frame[frame["level"] == level]
     if level == "word":
@@ -441,7 +521,7 @@ def test_chosen_contrasts_and_wrong_ones(fit: BiasFit, ax: Any) -> None:
     with pytest.raises(InputError, match="unknown estimand"):
         plot_connections(fit, estimand="everyone", ax=ax)
     with pytest.raises(InputError, match="between 0 and 1"):
-        plot_words(fit, 89, ax=ax)
+        plot_words(fit, prob=89, ax=ax)
 
 
 def test_predictive_is_the_same_with_and_without_stored_draws(fit: BiasFit) -> None:
@@ -548,9 +628,9 @@ def test_labels_do_not_overlap_and_the_legend_is_outside(many: bool) -> None:
     five = {name: [f"{name} {i}" for i in range(5)] for name in ("christian", "jew", "muslim")}
     fit = unsampled(sixty() if many else simulated(five))
     for draw, size in (
-        (lambda ax: plot_words(fit, ax=ax), words_room.size_words(fit)),
-        (lambda ax: plot_contrasts(fit, level="word", ax=ax), contrasts.size_contrasts(fit, "word", None)),
-        (lambda ax: plot_contrasts(fit, level="class", ax=ax), contrasts.size_contrasts(fit, "class", None)),
+        (lambda ax: plot_words(fit, ax=ax), plate(fit, "words", columns=1).size),
+        (lambda ax: plot_contrasts(fit, level="word", ax=ax), plate(fit, "contrasts_word").size),
+        (lambda ax: plot_contrasts(fit, level="class", ax=ax), plate(fit, "contrasts_class").size),
     ):
         ax = in_figure(draw, size)
         boxes = [label.get_window_extent() for label in ax.get_yticklabels() if label.get_text()]
@@ -583,7 +663,7 @@ def test_words_of_any_kind_are_drawn_as_written(tmp_path: Path) -> None:
     for word in ("$x_1$", r"\$ \frac{", "_under", "c_l$a", "two lines", "基督教😀", "an $odd$ table_name"):
         assert f"{word}" in text
     long = unsampled(simulated({"a": ["x" * 200], "b": ["y"]}))
-    ax = in_figure(lambda ax: plot_words(long, ax=ax), words_room.size_words(long))
+    ax = in_figure(lambda ax: plot_words(long, ax=ax), plate(long, "words").size)
     assert ax.bbox.width > 0.5 * ax.get_figure().bbox.width
 
 
@@ -691,7 +771,7 @@ def test_nothing_is_left_behind_where_saving_fails(
     with pytest.raises(InputError, match="did you mean 'png'"):
         save_figures(fit, out, ["pngs"])
     with monkeypatch.context() as patch:
-        patch.setattr(words_room, "plot_predictive", lambda fit, ax=None: 1 / 0)
+        patch.setattr(predictive, "plot_predictive", lambda fit, ax=None: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             save_figures(fit, out, "svg")
     assert not out.exists()

@@ -17,7 +17,7 @@ from test_htmlreport import Page, check_structure
 
 import bayesbias as bb
 from bayesbias.basics.errors import FitError, InputError
-from bayesbias.figures import sentiment, sentiment_scatter
+from bayesbias.figures import sentiment
 from bayesbias.findings.sentiment import between_classifiers, sentiment_finding, verdict
 
 QUICK = {"seed": 1, "draws": 1000, "tune": 500, "chains": 2, "pointwise": False}
@@ -232,7 +232,7 @@ def test_verdicts():
 @pytest.mark.parametrize("level", ["profession", "noun_pair"])
 def test_rows_are_in_the_order_of_the_effect_and_hold_the_posterior(alone, level):
     draw = bb.figures.plot_professions if level == "profession" else bb.figures.plot_noun_pairs
-    ax = draw(alone, 0.8, ax=Figure(figsize=(7, 8)).subplots())
+    ax = draw(alone, prob=0.8, ax=Figure(figsize=(7, 8)).subplots())
     these, new = (alone.means(level, 0.8, e).set_index("name") for e in ("these_words", "population"))
     order = these["mean"].sort_values(kind="stable").index
     assert [t.get_text() for t in ax.get_yticklabels()] == [sentiment._pair_label(name) for name in order]
@@ -282,7 +282,7 @@ def test_one_axes_shows_one_classifier(fit, analysis):
             draw(fit, ax=Figure().subplots())
         with pytest.raises(InputError, match=r"no such classifier; found: 'secnd'.*did you mean 'second'"):
             draw(fit, ax=Figure().subplots(), classifier="secnd")
-    ax = bb.figures.plot_genders(analysis, Figure().subplots(), classifier="second")
+    ax = bb.figures.plot_genders(analysis, classifier="second", ax=Figure().subplots())
     assert "second" in ax.texts[0].get_text()
 
 
@@ -303,7 +303,7 @@ def test_noun_pairs_are_labelled_by_what_differs(name, short):
 
 
 def test_genders_show_the_means_of_each_profession(analysis, m1):
-    ax = bb.figures.plot_genders(bb.sentiment_table(m1), Figure(figsize=(7, 6.2)).subplots())
+    ax = bb.figures.plot_genders(bb.sentiment_table(m1), ax=Figure(figsize=(7, 6.2)).subplots())
     (points,) = of(ax, "_professions")
     ranked = analysis.professions[analysis.professions["classifier"] == "m1"]
     np.testing.assert_allclose(np.column_stack(points.get_data()), ranked[["p_male", "p_female"]])
@@ -340,38 +340,37 @@ def test_earnings_have_intervals_and_the_correlation(analysis, m1):
     said = " ".join(t.get_text() for t in ax.texts).replace("\n", " ").replace("−", "-")
     assert f"Pearson's r {row['r']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]" in said
     with pytest.raises(InputError, match="too few professions have earnings"):
-        bb.figures.plot_earnings(table, {"doctor": 1.0}, ax=Figure().subplots())
+        bb.figures.plot_earnings(table, earnings={"doctor": 1.0}, ax=Figure().subplots())
 
 
 def test_predictive_shows_each_classifier(fit):
-    ax = bb.figures.plot_sentiment_predictive(fit, Figure().subplots(), replicates=10)
+    ax = bb.figures.plot_sentiment_predictive(fit, replicates=10, ax=Figure().subplots())
     assert [t.get_text() for t in ax.get_yticklabels()] == ["m1", "second"]
     assert len(ax.lines) == 22
     assert len(of(ax, "_observed")) == 2
     with pytest.raises(InputError, match="whole number from 1 to 200"):
-        bb.figures.plot_sentiment_predictive(fit, Figure().subplots(), replicates=0)
+        bb.figures.plot_sentiment_predictive(fit, replicates=0, ax=Figure().subplots())
 
 
 @pytest.mark.slow
 def test_all_figures_are_written_and_the_same_each_time(alone, analysis, tmp_path):
-    files = bb.figures.save_sentiment_figures(alone, tmp_path / "a")
+    files = bb.figures.save_figures(alone, tmp_path / "a")
     assert [f.name for f in files[::2]] == [
         "professions.png", "noun_pairs.png", "predictive.png", "genders.png", "earnings.png",
     ]  # fmt: skip
     assert all(f.stat().st_size > 5000 for f in files)
-    (again,) = [
-        f for f in bb.figures.save_sentiment_figures(alone, tmp_path / "b", "svg") if f.stem == "noun_pairs"
-    ]
+    (again,) = [f for f in bb.figures.save_figures(alone, tmp_path / "b", "svg") if f.stem == "noun_pairs"]
     assert again.read_bytes() == (tmp_path / "a" / "noun_pairs.svg").read_bytes()
-    few = bb.figures.save_sentiment_figures(analysis, tmp_path / "c", ["svg"])
+    few = bb.figures.save_figures(analysis, tmp_path / "c", ["svg"])
     assert [f.name for f in few] == ["genders.svg", "earnings.svg"]
-    none = bb.figures.save_sentiment_figures(analysis, tmp_path / "d", ["svg"], earnings={})
+    poor = bb.studies.analysis_of_table(analysis.table, earnings={})
+    none = bb.figures.save_figures(poor, tmp_path / "d", ["svg"])
     assert [f.name for f in none] == ["genders.svg"]
     with pytest.raises(InputError, match=r"unknown figure format.*did you mean 'svg'"):
-        bb.figures.save_sentiment_figures(analysis, tmp_path / "e", ["svgg"])
+        bb.figures.save_figures(analysis, tmp_path / "e", ["svgg"])
     (tmp_path / "f").write_text("x")
     with pytest.raises(InputError, match="is a file, not a folder"):
-        bb.figures.save_sentiment_figures(analysis, tmp_path / "f")
+        bb.figures.save_figures(analysis, tmp_path / "f")
 
 
 # -- the report ----------------------------------------------------------------------------------------
@@ -445,7 +444,9 @@ def test_intervals_of_a_probability_end_at_one(m1):
     ends = np.concatenate(
         [np.asarray(line)[:, 1] for bar in ax.containers for line in bar[2][0].get_segments()]
     )
-    wide = sentiment_scatter._profession_means(analysis.table, analysis.provenance["earnings"], 0.95)
-    assert (wide["sentiment"] + wide["half"]).max() > 1  # or this would show nothing
+    paid = analysis.professions[
+        analysis.professions["profession"].isin(list(analysis.provenance["earnings"]))
+    ]
+    assert (2 * paid["sentiment"] - paid["low"]).max() > 1  # or this would show nothing
     assert ends.max() == pytest.approx(1.0)
     assert ends.min() >= 0

@@ -24,6 +24,8 @@ from helpers.pages import without_pictures
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
+from bayesbias.figures.plates import Plate, on_axes
+from bayesbias.figures.words import plot_connections
 from bayesbias.findings.words import convergence, finding
 from bayesbias.report import columns as columns_room, parts
 
@@ -268,10 +270,10 @@ def test_bad_runs_are_refused_and_nothing_is_written(fit, tmp_path):
 
 def test_very_many_shapes_become_a_picture(fit, monkeypatch):
     monkeypatch.setattr(parts, "_LARGEST_SVG", 1000)
-    from bayesbias.figures.words import plot_connections
-
-    made = parts.as_picture("x", lambda ax: plot_connections(fit, ax=ax), (7, 3), "caption", 'alt "text" <b>')
-    (attrs,) = Page(str(made.content)).of("img")
+    plate = Plate("x", on_axes(plot_connections, fit), (7, 3), "caption", 'alt "text" <b>')
+    picture = parts.as_picture(plate)
+    assert (picture.id, picture.caption) == ("figure-x", "caption")
+    (attrs,) = Page(str(picture.content)).of("img")
     assert attrs["alt"] == 'alt "text" <b>'
     assert base64.b64decode(attrs["src"].removeprefix("data:image/png;base64,")).startswith(b"\x89PNG")
     assert (attrs["width"], attrs["height"]) == ("1400", "600")

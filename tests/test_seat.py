@@ -16,7 +16,8 @@ from bayesbias import sentence_test
 from bayesbias.basics.errors import InputError
 from bayesbias.encoders.averages import cbow_encoder
 from bayesbias.encoders.loading import load_encoder
-from bayesbias.figures.sentences import plot_seat, plot_seat_contrasts, save_seat_figures
+from bayesbias.figures.saving import save_figures
+from bayesbias.figures.sentences import plot_seat, plot_seat_contrasts
 from bayesbias.findings.sentences import seat_sentences
 from bayesbias.inference.fitting import build, fit
 from bayesbias.models.loading import load_model, parse_model
@@ -671,20 +672,20 @@ def test_contrasts_are_drawn_where_they_were_fitted(result, tmp_path):
     with pytest.raises(InputError, match="several encoders"):
         plot_seat_contrasts(fitted)
     with pytest.raises(InputError, match="did you mean 'toy'"):
-        plot_seat_contrasts(fitted, "toi")
-    ax = plot_seat_contrasts(fitted, "toy", ax=Figure(figsize=(7, 4)).subplots())
+        plot_seat_contrasts(fitted, encoder="toi")
+    ax = plot_seat_contrasts(fitted, encoder="toy", ax=Figure(figsize=(7, 4)).subplots())
     mine = fitted.frame[fitted.frame["model"] == "toy"]
     drawn = [list(line.get_xdata()) for line in ax.lines if line.get_label() == "_interval"]
     assert drawn == mine[["hpdi_low", "hpdi_high"]].values.tolist()
-    files = save_seat_figures(fitted, tmp_path / "figures")
+    files = save_figures(fitted, tmp_path / "figures")
     assert [path.name for path in files] == [
         f"{name}.{kind}"
         for name in ("seat", "seat_contrasts_1", "seat_contrasts_2")
         for kind in ("png", "svg")
     ]
-    assert files[0].read_bytes() == save_seat_figures(fitted, tmp_path / "again")[0].read_bytes()
+    assert files[0].read_bytes() == save_figures(fitted, tmp_path / "again")[0].read_bytes()
     with pytest.raises(InputError, match="unknown figure format"):
-        save_seat_figures(fitted, tmp_path, formats=("gif",))
+        save_figures(fitted, tmp_path, formats=("gif",))
 
 
 # -- the whole -------------------------------------------------------------------------------------

@@ -1,11 +1,21 @@
-"""Words and numbers in messages: a few of many, how many of what, and enumerations."""
+"""Words and numbers as they are read: a few of many, how many of what, enumerations, signs and intervals."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["Shortened", "closest", "conjoined", "number_of", "some"]
+__all__ = [
+    "Shortened",
+    "closest",
+    "conjoined",
+    "interval_text",
+    "number_of",
+    "number_text",
+    "signed_text",
+    "some",
+    "with_minus",
+]
 
 
 def some(words: Iterable[object], most: int = 12) -> str:
@@ -68,3 +78,44 @@ def closest(name: str, options: Iterable[str]) -> str | None:
     if close:
         return close[0]
     return {option.lower(): option for option in options}.get(name.lower())
+
+
+def number_text(value: float, digits: int = 3, *, signed: bool = False) -> str:
+    """Write a number; zero has no sign, and a minus is a minus.
+
+    Examples
+    --------
+    >>> number_text(-0.0004), number_text(1234.5, 1, signed=True)
+    ('0.000', '+1,234.5')
+    """
+    text = f"{float(value):,.{digits}f}"
+    if float(text.replace(",", "")) == 0:
+        return text.removeprefix("-")
+    return (f"+{text}" if signed and value > 0 else text).replace("-", "−")
+
+
+def signed_text(value: float) -> str:
+    """Write a difference, with its sign."""
+    return number_text(value, signed=True)
+
+
+def interval_text(low: float, high: float, *, signed: bool = False) -> str:
+    """Write the ends of an interval.
+
+    Examples
+    --------
+    >>> interval_text(0.25, 1), interval_text(-0.25, 1, signed=True)
+    ('0.250 to 1.000', '−0.250 to +1.000')
+    """
+    return f"{number_text(low, signed=signed)} to {number_text(high, signed=signed)}"
+
+
+def with_minus(contrast: str) -> str:
+    """Write the name of a contrast with a minus.
+
+    Examples
+    --------
+    >>> with_minus("associated - different")
+    'associated − different'
+    """
+    return contrast.replace(" - ", " − ")

@@ -1,4 +1,13 @@
-"""Figures on matplotlib; each takes a result and an optional Axes."""
+"""Figures on matplotlib.
+
+Each `plot_*` takes a result, its settings by name and an optional Axes, and returns the Axes. Without Axes a figure of
+a fitting size is made through pyplot, so that it shows in a notebook as any other; nothing else here touches pyplot,
+and `save_figures` does without it. A script that the font lacks shows as boxes; choose a font with
+``matplotlib.rcParams["font.family"]``, which is respected.
+
+Title and legend stand above the Axes, where they hide no data; give a figure of your own
+``layout="constrained"``, so that it makes room for them.
+"""
 
 from bayesbias.basics.face import attach
 

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.figures import headings, marks, outcomes, saving
+from bayesbias.basics.wording import interval_text, signed_text
+from bayesbias.figures import headings, marks, outcomes
+from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import grouped, ridge_axis, row_axis
 from bayesbias.figures.style import FAINT, HEAD, INK, MARKER, as_percent, axes_or_new, size_rows, styled
 from bayesbias.inference.estimands import PROB, ROPE
-from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.words.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-__all__ = ["plot_changes", "plot_ranking", "plot_raw_pairs", "save_comparison_figures"]
+__all__ = ["plot_changes", "plot_ranking", "plot_raw_pairs"]
+
+_SIZE_PAIRS = (6.0, 7.3)
 
 _CROWD = {
     "human": (9, 0.6),
@@ -31,11 +31,11 @@ _CROWD = {
 @styled
 def plot_changes(
     comparison: Comparison,
+    *,
     method: str | None = None,
     prob: float = PROB,
-    ax: Axes | None = None,
-    *,
     estimand: str = "population",
+    ax: Axes | None = None,
 ) -> Axes:
     """Show how far each protected word moved, per connection: arrows from the original to the debiased mean.
 
@@ -49,9 +49,9 @@ def plot_changes(
     method : str, optional
         By default the first.
     prob : float in (0, 1)
+    estimand : {"population", "these_words"}
     ax : matplotlib Axes, optional
         By default a new figure, as tall as the words need.
-    estimand : {"population", "these_words"}
 
     Returns
     -------
@@ -74,8 +74,7 @@ def plot_changes(
     changes = changes[changes["level"] == "word"]
     start = comparison.original.words(prob, estimand).set_index(["protected_word", "connection"])["mean"]
     rows, labels, heads = grouped(item.pairs)
-    n = len(labels) + HEAD * len(heads)
-    ax = axes_or_new(ax, size_rows(n, 0.42, 0.17))
+    ax = axes_or_new(ax, _size_changes(item))
     begin = start.loc[list(zip(changes["name"], changes["connection"], strict=True))].to_numpy(dtype=float)
     ends = [begin, begin + changes["hpdi_low"], begin + changes["hpdi_high"]]
     spec = comparison.original.spec
@@ -108,7 +107,7 @@ def plot_changes(
 
 
 @styled
-def plot_raw_pairs(comparison: Comparison, method: str | None = None, ax: Axes | None = None) -> Axes:
+def plot_raw_pairs(comparison: Comparison, *, method: str | None = None, ax: Axes | None = None) -> Axes:
     """Show every pair: its distance before against its distance after.
 
     Pairs on the diagonal kept their distance. Stereotypes that debiasing made equal to a set of words
@@ -128,7 +127,7 @@ def plot_raw_pairs(comparison: Comparison, method: str | None = None, ax: Axes |
     """
     name = _method(comparison, method)
     pairs = comparison.methods[name].pairs
-    ax = axes_or_new(ax, (6.0, 7.3))
+    ax = axes_or_new(ax, _SIZE_PAIRS)
     connection = pairs["connection"].astype(str).to_numpy()
     before, after = (pairs[c].to_numpy(dtype=float) for c in ("original", "debiased"))
     low, high = min(before.min(), after.min()), max(before.max(), after.max())
@@ -163,11 +162,11 @@ def plot_raw_pairs(comparison: Comparison, method: str | None = None, ax: Axes |
 @styled
 def plot_ranking(
     comparison: Comparison,
+    *,
     prob: float = PROB,
     rope: float = ROPE,
-    ax: Axes | None = None,
-    *,
     estimand: str = "population",
+    ax: Axes | None = None,
 ) -> Axes:
     """Show what each method leaves of the gap between associated and different attributes, best first.
 
@@ -177,9 +176,9 @@ def plot_ranking(
     prob : float in (0, 1)
     rope : float > 0
         Half-width of the grey band.
+    estimand : {"population", "these_words"}
     ax : matplotlib Axes, optional
         By default a new figure.
-    estimand : {"population", "these_words"}
 
     Returns
     -------
@@ -194,7 +193,7 @@ def plot_ranking(
     gap = comparison.original.contrasts(prob, rope, estimand)
     gap = gap[(gap["level"] == "overall") & (gap["contrast"] == "associated - different")].iloc[0]
     names = ["original", *frame["method"]]
-    ax = axes_or_new(ax, (7.0, 1.6 + 0.46 * len(names)))
+    ax = axes_or_new(ax, _size_ranking(comparison))
     ends = [gap["hpdi_low"], gap["hpdi_high"], *frame["gap_low"], *frame["gap_high"], -rope, rope]
     pad = 0.06 * (max(ends) - min(ends))
     ridge_axis(ax, names, (min(ends) - pad, max(ends) + pad))
@@ -235,41 +234,53 @@ def plot_ranking(
     return ax
 
 
-def save_comparison_figures(
-    comparison: Comparison, folder: str | os.PathLike[str], formats: Iterable[str] = ("png", "svg")
-) -> list[Path]:
-    """Write all figures of a comparison into a folder; return the paths.
-
-    Parameters
-    ----------
-    comparison : Comparison
-    folder : path
-    formats : iterable of {"pdf", "png", "svg"}
-
-    Raises
-    ------
-    InputError
-        For an unknown format, or a folder that cannot be written.
-    """
-    plots: dict[str, saving.Plot] = {}
+def plates(comparison: Comparison, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
+    """List the figures of a comparison: of each method its changes and pairs, and the ranking of the methods."""
+    listed = []
     for number, (name, item) in enumerate(comparison.methods.items(), 1):
         stem = f"_{number}" if len(comparison.methods) > 1 else ""
-        words, classes = item.pairs["protected_word"].nunique(), item.pairs["protected_class"].nunique()
-
-        def changes(figure: Figure, name: str = name) -> None:
-            plot_changes(comparison, name, ax=figure.subplots())
-
-        def pairs(figure: Figure, name: str = name) -> None:
-            plot_raw_pairs(comparison, name, ax=figure.subplots())
-
-        plots[f"changes{stem}"] = (changes, size_rows(words + HEAD * classes, 0.42, 0.17))
-        plots[f"pairs{stem}"] = (pairs, (6.0, 7.3))
+        listed += [
+            Plate(
+                f"changes{stem}",
+                on_axes(plot_changes, comparison, method=name, prob=prob),
+                _size_changes(item),
+                f"From the original to {name}: an arrow per protected word and connection, with the interval of the change.",
+                "One row per protected word, one arrow per connection from the mean distance before to that after; the "
+                "numbers are in the table of changes per word.",
+            ),
+            Plate(
+                f"pairs{stem}",
+                on_axes(plot_raw_pairs, comparison, method=name),
+                _SIZE_PAIRS,
+                f"Every pair before and after ({name}). Pairs on the diagonal kept their distance.",
+                f"All {len(item.pairs):,} pairs: cosine distance in the original against that in {name}; the mean distances "
+                "per connection are in the table of raw means.",
+            ),
+        ]
     if {"associated", "different"} <= set(comparison.original.table["connection"]):
-        plots["ranking"] = (
-            lambda figure: plot_ranking(comparison, ax=figure.subplots()),
-            (7.0, 1.6 + 0.46 * (1 + len(comparison.methods))),
+        gaps = "; ".join(
+            f"{r.method} {signed_text(r.gap)} ({interval_text(r.gap_low, r.gap_high, signed=True)})"
+            for r in comparison.ranking(prob, rope).itertuples()
         )
-    return saving.write_figures(plots, folder, formats)
+        listed.append(
+            Plate(
+                "ranking",
+                on_axes(plot_ranking, comparison, prob=prob, rope=rope),
+                _size_ranking(comparison),
+                "What each method leaves of the gap, best first. The grey band is the region of practical equivalence.",
+                f"Gap between associated and different after each method: {gaps}.",
+            )
+        )
+    return listed
+
+
+def _size_changes(item: Method) -> tuple[float, float]:
+    rows = item.pairs["protected_word"].nunique() + HEAD * item.pairs["protected_class"].nunique()
+    return size_rows(rows, 0.42, 0.17)
+
+
+def _size_ranking(comparison: Comparison) -> tuple[float, float]:
+    return 7.0, 1.6 + 0.46 * (1 + len(comparison.methods))
 
 
 def _method(comparison: Comparison, method: str | None) -> str:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.wording import interval_text, signed_text, with_minus
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
+from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import placed, row_axis
-from bayesbias.figures.style import HEAD, INK, as_percent, axes_or_new, minus, size_rows, styled
+from bayesbias.figures.style import HEAD, INK, as_percent, axes_or_new, size_rows, styled
 from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_contrasts"]
 
-CONTRAST_LEVELS = ("overall", "class", "word")
+_LEVELS = ("overall", "class", "word")
 _COLUMN_OF_ESTIMAND = {
     "population": 32.0,
     "these_words": 62.0,
@@ -31,12 +33,12 @@ _COLUMN_OF_ESTIMAND = {
 @styled
 def plot_contrasts(
     fit: BiasFit,
+    *,
     prob: float = PROB,
     rope: float = ROPE,
     level: str = "overall",
-    ax: Axes | None = None,
-    *,
     contrasts: Sequence[str] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Show differences between connections against the region of practical equivalence (ROPE).
 
@@ -50,10 +52,10 @@ def plot_contrasts(
     rope : float > 0
         Half-width of the ROPE.
     level : {"overall", "class", "word"}
-    ax : matplotlib Axes, optional
-        By default a new figure.
     contrasts : sequence of str, optional
         Which contrasts, such as ``"associated - different"``; by default all, and at level ``word`` the first.
+    ax : matplotlib Axes, optional
+        By default a new figure.
 
     Returns
     -------
@@ -79,7 +81,7 @@ def plot_contrasts(
     need_fit(fit)
     need_columns(fit.table, ("connection", "protected_word", "protected_class"), fit.spec)
     frame = _contrast_rows(fit, prob, rope, level, contrasts)
-    ax = axes_or_new(ax, size_contrasts(fit, level, contrasts))
+    ax = axes_or_new(ax, _size(fit, level, contrasts))
     rows, labels, heads = _contrast_grid(fit, frame, level)
     low, high = min(frame["hpdi_low"].min(), -rope), max(frame["hpdi_high"].max(), rope)
     pad = 0.06 * (high - low)
@@ -147,17 +149,52 @@ def plot_contrasts(
     ]
     each = {"overall": "", "class": ", per protected class", "word": ", per protected word"}[level]
     one = frame["contrast"].unique()
-    what = f"{minus(one[0])}" if level == "word" and len(one) == 1 else "Contrasts between connections"
+    what = f"{with_minus(one[0])}" if level == "word" and len(one) == 1 else "Contrasts between connections"
     said = f"{source_of(fit)}. Posterior mean and {as_percent(prob)} HPDI"
     headings.add_headings(ax, what + each, said, handles)
     return ax
 
 
-def _contrast_names(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> list[str]:
-    if level not in CONTRAST_LEVELS:
-        raise InputError(
-            "unknown level", found=level, valid=CONTRAST_LEVELS, hint=nearest(str(level), CONTRAST_LEVELS)
+def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
+    """List the figures of contrasts: none where the table holds no two connections to contrast."""
+    present = set(fit.table["connection"].astype(str))
+    if not any(a in present and b in present for a, b in CONTRASTS):
+        return []
+    frame = fit.contrasts(prob, rope)
+    overall = frame[(frame["level"] == "overall") & (frame["estimand"] == "population")]
+    values = "; ".join(
+        f"{with_minus(r.contrast)} {signed_text(r.mean)} ({interval_text(r.hpdi_low, r.hpdi_high, signed=True)})"
+        for r in overall.itertuples()
+    )
+    said = {
+        "overall": (
+            "Differences between connections. The grey band is the region of practical equivalence: a difference inside "
+            "it is too small to matter.",
+            f"Posterior mean and {prob:.0%} HPDI of each difference, for new words like these: {values}.",
+        ),
+        "class": (
+            "The same differences for each protected class.",
+            "Posterior mean and HPDI of each difference, per protected class; the numbers are in the table below.",
+        ),
+        "word": (
+            "The first difference for each protected word.",
+            "Posterior mean and HPDI of the first difference, per protected word; the numbers are in the tables.",
+        ),
+    }
+    return [
+        Plate(
+            "contrasts" if level == "overall" else f"contrasts_{level}",
+            on_axes(plot_contrasts, fit, prob=prob, rope=rope, level=level),
+            _size(fit, level),
+            *said[level],
         )
+        for level in _LEVELS
+    ]
+
+
+def _contrast_names(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> list[str]:
+    if level not in _LEVELS:
+        raise InputError("unknown level", found=level, valid=_LEVELS, hint=nearest(str(level), _LEVELS))
     present = set(fit.table["connection"].astype(str))
     known = [f"{a} - {b}" for a, b in CONTRASTS if a in present and b in present]
     if contrasts is None:
@@ -189,7 +226,7 @@ def _contrast_grid(
     if level == "overall":
         return (
             {pair: i + 0.5 for i, pair in enumerate(pairs)},
-            [(i + 0.5, minus(contrast)) for i, (contrast, _) in enumerate(pairs)],
+            [(i + 0.5, with_minus(contrast)) for i, (contrast, _) in enumerate(pairs)],
             [],
         )
     groups: dict[str, list[tuple[Any, str]]] = {}
@@ -204,13 +241,13 @@ def _contrast_grid(
     for contrast in names:
         for pair in pairs:
             if pair[0] == contrast:
-                head = [] if level == "word" and len(names) == 1 else [minus(contrast)]
+                head = [] if level == "word" and len(names) == 1 else [with_minus(contrast)]
                 head += [classes[pair[1]]] if level == "word" else []
                 groups.setdefault(", ".join(head), []).append((pair, pair[1]))
     return placed(groups)
 
 
-def size_contrasts(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> tuple[float, float]:
+def _size(fit: BiasFit, level: str, contrasts: Sequence[str] | None = None) -> tuple[float, float]:
     n = len(_contrast_names(fit, level, contrasts))
     words, classes = fit.table["protected_word"].nunique(), fit.table["protected_class"].nunique()
     rows = {"overall": n, "class": n * (classes + HEAD), "word": n * (words + HEAD * classes)}[level]

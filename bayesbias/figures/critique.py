@@ -38,7 +38,7 @@ _SHOWN = (("classes", "weat"), ("tables", "manzini"), ("classes", "pairs"), ("cl
 
 
 @styled
-def plot_paper(case: str | PaperDraws, ax: Axes | None = None, *, bins: int = 60) -> Axes:
+def plot_paper(case: str | PaperDraws, *, bins: int = 60, ax: Axes | None = None) -> Axes:
     """Show the effect sizes of one of the seed paper's simulations, as coded and as intended.
 
     The hatched regions are those in which no effect size of 2 + 2 words can lie; where the paper's
@@ -49,10 +49,10 @@ def plot_paper(case: str | PaperDraws, ax: Axes | None = None, *, bins: int = 60
     ----------
     case : str or PaperDraws
         The name of one of `PAPER_CASES`, or what `paper_draws` returns.
-    ax : matplotlib Axes, optional
-        By default a new figure.
     bins : int, default 60
         Of equal width, between the ceilings of the coded formula, -sqrt(6) and sqrt(6).
+    ax : matplotlib Axes, optional
+        By default a new figure.
 
     Returns
     -------
@@ -123,12 +123,12 @@ def plot_paper(case: str | PaperDraws, ax: Axes | None = None, *, bins: int = 60
 @styled
 def plot_false_alarms(
     grid: pd.DataFrame,
-    ax: Axes | None = None,
     *,
     attribute_sd: float | None = None,
     pair_sd: float | None = None,
     methods: Iterable[tuple[str, str]] = _SHOWN,
     alpha: float = 0.05,
+    ax: Axes | None = None,
 ) -> Axes:
     """Show how often each method calls a difference that is not there, against words per class.
 
@@ -139,14 +139,14 @@ def plot_false_alarms(
     ----------
     grid : DataFrame
         What `simulate_grid` returns, with a `difference` of 0.
-    ax : matplotlib Axes, optional
-        By default a new figure.
     attribute_sd, pair_sd : float, optional
         The spreads to show; the largest in `grid` by default.
     methods : iterable of (question, method)
         The lines, of the keys of `METHODS`.
     alpha : float, default 0.05
         The level the tests were made at, drawn as a dashed line.
+    ax : matplotlib Axes, optional
+        By default a new figure.
 
     Returns
     -------

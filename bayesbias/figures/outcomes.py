@@ -1,4 +1,4 @@
-"""What figures of a fit ask of it: that it is one, its columns, its source, replicated outcomes.
+"""What figures of a fit ask of it: that it is one, its columns, its source.
 
 Also how an outcome and an estimand are called on an axis, and the line where a cosine distance says "no similarity".
 """
@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.figures.marks import line_handle
@@ -75,23 +73,6 @@ def need_columns(frame: pd.DataFrame, columns: Iterable[str], spec: ModelSpec) -
                 found=[str(c) for c in frame.columns],
                 valid=column,
             )
-
-
-def replicated_outcomes(fit: BiasFit, replicates: int) -> np.ndarray:
-    """Return replicated outcomes, shape (replicates, n_pairs)."""
-    if "posterior_predictive" in fit.tree.children:
-        values = (
-            fit.tree["posterior_predictive"][fit.spec.outcome].transpose("chain", "draw", "pair").to_numpy()
-        )
-        values = values.reshape(-1, values.shape[-1])
-    else:
-        # As in `posterior.with_pointwise`, without the log-likelihood, which is large and not needed here.
-        draws = fit.draws()
-        total = len(next(iter(draws.values())))
-        keep = np.linspace(0, total - 1, min(200, total)).astype(int)
-        seed = int(fit.provenance["sampler"]["seed"])
-        values = fit.design.outcome_draws({name: drawn[keep] for name, drawn in draws.items()}, seed + 1)
-    return values[np.linspace(0, len(values) - 1, min(replicates, len(values))).astype(int)]
 
 
 def table_name_of(fit: BiasFit) -> str:

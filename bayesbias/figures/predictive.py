@@ -1,14 +1,16 @@
-"""Figure of what a fit predicts for pairs like the observed ones, beside the observed ones."""
+"""Figures of what a fit predicts for pairs like the observed ones, beside the observed ones."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.figures import headings, marks, outcomes
-from bayesbias.figures.outcomes import need_columns, need_fit, replicated_outcomes, source_of
+from bayesbias.figures.outcomes import need_columns, need_fit, source_of
+from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import ridge_axis
 from bayesbias.figures.style import INK, axes_or_new, size_ridges, styled
 from bayesbias.inference.posterior import BiasFit
@@ -19,19 +21,21 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_predictive"]
 
+REPLICATED = "#9A9A9A"
+
 
 @styled
-def plot_predictive(fit: BiasFit, ax: Axes | None = None, *, replicates: int = 50) -> Axes:
+def plot_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     """Hold the observed distances of each connection against data the fitted model would make.
 
     Parameters
     ----------
     fit : BiasFit
         Without predictive draws in its tree they are made, with the same seed and so the same values.
-    ax : matplotlib Axes, optional
-        By default a new figure.
     replicates : int
         How many replicated tables are drawn, at most 200.
+    ax : matplotlib Axes, optional
+        By default a new figure.
 
     Returns
     -------
@@ -49,47 +53,82 @@ def plot_predictive(fit: BiasFit, ax: Axes | None = None, *, replicates: int = 5
     """
     need_fit(fit)
     need_columns(fit.table, ("connection",), fit.spec)
+    names = [c for c in CONNECTIONS if (fit.table["connection"].astype(str) == c).any()]
+    ax, n = draw_ridges(fit, "connection", {name: marks.colour_of(name) for name in names}, replicates, ax)
+    connection = fit.table["connection"].astype(str)
+    for row, name in enumerate(names):
+        headings.write_aside(ax, row, f"{(connection == name).sum():,} pairs")
+    headings.name_x(ax, outcomes.outcome_label(fit.spec))
+    handles = [
+        marks.line_handle(INK, "observed pairs (coloured; density)", width=2),
+        marks.line_handle(REPLICATED, f"{n} tables made by the fitted model", width=0.8),
+    ]
+    headings.add_headings(ax, "Posterior predictive check", source_of(fit), handles)
+    return ax
+
+
+def plate(fit: BiasFit) -> Plate:
+    """Return the posterior predictive check as a figure."""
+    return Plate(
+        "predictive",
+        on_axes(plot_predictive, fit),
+        size_ridges(fit.table["connection"].nunique()),
+        "The observed distances against tables that the fitted model would make: where the coloured curve leaves the grey "
+        "ones, the model misses something.",
+        "Densities of the observed distances per connection over those of replicated tables.",
+    )
+
+
+def draw_ridges(
+    fit: BiasFit, column: str, colours: Mapping[str, str], replicates: int, ax: Axes | None
+) -> tuple[Axes, int]:
+    """Draw the density of the observed over those of replicated tables, a row for each of some values of a column.
+
+    Returns the Axes and the number of replicated tables.
+    """
     if isinstance(replicates, bool) or not isinstance(replicates, int) or not 1 <= replicates <= 200:
         raise InputError("`replicates` must be a whole number from 1 to 200", found=replicates)
     observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
-    drawn = replicated_outcomes(fit, replicates)
-    connection = fit.table["connection"].astype(str).to_numpy()
-    names = [c for c in CONNECTIONS if (connection == c).any()]
-    low, high = marks.value_range([observed, drawn.ravel()], 0.0005)
+    replicated = _replicated_outcomes(fit, replicates)
+    values = fit.table[column].astype(str).to_numpy()
+    low, high = marks.value_range([observed, replicated.ravel()], 0.0005)
     margin = 0.15 * (high - low)
     # The tails of the replicated may be cut; what was observed is shown whole.
     grid = np.linspace(min(low - margin, observed.min()), max(high + margin, observed.max()), 301)
-    ax = axes_or_new(ax, size_ridges(len(names)))
-    ridge_axis(ax, names, (float(grid[0]), float(grid[-1])))
-    for row, name in enumerate(names):
-        mine = connection == name
+    ax = axes_or_new(ax, size_ridges(len(colours)))
+    ridge_axis(ax, list(colours), (float(grid[0]), float(grid[-1])))
+    for row, (name, colour) in enumerate(colours.items()):
+        mine = values == name
         width = marks.bandwidth(observed[mine])
-        seen = marks.density(observed[mine], grid, width)
-        made = [marks.density(values, grid, width) for values in drawn[:, mine]]
-        scale = 0.84 / max(float(seen.max()), *(float(curve.max()) for curve in made))
-        for curve in made:
+        curve = marks.density(observed[mine], grid, width)
+        others = [marks.density(table, grid, width) for table in replicated[:, mine]]
+        scale = 0.84 / max(float(curve.max()), *(float(other.max()) for other in others))
+        for other in others:
             ax.plot(
                 grid,
-                row + 0.42 - scale * curve,
-                color="#9A9A9A",
+                row + 0.42 - scale * other,
+                color=REPLICATED,
                 linewidth=0.5,
                 alpha=0.45,
                 zorder=2,
                 label="_replicated",
             )
-        ax.plot(
-            grid,
-            row + 0.42 - scale * seen,
-            color=marks.colour_of(name),
-            linewidth=2,
-            zorder=3,
-            label="_observed",
+        ax.plot(grid, row + 0.42 - scale * curve, color=colour, linewidth=2, zorder=3, label="_observed")
+    return ax, len(replicated)
+
+
+def _replicated_outcomes(fit: BiasFit, replicates: int) -> np.ndarray:
+    """Return replicated outcomes, shape (replicates, n_pairs)."""
+    if "posterior_predictive" in fit.tree.children:
+        values = (
+            fit.tree["posterior_predictive"][fit.spec.outcome].transpose("chain", "draw", "pair").to_numpy()
         )
-        headings.write_aside(ax, row, f"{mine.sum():,} pairs")
-    headings.name_x(ax, outcomes.outcome_label(fit.spec))
-    handles = [
-        marks.line_handle(INK, "observed pairs (coloured; density)", width=2),
-        marks.line_handle("#9A9A9A", f"{len(drawn)} tables made by the fitted model", width=0.8),
-    ]
-    headings.add_headings(ax, "Posterior predictive check", source_of(fit), handles)
-    return ax
+        values = values.reshape(-1, values.shape[-1])
+    else:
+        # As in `posterior.with_pointwise`, without the log-likelihood, which is large and not needed here.
+        draws = fit.draws()
+        total = len(next(iter(draws.values())))
+        keep = np.linspace(0, total - 1, min(200, total)).astype(int)
+        seed = int(fit.provenance["sampler"]["seed"])
+        values = fit.design.outcome_draws({name: values[keep] for name, values in draws.items()}, seed + 1)
+    return values[np.linspace(0, len(values) - 1, min(replicates, len(values))).astype(int)]

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.outcomes import need_columns, table_name_of
+from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import ridge_axis
 from bayesbias.figures.style import FAINT, INK, axes_or_new, size_ridges, styled
 from bayesbias.inference.posterior import BiasFit
@@ -29,7 +30,7 @@ _PRIOR_PAIRS = 20_000
 
 @styled
 def plot_priors(
-    model_or_fit: str | os.PathLike[str] | ModelSpec | BiasFit, ax: Axes | None = None, *, seed: int = 0
+    model_or_fit: str | os.PathLike[str] | ModelSpec | BiasFit, *, seed: int = 0, ax: Axes | None = None
 ) -> Axes:
     """Show what a model believes before it has seen a pair, against the possible distances.
 
@@ -41,10 +42,10 @@ def plot_priors(
     model_or_fit : str, path, ModelSpec or BiasFit
         A model alone is shown for one protected word, and a fit for the words of its table; the two differ
         only where the mean is averaged over words, as in the additive model.
-    ax : matplotlib Axes, optional
-        By default a new figure.
     seed : int
         Of the draws from the prior.
+    ax : matplotlib Axes, optional
+        By default a new figure.
 
     Returns
     -------
@@ -112,6 +113,17 @@ def plot_priors(
     said = f"Model {spec.name}" + (f" on {table_name_of(fit)}" if fit is not None else "")
     headings.add_headings(ax, "Before the data: prior against the possible distances", said, handles)
     return ax
+
+
+def plate(fit: BiasFit) -> Plate:
+    """Return the priors of a fit's model as a figure."""
+    return Plate(
+        "priors",
+        on_axes(plot_priors, fit),
+        size_ridges(fit.table["connection"].nunique()),
+        "What the model believed before it saw a pair, against the distances that are possible.",
+        "Prior of the mean distance and prior predictive of a single pair, per connection.",
+    )
 
 
 def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:

@@ -1,46 +1,68 @@
-"""Figures as bytes and as files: the same for the same figure on any day, all written or none."""
+"""All figures of a result as files: the same bytes on any day, all written or none."""
 
 from __future__ import annotations
 
 import contextlib
-import io
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import whole_file
-from bayesbias.figures.style import SETTINGS, no_glyph_warnings, styled
+from bayesbias.figures import change, sentences, sentiment, words
+from bayesbias.figures.plates import Plate, rendered
+from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.seat_result import SeatResult
+from bayesbias.studies.sentiment import SentimentAnalysis
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+__all__ = ["save_figures"]
 
 _FORMATS = ("pdf", "png", "svg")
-type Plot = tuple[Callable[[Figure], object], tuple[float, float]]  # what draws, and inches
 
 
-@styled
-def write_figures(
-    plots: Mapping[str, Plot], folder: str | os.PathLike[str], formats: str | Iterable[str]
+def save_figures(
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis,
+    folder: str | os.PathLike[str],
+    formats: str | Iterable[str] = ("png", "svg"),
+    *,
+    prob: float = PROB,
+    rope: float = ROPE,
 ) -> list[Path]:
-    """Draw figures and write them into a folder, all or none; return the paths, figure by figure.
+    """Draw all figures of a result and write them into a folder.
+
+    Everything is drawn before anything is written, and each file is written whole or not at all. The same result
+    gives the same bytes: PNG at 200 dpi, SVG with its text as text, neither with a date.
 
     Parameters
     ----------
-    plots : mapping of str to (function, size)
-        Name of the file -> what draws on the figure it is given, and its size in inches.
+    result : BiasFit, Comparison, SeatResult or SentimentAnalysis
+        Of a fit to sentiment there are more figures than of its analysis alone.
     folder : path
+        Made where it does not exist.
     formats : str or iterable of str
         Of ``pdf``, ``png`` and ``svg``.
+    prob : float in (0, 1)
+        Probability of the HPDIs; of sentence tests it is that of the result.
+    rope : float > 0
+        Half-width of the region of practical equivalence.
+
+    Returns
+    -------
+    list of Path
+        The files, figure by figure. Of a fit to words: ``priors``, ``connections``, ``words``, ``contrasts``,
+        ``contrasts_class``, ``contrasts_word``, ``predictive``, without contrasts where there is one connection only.
+        Of a comparison: ``changes`` and ``pairs`` (numbered where there are several methods) and ``ranking``. Of
+        sentence tests: ``seat``, and with a hierarchical reading ``seat_contrasts`` (numbered where there are several
+        encoders). Of sentiment: ``professions``, ``noun_pairs``, ``predictive``, ``genders`` and ``earnings``, the
+        first three of a fit only.
 
     Raises
     ------
     InputError
         For an unknown format, or where the folder cannot be written.
     """
-    from matplotlib.figure import Figure
-
     wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
     for kind in wanted:
         if kind not in _FORMATS:
@@ -49,50 +71,44 @@ def write_figures(
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file, not a folder", where=folder)
-    made: dict[Path, bytes] = {}
-    for name, (draw, size) in plots.items():
-        figure = Figure(figsize=size, layout="constrained")
-        draw(figure)
-        # Laid out once, so that each format has the same places and takes half the time.
-        engine = figure.get_layout_engine()
-        assert engine is not None
-        with no_glyph_warnings():
-            for _ in range(2):  # labels may take less room once the Axes have moved
-                engine.execute(figure)
-        figure.set_layout_engine("none")
-        for kind in wanted:
-            made[folder / f"{name}.{kind}"] = rendered(figure, kind)
-    with _nothing_new_left(folder, made):
-        for path, content in made.items():
+    contents: dict[Path, bytes] = {}
+    for plate in plates_of(result, prob, rope):
+        figure = plate.figure()
+        contents |= {folder / f"{plate.name}.{kind}": rendered(figure, kind) for kind in wanted}
+    with _nothing_new_left(folder, contents):
+        for path, content in contents.items():
             with whole_file(path) as temporary:
                 temporary.write_bytes(content)
-    return list(made)
+    return list(contents)
+
+
+def plates_of(
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis, prob: float = PROB, rope: float = ROPE
+) -> list[Plate]:
+    """List the figures of a result, whatever its kind."""
+    if isinstance(result, Comparison):
+        return change.plates(result, prob, rope)
+    if isinstance(result, SeatResult):
+        return sentences.plates(result)
+    if isinstance(result, SentimentAnalysis) or (
+        isinstance(result, BiasFit) and result.spec.results.group == "classifier"
+    ):
+        return sentiment.plates(result, prob)
+    return words.plates(result, prob, rope)
 
 
 @contextlib.contextmanager
 def _nothing_new_left(folder: Path, files: Iterable[Path]) -> Iterator[None]:
     """Where the block fails, remove the files and folders that were not there before it."""
     new = [path for path in files if not path.exists()]
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    folders = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
         yield
     except BaseException:
         for path in new:
             path.unlink(missing_ok=True)
-        for path in made:
+        for path in folders:
             # Not there, or something else has been put in since: then it is not ours to remove.
             with contextlib.suppress(OSError):
                 path.rmdir()
         raise
-
-
-def rendered(figure: Figure, kind: str) -> bytes:
-    """Return the bytes of a figure: the same for the same figure, on any day."""
-    import matplotlib as mpl
-
-    settings: Any = {**SETTINGS, "svg.fonttype": "none", "svg.hashsalt": "bayesbias", "pdf.fonttype": 42}
-    undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
-    buffer = io.BytesIO()
-    with mpl.rc_context(settings), no_glyph_warnings():
-        figure.savefig(buffer, format=kind, dpi=200, facecolor="white", metadata=undated[kind])
-    return buffer.getvalue()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
-from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.figures import headings, marks, saving
+from bayesbias.figures import headings, marks
+from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import name_rows
 from bayesbias.figures.style import FAINT, INK, as_percent, axes_or_new, height_of, plain, size_rows, styled
 from bayesbias.studies.seat_result import SeatResult
@@ -19,9 +17,8 @@ from bayesbias.studies.seat_result import SeatResult
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-__all__ = ["plot_seat", "plot_seat_contrasts", "save_seat_figures"]
+__all__ = ["plot_seat", "plot_seat_contrasts"]
 
 # One hue from light to dark: three steps that stay apart in grey print and for every eye.
 _SHADES = {"not": "#FFFFFF", "alone": "#A6CBE3", "holm": "#0B5A92"}
@@ -42,7 +39,7 @@ _LEVEL_NAMES = {
 
 
 @styled
-def plot_seat(result: SeatResult, ax: Axes | None = None, *, alpha: float = 0.01) -> Axes:
+def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None) -> Axes:
     """Show which tests are significant on which encoders, with the effect size of each.
 
     A row for each test, a column for each encoder. White: not significant; light: p below `alpha`; dark: also
@@ -52,9 +49,9 @@ def plot_seat(result: SeatResult, ax: Axes | None = None, *, alpha: float = 0.01
     Parameters
     ----------
     result : SeatResult
+    alpha : float in (0, 1)
     ax : matplotlib Axes, optional
         By default a new figure, as tall as the tests need: 46 of them take a page.
-    alpha : float in (0, 1)
 
     Returns
     -------
@@ -136,7 +133,7 @@ def plot_seat(result: SeatResult, ax: Axes | None = None, *, alpha: float = 0.01
 
 
 @styled
-def plot_seat_contrasts(result: SeatResult, encoder: str | None = None, ax: Axes | None = None) -> Axes:
+def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: Axes | None = None) -> Axes:
     """Show the hierarchical reading: the association contrast of each test with its HPDI, for new words and templates.
 
     Words, bleached and unbleached sentences of one test stand in one row, from above. Left of zero lies what the test
@@ -221,42 +218,32 @@ def plot_seat_contrasts(result: SeatResult, encoder: str | None = None, ax: Axes
     return ax
 
 
-def save_seat_figures(
-    result: SeatResult, folder: str | os.PathLike[str], formats: Iterable[str] = ("png", "svg")
-) -> list[Path]:
-    """Write the figures of sentence tests into a folder; return the paths.
-
-    Everything is drawn before anything is written, and each file is written whole or not at all.
-
-    Parameters
-    ----------
-    result : SeatResult
-    folder : path
-        Made where it does not exist.
-    formats : iterable of {"pdf", "png", "svg"}
-
-    Returns
-    -------
-    list of Path
-        ``seat``, and with a hierarchical reading ``seat_contrasts`` (numbered where there are several encoders).
-
-    Raises
-    ------
-    InputError
-        For an unknown format, or a folder that cannot be written.
-    """
-    plots: dict[str, saving.Plot] = {
-        "seat": (lambda figure: plot_seat(result, ax=figure.subplots()), _size_seat(result))
-    }
+def plates(result: SeatResult) -> list[Plate]:
+    """List the figures of sentence tests: all tests on all encoders, and the hierarchical reading of each encoder."""
+    listed = [
+        Plate(
+            "seat",
+            on_axes(plot_seat, result),
+            _size_seat(result),
+            "Every test on every encoder: its effect size, and whether it is significant, alone and among all tests.",
+            f"A grid of {len(result.frame)} tests, a row per test and a column per encoder, shaded by significance; the "
+            "numbers are in the table of results.",
+        )
+    ]
     fitted = _fitted(result)
     for number, name in enumerate(fitted, 1):
-
-        def contrasts(figure: Figure, name: str = name) -> None:
-            plot_seat_contrasts(result, name, ax=figure.subplots())
-
-        stem = f"seat_contrasts_{number}" if len(fitted) > 1 else "seat_contrasts"
-        plots[stem] = (contrasts, _size_seat_contrasts(result))
-    return saving.write_figures(plots, folder, formats)
+        listed.append(
+            Plate(
+                f"seat_contrasts_{number}" if len(fitted) > 1 else "seat_contrasts",
+                on_axes(plot_seat_contrasts, result, encoder=name),
+                _size_seat_contrasts(result),
+                f"The association contrast of each test on {name}, for new words and templates. Left of zero lies what the "
+                "test supposes.",
+                f"Posterior mean and {as_percent(result.provenance['prob'])} HPDI of the contrast of each test on {name}; "
+                "the numbers are in the table of results.",
+            )
+        )
+    return listed
 
 
 def _size_seat(result: SeatResult) -> tuple[float, float]:

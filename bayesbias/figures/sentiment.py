@@ -6,37 +6,35 @@ your own one of them is drawn, see `classifier`.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics.errors import FitError, InputError
-from bayesbias.figures import headings, marks, saving
-from bayesbias.figures.outcomes import replicated_outcomes
-from bayesbias.figures.rows import ridge_axis, row_axis
-from bayesbias.figures.sentiment_scatter import (
-    chosen_classifiers,
-    draw_earnings,
-    draw_genders,
-    earnings_of,
-    naming_classifiers,
+from bayesbias.basics.errors import FitError
+from bayesbias.figures import headings, marks, sentiment_scatter
+from bayesbias.figures.plates import Plate, on_axes
+from bayesbias.figures.predictive import REPLICATED, draw_ridges
+from bayesbias.figures.rows import row_axis
+from bayesbias.figures.sentiment_scatter import chosen_classifiers, naming_classifiers, table_of
+from bayesbias.figures.style import (
+    HEAD,
+    INK,
+    as_percent,
+    new_panels,
     panels_of,
-    size_scatter,
-    table_of,
+    size_ridges,
+    size_rows,
+    styled,
 )
-from bayesbias.figures.style import HEAD, INK, as_percent, size_ridges, size_rows, styled
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.sentiment import SentimentAnalysis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-__all__ = ["plot_noun_pairs", "plot_professions", "plot_sentiment_predictive", "save_sentiment_figures"]
+__all__ = ["plot_noun_pairs", "plot_professions", "plot_sentiment_predictive"]
 
 _SCALE = {
     "difference": "female − male, in probability of the positive class",
@@ -49,7 +47,7 @@ _ESTIMANDS = ("population", "these_words")
 
 
 def plot_professions(
-    fit: BiasFit, prob: float = PROB, ax: Axes | None = None, *, classifier: str | None = None
+    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
 ) -> Axes:
     """Show the difference female - male of every profession, from the lowest to the highest.
 
@@ -63,10 +61,10 @@ def plot_professions(
         Of the model ``sentiment`` or ``sentiment_logit``.
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
-    ax : matplotlib Axes, optional
-        By default a new figure, with a panel for each classifier; rows are in the order of the first.
     classifier : str, optional
         Which to draw, and needed on Axes of your own where the fit has several.
+    ax : matplotlib Axes, optional
+        By default a new figure, with a panel for each classifier; rows are in the order of the first.
 
     Returns
     -------
@@ -92,7 +90,7 @@ def plot_professions(
 
 
 def plot_noun_pairs(
-    fit: BiasFit, prob: float = PROB, ax: Axes | None = None, *, classifier: str | None = None
+    fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
 ) -> Axes:
     """Show the difference female - male of every noun pair, from the lowest to the highest.
 
@@ -102,8 +100,8 @@ def plot_noun_pairs(
     ----------
     fit : BiasFit
     prob : float in (0, 1)
-    ax : matplotlib Axes, optional
     classifier : str, optional
+    ax : matplotlib Axes, optional
 
     Returns
     -------
@@ -115,12 +113,8 @@ def plot_noun_pairs(
 @styled
 def _forest(fit: BiasFit, level: str, prob: float, ax: Axes | None, classifier: str | None) -> Axes:
     names = chosen_classifiers(_classifiers(fit), ax, classifier)
-    if ax is not None:
-        return _draw_forest(fit, level, prob, names, [ax])
-    import matplotlib.pyplot as plt
-
-    figure = plt.figure(figsize=size_forest(fit, level, len(names)), layout="constrained")
-    return _draw_forest(fit, level, prob, names, panels_of(figure, len(names), sharey=False))
+    axes = [ax] if ax is not None else new_panels(_size_forest(fit, level, len(names)), len(names))
+    return _draw_forest(fit, level, prob, names, axes)
 
 
 def _draw_forest(fit: BiasFit, level: str, prob: float, names: Sequence[str], axes: Sequence[Axes]) -> Axes:
@@ -200,109 +194,90 @@ def _pair_label(name: str) -> str:
 
 
 @styled
-def plot_sentiment_predictive(fit: BiasFit, ax: Axes | None = None, *, replicates: int = 50) -> Axes:
+def plot_sentiment_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     """Hold the observed differences of each classifier against tables that the fitted model would make.
 
     Parameters
     ----------
     fit : BiasFit
         Of the model ``sentiment`` or ``sentiment_logit``.
-    ax : matplotlib Axes, optional
-        By default a new figure.
     replicates : int
         How many replicated tables are drawn, at most 200.
+    ax : matplotlib Axes, optional
+        By default a new figure.
 
     Returns
     -------
     matplotlib Axes
     """
     names = _classifiers(fit)
-    if isinstance(replicates, bool) or not isinstance(replicates, int) or not 1 <= replicates <= 200:
-        raise InputError("`replicates` must be a whole number from 1 to 200", found=replicates)
-    if ax is None:
-        import matplotlib.pyplot as plt
-
-        ax = plt.subplots(figsize=size_ridges(len(names)), layout="constrained")[1]
-    observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
-    drawn = replicated_outcomes(fit, replicates)
-    low, high = marks.value_range([observed, drawn.ravel()], 0.0005)
-    margin = 0.15 * (high - low)
-    grid = np.linspace(min(low - margin, observed.min()), max(high + margin, observed.max()), 301)
-    ridge_axis(ax, names, (float(grid[0]), float(grid[-1])))
-    for row, name in enumerate(names):
-        mine = (fit.table["classifier"].astype(str) == name).to_numpy()
-        width = marks.bandwidth(observed[mine])
-        seen = marks.density(observed[mine], grid, width)
-        made = [marks.density(values, grid, width) for values in drawn[:, mine]]
-        scale = 0.84 / max(float(seen.max()), *(float(curve.max()) for curve in made))
-        for curve in made:
-            ax.plot(grid, row + 0.42 - scale * curve, color="#9A9A9A", linewidth=0.5, alpha=0.45, zorder=2)
-        colour = marks.colour_of("different")
-        ax.plot(grid, row + 0.42 - scale * seen, color=colour, linewidth=2, zorder=3, label="_observed")
+    colour = marks.colour_of("different")
+    ax, n = draw_ridges(fit, "classifier", dict.fromkeys(names, colour), replicates, ax)
     headings.name_x(ax, _SCALE[fit.spec.outcome])
     handles = [
-        marks.line_handle(marks.colour_of("different"), "observed sentence pairs (density)", width=2),
-        marks.line_handle("#9A9A9A", f"{len(drawn)} tables made by the fitted model", width=0.8),
+        marks.line_handle(colour, "observed sentence pairs (density)", width=2),
+        marks.line_handle(REPLICATED, f"{n} tables made by the fitted model", width=0.8),
     ]
-    said = f"Model {fit.spec.name}, {naming_classifiers(names)}"
-    headings.add_headings(ax, "Posterior predictive check", said, handles)
+    source = f"Model {fit.spec.name}, {naming_classifiers(names)}"
+    headings.add_headings(ax, "Posterior predictive check", source, handles)
     return ax
 
 
-def save_sentiment_figures(
+def plates(
     result: BiasFit | SentimentAnalysis,
-    folder: str | os.PathLike[str],
-    formats: Iterable[str] = ("png", "svg"),
-    *,
     prob: float = PROB,
+    *,
     earnings: Mapping[str, float] | None = None,
-) -> list[Path]:
-    """Draw all figures of a fit or an analysis and write them into a folder; return the paths.
+    classifier: str | None = None,
+) -> list[Plate]:
+    """List the figures of a fit to sentiment or of an analysis.
 
     Parameters
     ----------
     result : BiasFit or SentimentAnalysis
         Of an analysis alone there are ``genders`` and ``earnings``; a fit adds ``professions``, ``noun_pairs`` and
         ``predictive``.
-    folder : path
-        Made where it does not exist.
-    formats : iterable of str
-        Of ``pdf``, ``png`` and ``svg``.
     prob : float in (0, 1)
         Probability of the HPDIs.
     earnings : mapping, optional
-        See `plot_earnings`. Where fewer than four professions have any, there is no such figure.
-
-    Raises
-    ------
-    InputError
-        For an unknown format, or where the folder cannot be written.
+        See `plot_earnings`.
+    classifier : str, optional
+        Which to draw, by default each in a panel of its own. What is about all of them is then
+        left out.
     """
-    frame = table_of(result)
-    names = list(dict.fromkeys(frame["classifier"].astype(str)))
-    pay = earnings_of(result) if earnings is None else dict(earnings)
-    plots: dict[str, saving.Plot] = {}
-    if isinstance(result, BiasFit):
-        for level, name in (("profession", "professions"), ("noun_pair", "noun_pairs")):
-
-            def forest(figure: Figure, level: str = level) -> None:
-                _draw_forest(result, level, prob, names, panels_of(figure, len(names), sharey=False))
-
-            plots[name] = (forest, size_forest(result, level, len(names)))
-        plots["predictive"] = (
-            lambda figure: plot_sentiment_predictive(result, ax=figure.subplots()),
-            size_ridges(len(names)),
-        )
-    plots["genders"] = (
-        lambda figure: draw_genders(frame, names, panels_of(figure, len(names))),
-        size_scatter(len(names), 6.2),
+    every = list(dict.fromkeys(table_of(result)["classifier"].astype(str)))
+    names = chosen_classifiers(every, None, classifier)
+    scatters = sentiment_scatter.plates(result, names, earnings)
+    if not isinstance(result, BiasFit):
+        return scatters
+    check = Plate(
+        "predictive",
+        on_axes(plot_sentiment_predictive, result),
+        size_ridges(len(every)),
+        "The observed differences against tables that the fitted model would make: where the coloured curve leaves the grey "
+        "ones, the model misses something.",
+        "Densities of the observed differences per classifier over those of replicated tables.",
     )
-    if frame["profession"].isin(list(pay)).groupby(frame["profession"]).any().sum() >= 4:
-        plots["earnings"] = (
-            lambda figure: draw_earnings(frame, pay, 0.95, names, panels_of(figure, len(names))),
-            size_scatter(len(names), 4.8),
+    return [*_forests(result, prob, names, len(every)), *([check] if classifier is None else []), *scatters]
+
+
+def _forests(fit: BiasFit, prob: float, names: Sequence[str], of: int) -> list[Plate]:
+    captions = {
+        "profession": "Female − male of every profession. With new nouns all professions share what those nouns would bring.",
+        "noun_pair": "Female − male of every noun pair. What lies far from zero carries the mean.",
+    }
+
+    def forest(level: str, caption: str) -> Plate:
+        return Plate(
+            f"{level}s",
+            lambda figure: _draw_forest(fit, level, prob, names, panels_of(figure, len(names))),
+            _size_forest(fit, level, len(names)),
+            f"{names[0]}: {caption}" if len(names) < of else caption,
+            f"{', '.join(names)}: raw mean, posterior mean and HPDI of female minus male for each "
+            f"{level.replace('_', ' ')}; the numbers are in the table.",
         )
-    return saving.write_figures(plots, folder, formats)
+
+    return [forest(level, caption) for level, caption in captions.items()]
 
 
 def _classifiers(fit: BiasFit) -> list[str]:
@@ -311,6 +286,6 @@ def _classifiers(fit: BiasFit) -> list[str]:
     return list(dict.fromkeys(fit.table["classifier"].astype(str)))
 
 
-def size_forest(fit: BiasFit, level: str, panels: int) -> tuple[float, float]:
+def _size_forest(fit: BiasFit, level: str, panels: int) -> tuple[float, float]:
     width, height = size_rows(fit.table[level].nunique() + HEAD * (panels > 1), 0.34, 0.17)
     return (width if panels < 3 else 1.6 + 2.6 * panels), height

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.figures import headings, marks
-from bayesbias.figures.style import INK, MARKER, as_percent, plain, styled
+from bayesbias.figures.plates import Plate
+from bayesbias.figures.style import INK, MARKER, as_percent, new_panels, panels_of, plain, styled
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_tests import earnings_correlation, profession_sentiment
@@ -24,10 +25,11 @@ from bayesbias.words.occupations import load_occupations
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 __all__ = ["plot_earnings", "plot_genders"]
 
+_FEWEST = 4  # professions with earnings, of which there is a figure
+_GENDERS, _EARNINGS = 6.2, 4.8  # inches of height, where there is one panel
 _PANEL = 3.5  # inches of width of a panel, where there are several
 _TIED = 1e-9  # sentiments this near to each other are one value
 _LABEL = 7.5  # points
@@ -37,9 +39,9 @@ _ROUND = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)) 
 @styled
 def plot_genders(
     table: pd.DataFrame | SentimentAnalysis | BiasFit,
-    ax: Axes | None = None,
     *,
     classifier: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Show for each profession the mean probability of male against that of female sentences.
 
@@ -49,10 +51,10 @@ def plot_genders(
     ----------
     table : DataFrame, SentimentAnalysis or BiasFit
         From `sentiment_table`; of an analysis or a fit its table.
-    ax : matplotlib Axes, optional
-        By default a new figure, with a panel for each classifier.
     classifier : str, optional
         Which to draw, and needed on Axes of your own where there are several.
+    ax : matplotlib Axes, optional
+        By default a new figure, with a panel for each classifier.
 
     Returns
     -------
@@ -68,15 +70,11 @@ def plot_genders(
     """
     frame = table_of(table)
     names = chosen_classifiers(list(dict.fromkeys(frame["classifier"].astype(str))), ax, classifier)
-    if ax is not None:
-        return draw_genders(frame, names, [ax])
-    import matplotlib.pyplot as plt
-
-    figure = plt.figure(figsize=size_scatter(len(names), 6.2), layout="constrained")
-    return draw_genders(frame, names, panels_of(figure, len(names)))
+    axes = [ax] if ax is not None else new_panels(_size(len(names), _GENDERS), len(names), sharey=True)
+    return _draw_genders(frame, names, axes)
 
 
-def draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes]) -> Axes:
+def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes]) -> Axes:
     ranked = profession_sentiment(frame[frame["classifier"].astype(str).isin(names)])
     values = ranked[["p_male", "p_female"]].to_numpy(dtype=float)
     pad = 0.12 * float(np.ptp(values)) or 0.05
@@ -117,18 +115,18 @@ def draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes]
         axes[0], "Professions: male against female", said, handles, across=axes if len(axes) > 1 else ()
     )
     for ax, *points in labelled:
-        label_points(ax, *points, panels=len(axes))
+        _label_points(ax, *points, panels=len(axes))
     return axes[0]
 
 
 @styled
 def plot_earnings(
     table: pd.DataFrame | SentimentAnalysis | BiasFit,
+    *,
     earnings: Mapping[str, float] | None = None,
     prob: float = 0.95,
-    ax: Axes | None = None,
-    *,
     classifier: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Show the earnings of professions against their mean sentiment, with the uncertainty of both mean and correlation.
 
@@ -143,10 +141,10 @@ def plot_earnings(
         Profession -> earnings; by default those of the analysis or of the published list.
     prob : float in (0, 1)
         Of all intervals.
-    ax : matplotlib Axes, optional
-        By default a new figure, with a panel for each classifier.
     classifier : str, optional
         Which to draw, and needed on Axes of your own where there are several.
+    ax : matplotlib Axes, optional
+        By default a new figure, with a panel for each classifier.
 
     Returns
     -------
@@ -170,17 +168,44 @@ def plot_earnings(
     'median weekly earnings, US dollars'
     """
     frame = table_of(table)
-    earnings = earnings_of(table) if earnings is None else dict(earnings)
+    earnings = _earnings_of(table) if earnings is None else dict(earnings)
     names = chosen_classifiers(list(dict.fromkeys(frame["classifier"].astype(str))), ax, classifier)
-    if ax is not None:
-        return draw_earnings(frame, earnings, prob, names, [ax])
-    import matplotlib.pyplot as plt
-
-    figure = plt.figure(figsize=size_scatter(len(names), 4.8), layout="constrained")
-    return draw_earnings(frame, earnings, prob, names, panels_of(figure, len(names)))
+    axes = [ax] if ax is not None else new_panels(_size(len(names), _EARNINGS), len(names), sharey=True)
+    return _draw_earnings(frame, earnings, prob, names, axes)
 
 
-def draw_earnings(
+def plates(
+    result: SentimentAnalysis | BiasFit, names: Sequence[str], earnings: Mapping[str, float] | None = None
+) -> list[Plate]:
+    """List the scatters of some classifiers; earnings only where four or more professions have any."""
+    frame = table_of(result)
+    pay = _earnings_of(result) if earnings is None else dict(earnings)
+    n = len(names)
+    lead, alt = (f"{names[0]}: " if n == 1 < frame["classifier"].nunique() else ""), f"{', '.join(names)}: "
+    listed = [
+        Plate(
+            "genders",
+            lambda figure: _draw_genders(frame, names, panels_of(figure, n, sharey=True)),
+            _size(n, _GENDERS),
+            f"{lead}The mean probability of male against that of female sentences, per profession.",
+            f"{alt}one point per profession, male against female mean probability; the numbers are in the table.",
+        )
+    ]
+    enough = len(set(frame["profession"].astype(str)) & set(pay)) >= _FEWEST
+    if enough and frame["noun_pair"].nunique() > 1:  # or there is no interval
+        listed.append(
+            Plate(
+                "earnings",
+                lambda figure: _draw_earnings(frame, pay, 0.95, names, panels_of(figure, n, sharey=True)),
+                _size(n, _EARNINGS),
+                f"{lead}Median weekly earnings and mean sentiment of the professions that have earnings.",
+                f"{alt}one point per profession with the interval of its mean; the correlations are in the table.",
+            )
+        )
+    return listed
+
+
+def _draw_earnings(
     frame: pd.DataFrame,
     earnings: Mapping[str, float],
     prob: float,
@@ -188,39 +213,45 @@ def draw_earnings(
     axes: Sequence[Axes],
 ) -> Axes:
     frame = frame[frame["classifier"].astype(str).isin(names)]
-    found = earnings_correlation(frame, earnings, prob=prob)
-    parts = {name: _profession_means(frame[frame["classifier"] == name], earnings, prob) for name in names}
-    # A mean probability lies between 0 and 1, and so do the ends of its interval.
-    low = max(0.0, min(float((p["sentiment"] - p["half"]).min()) for p in parts.values()))
-    high = min(1.0, max(float((p["sentiment"] + p["half"]).max()) for p in parts.values()))
+    correlations = earnings_correlation(frame, earnings, prob=prob)
+    ranked = profession_sentiment(frame, prob=prob)
+    ranked = ranked[ranked["profession"].isin(list(earnings))]
+    if ranked["low"].isna().any():
+        raise InputError("an interval needs two or more noun pairs", found=int(frame["noun_pair"].nunique()))
+    ranked = ranked.astype({"low": float, "high": float})
+    ranked = ranked.assign(earnings=[float(earnings[p]) for p in ranked["profession"]])
+    parts = {name: ranked[ranked["classifier"] == name] for name in names}
+    low, high = float(ranked["low"].min()), float(ranked["high"].max())
     pay = np.concatenate([p["earnings"] for p in parts.values()])
     pads = 0.1 * (high - low) or 0.05, 0.1 * float(np.ptp(pay)) or 50.0
-    labelled, said = [], []
+    labelled, values = [], []
     for name, ax in zip(names, axes, strict=True):
         part = parts[name]
         ax.errorbar(
             part["earnings"], part["sentiment"], fmt=MARKER["different"], markersize=5,
-            yerr=[part["half"].clip(upper=part["sentiment"]), part["half"].clip(upper=1 - part["sentiment"])],
+            yerr=[part["sentiment"] - part["low"], part["high"] - part["sentiment"]],
             color=marks.colour_of("different"), markeredgecolor="white", markeredgewidth=0.6, elinewidth=1.1, zorder=3,
         )  # fmt: skip
         ax.set_xlim(pay.min() - pads[1], pay.max() + pads[1])
         ax.set_ylim(low - pads[0], high + pads[0])
         labelled.append((ax, part))
-        own = found[found["classifier"] == name].set_index("method")
-        told = [
+        own = correlations[correlations["classifier"] == name].set_index("method")
+        texts = [
             f"{label} {r['r']:+.2f} [{r['low']:+.2f}, {r['high']:+.2f}]".replace("-", "−")
             for method, label in (("pearson", "Pearson's r"), ("spearman", "Spearman's"))
             if method in own.index
             for r in [own.loc[method]]
         ]
-        if told:
-            said.append((f"{name}: " if len(names) > 1 else "") + ", ".join(told))
+        if texts:
+            values.append((f"{name}: " if len(names) > 1 else "") + ", ".join(texts))
         unit = "median weekly earnings, US dollars"
         headings.name_x(ax, unit if len(axes) == 1 else f"{name}: weekly earnings, US dollars")
     axes[0].set_ylabel("mean probability of the positive class", fontsize=8.5)
     n = len(next(iter(parts.values())))
     lead = f"{n} professions with earnings, {naming_classifiers(names)}. "
-    lead += f"Correlation with {as_percent(prob)} interval, professions taken for a sample: " if said else ""
+    lead += (
+        f"Correlation with {as_percent(prob)} interval, professions taken for a sample: " if values else ""
+    )
     handles = [
         marks.line_handle(
             marks.colour_of("different"),
@@ -230,32 +261,11 @@ def draw_earnings(
         )
     ]  # fmt: skip
     across = axes if len(axes) > 1 else ()
-    headings.add_headings(axes[0], "Earnings and sentiment", lead + "; ".join(said), handles, across=across)
+    headings.add_headings(axes[0], "Earnings and sentiment", lead + "; ".join(values), handles, across=across)
     for ax, part in labelled:
-        x, y, half = (part[column].to_numpy(dtype=float) for column in ("earnings", "sentiment", "half"))
-        label_points(ax, x, y, part.index.tolist(), panels=len(axes), half=half)
+        x, y, low, high = (part[c].to_numpy(dtype=float) for c in ("earnings", "sentiment", "low", "high"))
+        _label_points(ax, x, y, part["profession"].tolist(), panels=len(axes), ends=(low, high))
     return axes[0]
-
-
-def _profession_means(part: pd.DataFrame, earnings: Mapping[str, float], prob: float) -> pd.DataFrame:
-    """Mean sentiment of each profession with earnings, and the half-width of its interval (Morey 2008)."""
-    from scipy.special import stdtrit
-
-    part = part.assign(sentiment=(part["p_male"] + part["p_female"]) / 2)
-    part = part.assign(
-        left=part["sentiment"]
-        - part.groupby("noun_pair", observed=True)["sentiment"].transform("mean")
-        + part["sentiment"].mean()
-    )
-    groups = part.groupby("profession", sort=False, observed=True)
-    k, n = groups.ngroups, groups.size()
-    if (n < 2).any():
-        raise InputError("an interval needs two or more noun pairs", found=int(n.min()))
-    spread = groups["left"].std(ddof=1) * math.sqrt(k / (k - 1) if k > 1 else 1.0)
-    half = spread / np.sqrt(n) * stdtrit(n - 1, 0.5 + prob / 2)
-    out = groups["sentiment"].mean().to_frame().assign(half=half)
-    out = out[out.index.isin(list(earnings))]
-    return out.assign(earnings=[float(earnings[p]) for p in out.index])
 
 
 def chosen_classifiers(names: list[str], ax: Axes | None, classifier: str | None) -> list[str]:
@@ -274,7 +284,7 @@ def table_of(x: Any) -> pd.DataFrame:
     return x.table if isinstance(x, BiasFit | SentimentAnalysis) else x
 
 
-def earnings_of(x: Any) -> dict[str, float]:
+def _earnings_of(x: Any) -> dict[str, float]:
     about: Any = x.provenance if isinstance(x, SentimentAnalysis) else {}
     if isinstance(x, BiasFit):
         about = x.provenance.get("sentiment", {})
@@ -285,26 +295,22 @@ def naming_classifiers(names: Sequence[str]) -> str:
     return f"classifier {names[0]}" if len(names) == 1 else f"classifiers {', '.join(names)}"
 
 
-def panels_of(figure: Figure, n: int, *, sharey: bool = True) -> list[Axes]:
-    return list(figure.subplots(1, n, squeeze=False, sharey=sharey and n > 1)[0])
-
-
-def size_scatter(panels: int, one: float) -> tuple[float, float]:
+def _size(panels: int, one: float) -> tuple[float, float]:
     return (7.0, one) if panels == 1 else (max(7.0, _PANEL * panels), 4.7)
 
 
-def label_points(
+def _label_points(
     ax: Axes,
     x: npt.NDArray[np.float64],
     y: npt.NDArray[np.float64],
     names: Sequence[str],
     *,
     panels: int,
-    half: npt.NDArray[np.float64] | None = None,
+    ends: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None,
 ) -> None:
     """Name points where a name meets neither another name nor another point; points that lie together share one.
 
-    Where there is the choice, names also keep clear of the diagonal, or of intervals of `half` the height.
+    Where there is the choice, names also keep clear of the diagonal, or of intervals with these `ends`.
     """
     figure = ax.get_figure(root=True)
     assert figure is not None
@@ -324,12 +330,12 @@ def label_points(
         same = next((j for j in groups if math.dist((x[i], y[i]), (x[j], y[j])) < _TIED), i)
         groups.setdefault(same, []).append(i)
     taken = [_Box(px - 4, py - 4, px + 4, py + 4) for px, py in at]
-    if half is None:
+    if ends is None:
         steps = placed(np.linspace(x0, x1, 150), np.linspace(x0, x1, 150))
         better_not = [_Box(px - 1, py - 1, px + 1, py + 1) for px, py in steps]
     else:
-        ends = placed(x, y - half), placed(x, y + half)
-        better_not = [_Box(a[0] - 1, a[1], b[0] + 1, b[1]) for a, b in zip(*ends, strict=True)]
+        lines = zip(placed(x, ends[0]), placed(x, ends[1]), strict=True)
+        better_not = [_Box(a[0] - 1, a[1], b[0] + 1, b[1]) for a, b in lines]
     # Those with the most room about them wait: a crowded point has fewer places for its name.
     crowd = {i: np.sort(np.hypot(*(at - at[i]).T))[: 4 + len(groups[i])].sum() for i in groups}
     for first in sorted(groups, key=lambda i: crowd[i]):

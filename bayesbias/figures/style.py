@@ -17,6 +17,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito, Color Universal Design (2008): vermillion, blue, reddish purple; the fourth is a dark grey
 # in place of their black. Their luminances (119, 87, 151, 64 of 255) keep neighbours apart in grey print.
@@ -98,6 +99,18 @@ def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
+def panels_of(figure: Figure, n: int, *, sharey: bool = False) -> list[Axes]:
+    """Return `n` Axes side by side."""
+    return list(figure.subplots(1, n, squeeze=False, sharey=sharey and n > 1)[0])
+
+
+def new_panels(size: tuple[float, float], n: int, *, sharey: bool = False) -> list[Axes]:
+    """Return `n` Axes side by side on a new pyplot figure."""
+    import matplotlib.pyplot as plt
+
+    return panels_of(plt.figure(figsize=size, layout="constrained"), n, sharey=sharey)
+
+
 def height_of(ax: Axes) -> float:
     """Height of the Axes in points, as far as it is known before the layout."""
     figure = ax.get_figure(root=True)
@@ -118,11 +131,6 @@ def plain(text: str, longest: int = 32) -> str:
     text = " ".join(text.split())
     text = text if len(text) <= longest else text[: longest - 1] + "…"
     return text.replace("$", r"\$")
-
-
-def minus(contrast: str) -> str:
-    """Write a contrast with a true minus sign."""
-    return contrast.replace(" - ", " − ")
 
 
 def as_percent(prob: float) -> str:

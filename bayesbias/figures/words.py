@@ -1,29 +1,17 @@
-"""Figures of a fit to words: words, connections, and all figures of a fit saved at once.
-
-Each `plot_*` takes a result and an optional Axes, and returns the Axes. Without Axes a figure of a fitting size is
-made through pyplot, so that it shows in a notebook as any other; nothing else here touches pyplot, and
-`save_figures` does without it. A script that the font lacks shows as boxes; choose a font with
-``matplotlib.rcParams["font.family"]``, which is respected.
-
-Title and legend stand above the Axes, where they hide no data; give a figure of your own
-``layout="constrained"``, so that it makes room for them.
-"""
+"""Figures of a fit to words: every pair and word, means per connection; and the list of all figures of such a fit."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.figures import headings, marks, outcomes, saving
-from bayesbias.figures.contrasts import CONTRAST_LEVELS, plot_contrasts, size_contrasts
+from bayesbias.basics.wording import interval_text
+from bayesbias.figures import contrasts, headings, marks, outcomes, predictive, priors
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
-from bayesbias.figures.predictive import plot_predictive
-from bayesbias.figures.priors import plot_priors
+from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import Groups, by_class, placed, ridge_axis, row_axis
 from bayesbias.figures.style import (
     HEAD,
@@ -34,20 +22,20 @@ from bayesbias.figures.style import (
     WIDTH,
     as_percent,
     axes_or_new,
-    size_ridges,
+    new_panels,
+    panels_of,
     size_rows,
     styled,
 )
-from bayesbias.inference.estimands import CONTRASTS, PROB
+from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.words.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-__all__ = ["plot_connections", "plot_words", "save_figures"]
+__all__ = ["plot_connections", "plot_words"]
 
 _TIGHT, _TIGHT_IN_COLUMNS = 0.3, 0.24  # inches; less, and the four lanes of a word run together
 _LONGEST_IN_COLUMNS = 16  # letters of a word; longer ones leave half a page too narrow for distances
@@ -55,7 +43,7 @@ _LONGEST_IN_COLUMNS = 16  # letters of a word; longer ones leave half a page too
 
 @styled
 def plot_connections(
-    fit: BiasFit, prob: float = PROB, estimand: str = "population", ax: Axes | None = None
+    fit: BiasFit, *, prob: float = PROB, estimand: str = "population", ax: Axes | None = None
 ) -> Axes:
     """Show the posterior of the mean distance per connection, as `BiasFit.summary` gives it.
 
@@ -85,7 +73,7 @@ def plot_connections(
     need_fit(fit)
     need_columns(fit.table, ("connection",), fit.spec)
     frame = fit.summary(prob, estimand)
-    ax = axes_or_new(ax, size_connections(fit))
+    ax = axes_or_new(ax, _size_connections(fit))
     names = list(frame["connection"])
     ridge_axis(ax, names, outcomes.padded(frame["hpdi_low"].min(), frame["hpdi_high"].max(), fit.spec))
     outcomes.mark_one(ax, fit.spec)
@@ -115,11 +103,11 @@ def plot_connections(
 @styled
 def plot_words(
     fit: BiasFit,
-    prob: float = PROB,
-    ax: Axes | None = None,
     *,
+    prob: float = PROB,
     estimand: str = "population",
     words: Iterable[str] | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Show every pair and, over the pairs, what the model makes of each protected word.
 
@@ -136,16 +124,16 @@ def plot_words(
     fit : BiasFit
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
-    ax : matplotlib Axes, optional
-        By default a new figure for a page: 7 inches wide, printed at that width with text of 7 to 8.5 points,
-        and up to 9.4 inches high. Where more words are shown than one column can hold, there are two columns
-        (about 66 words to the page); beyond that the figure grows higher, or see `words`.
     estimand : {"population", "these_words"}
         Under ``population`` the mean is that over new attributes, so that it may lie beside the middle of
         the points, which are those of the attributes at hand.
     words : iterable of str, optional
         Protected words to show, by default all: a long list can be drawn page by page. The axis is that of the
         whole table, so that the pages can be compared.
+    ax : matplotlib Axes, optional
+        By default a new figure for a page: 7 inches wide, printed at that width with text of 7 to 8.5 points,
+        and up to 9.4 inches high. Where more words are shown than one column can hold, there are two columns
+        (about 66 words to the page); beyond that the figure grows higher, or see `words`.
 
     Returns
     -------
@@ -175,13 +163,51 @@ def plot_words(
     need_fit(fit)
     need_columns(fit.table, ("connection", "protected_word", "protected_class"), fit.spec)
     shown = _shown_words(fit, words)
-    if ax is not None:
-        return _draw_words(fit, prob, estimand, shown, [ax])
-    import matplotlib.pyplot as plt
-
     columns = _columns_of_words(fit, shown)
-    figure = plt.figure(figsize=size_words(fit, columns, shown), layout="constrained")
-    return _draw_words(fit, prob, estimand, shown, list(figure.subplots(1, columns, squeeze=False)[0]))
+    axes = [ax] if ax is not None else new_panels(_size_words(fit, columns, shown), columns)
+    return _draw_words(fit, prob, estimand, shown, axes)
+
+
+def plates(
+    fit: BiasFit, prob: float = PROB, rope: float = ROPE, *, columns: int | None = None
+) -> list[Plate]:
+    """List the figures of a fit to words.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    prob : float in (0, 1)
+    rope : float > 0
+    columns : int, optional
+        Of the figure of words; by default as many as a printed page needs.
+    """
+    need_fit(fit)
+    shown = _shown_words(fit, None)
+    n = _columns_of_words(fit, shown) if columns is None else columns
+    means = "; ".join(
+        f"{r.connection} {r.mean:.3f} ({interval_text(r.hpdi_low, r.hpdi_high)})"
+        for r in fit.summary(prob).itertuples()
+    )
+    return [
+        priors.plate(fit),
+        Plate(
+            "connections",
+            on_axes(plot_connections, fit, prob=prob),
+            _size_connections(fit),
+            "Mean distance per connection, for new words like these. The nearer to 0, the nearer two words.",
+            f"Posterior mean and {prob:.0%} HPDI per connection: {means}.",
+        ),
+        Plate(
+            "words",
+            lambda figure: _draw_words(fit, prob, "population", shown, panels_of(figure, n)),
+            _size_words(fit, n),
+            "Every pair as a small point, and over the pairs what the model makes of each protected word.",
+            f"One row per protected word with all {len(fit.table):,} pairs as points and the posterior mean and HPDI per "
+            "connection; the numbers are in the table of means per word.",
+        ),
+        *contrasts.plates(fit, prob, rope),
+        predictive.plate(fit),
+    ]
 
 
 def _shown_words(fit: BiasFit, words: Iterable[str] | None) -> list[str]:
@@ -312,59 +338,6 @@ def _rain(
     return wedges
 
 
-def save_figures(
-    fit: BiasFit, folder: str | os.PathLike[str], formats: Iterable[str] = ("png", "svg")
-) -> list[Path]:
-    """Draw all figures of a fit and write them into a folder.
-
-    Everything is drawn before anything is written, and each file is written whole or not at all. The same fit
-    gives the same bytes: PNG at 200 dpi, SVG with its text as text, neither with a date.
-
-    Parameters
-    ----------
-    fit : BiasFit
-    folder : path
-        Made where it does not exist.
-    formats : iterable of str
-        Of ``pdf``, ``png`` and ``svg``.
-
-    Returns
-    -------
-    list of Path
-        The files, figure by figure: ``priors``, ``connections``, ``words``, ``contrasts``,
-        ``contrasts_class``, ``contrasts_word``, ``predictive``. Contrasts are left out where there is one
-        connection only.
-
-    Raises
-    ------
-    InputError
-        For an unknown format, or where the folder cannot be written.
-    """
-    need_fit(fit)
-    present = set(fit.table["connection"].astype(str))
-    to_contrast = any(a in present and b in present for a, b in CONTRASTS)
-    shown = _shown_words(fit, None)
-    columns = _columns_of_words(fit, shown)
-
-    def words(figure: Figure) -> None:
-        _draw_words(fit, PROB, "population", shown, list(figure.subplots(1, columns, squeeze=False)[0]))
-
-    def on_axes(draw: Callable[..., Axes], **settings: Any) -> Callable[[Figure], object]:
-        return lambda figure: draw(fit, ax=figure.subplots(), **settings)
-
-    plots: dict[str, saving.Plot] = {
-        "priors": (on_axes(plot_priors), size_ridges(len(present))),
-        "connections": (on_axes(plot_connections), size_connections(fit)),
-        "words": (words, size_words(fit, columns)),
-    }
-    for level in CONTRAST_LEVELS if to_contrast else ():
-        name = "contrasts" if level == "overall" else f"contrasts_{level}"
-        plots[name] = (on_axes(plot_contrasts, level=level), size_contrasts(fit, level, None))
-    plots["predictive"] = (on_axes(plot_predictive), size_ridges(len(present)))
-
-    return saving.write_figures(plots, folder, formats)
-
-
 def _spread(group: np.ndarray) -> np.ndarray:
     """Spread the members of each group evenly over [0, 1), in an order that shows no pattern, with no chance."""
     order = np.argsort(group, kind="stable")
@@ -426,7 +399,7 @@ def _in_columns(groups: Groups, columns: int) -> list[Groups]:
     return [*parts, left]
 
 
-def size_connections(fit: BiasFit) -> tuple[float, float]:
+def _size_connections(fit: BiasFit) -> tuple[float, float]:
     return WIDTH, 1.35 + 0.42 * fit.table["connection"].nunique()
 
 
@@ -441,7 +414,7 @@ def _columns_of_words(fit: BiasFit, shown: Sequence[str]) -> int:
     return 1 if fits or max(map(len, shown)) > _LONGEST_IN_COLUMNS else 2
 
 
-def size_words(fit: BiasFit, columns: int = 1, shown: Sequence[str] | None = None) -> tuple[float, float]:
+def _size_words(fit: BiasFit, columns: int = 1, shown: Sequence[str] | None = None) -> tuple[float, float]:
     table = fit.table if shown is None else fit.table[fit.table["protected_word"].astype(str).isin(shown)]
     rows = max(_rows_of(groups) for groups in _in_columns(by_class(table), columns))
     return size_rows(rows, 0.5, _TIGHT if columns == 1 else _TIGHT_IN_COLUMNS)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.figures.style import HEAD, size_rows
+from bayesbias.basics.wording import interval_text, signed_text, with_minus
+from bayesbias.figures.change import plates
 from bayesbias.findings.words import convergence
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.models.loading import load_model
@@ -17,15 +18,12 @@ from bayesbias.report.columns import (
     Table,
     as_sentence,
     interval_cell,
-    interval_text,
     number_cell,
     probability_cell,
     probability_text,
     scientific_cell,
-    signed_text,
-    with_minus,
 )
-from bayesbias.report.parts import Part, as_picture, last_of_path, not_trusted, reproduction
+from bayesbias.report.parts import Gallery, Part, last_of_path, more_figures, not_trusted, reproduction
 from bayesbias.report.sections import (
     at_level,
     data_part,
@@ -197,50 +195,21 @@ def _raw_means(run: Comparison) -> Table:
 
 
 def _comparison_sections(run: Comparison, prob: float, rope: float) -> list[Part]:
-    from bayesbias.figures.change import plot_ranking
-
+    figures = Gallery(plates(run, prob, rope))
     sections = []
     if len(run.methods) > 1 and {"associated", "different"} <= set(present_connections(run.original.table)):
-        ranking = run.ranking(prob, rope)
-        told = "; ".join(
-            f"{r.method} {signed_text(r.gap)} ({interval_text(r.gap_low, r.gap_high, signed=True)})"
-            for r in ranking.itertuples()
-        )
-        figure = as_picture(
-            "ranking",
-            lambda ax: plot_ranking(run, prob, rope, ax=ax),
-            (7.0, 1.6 + 0.46 * (1 + len(run.methods))),
-            "What each method leaves of the gap, best first. The grey band is the region of practical equivalence.",
-            f"Gap between associated and different after each method: {told}.",
-        )
-        sections.append(Part("The methods, ranked", figures=[figure]))
+        sections.append(Part("The methods, ranked", figures=figures.take("ranking")))
+    figures.leave_out("ranking")
     for number, name in enumerate(run.methods, 1):
-        sections.append(_method_section(run, name, number, prob, rope))
-    return sections
+        sections.append(_method_section(run, name, number, prob, rope, figures))
+    return [*sections, *more_figures(figures.rest())]
 
 
-def _method_section(run: Comparison, name: str, number: int, prob: float, rope: float) -> Part:
-    from bayesbias.figures.change import plot_changes, plot_raw_pairs
-
+def _method_section(
+    run: Comparison, name: str, number: int, prob: float, rope: float, figures: Gallery
+) -> Part:
     item = run.methods[name]
-    tag = f"m{number}"
-    rows = item.pairs["protected_word"].nunique() + HEAD * item.pairs["protected_class"].nunique()
-    moved = as_picture(
-        f"changes-{tag}",
-        lambda ax: plot_changes(run, name, prob, ax=ax),
-        size_rows(rows, 0.42, 0.17),
-        f"From the original to {name}: an arrow per protected word and connection, with the interval of the change.",
-        "One row per protected word, one arrow per connection from the mean distance before to that after; the "
-        "numbers are in the table of changes per word.",
-    )
-    pairs = as_picture(
-        f"pairs-{tag}",
-        lambda ax: plot_raw_pairs(run, name, ax=ax),
-        (6.0, 6.4),
-        f"Every pair before and after ({name}). Pairs on the diagonal kept their distance.",
-        f"All {len(item.pairs):,} pairs: cosine distance in the original against that in {name}; the mean distances "
-        "per connection are in the table of raw means.",
-    )
+    tag, stem = f"m{number}", f"_{number}" if len(run.methods) > 1 else ""
     changes = run.changes(prob, rope, method=name)
     contrasts = run.contrasts(prob, rope, method=name) if _gap(run, name, prob, rope) is not None else None
 
@@ -253,7 +222,7 @@ def _method_section(run: Comparison, name: str, number: int, prob: float, rope: 
         return _change_table(f"t-change-{level}-{tag}", at_level(changes, level), level, prob)
 
     folded = [
-        Part("Every pair, before and after", figures=[pairs]),
+        Part("Every pair, before and after", figures=figures.take(f"pairs{stem}")),
         Part("Changes and gaps per class", tables=[*gaps("class"), change("class")]),
         Part("Changes and gaps per word", tables=[*gaps("word"), change("word")]),
     ]
@@ -261,7 +230,8 @@ def _method_section(run: Comparison, name: str, number: int, prob: float, rope: 
     if built:
         folded.insert(0, Part("What the method forces, and drift of the control words", tables=built))
     title = f"{name} against the original"
-    return Part(title, figures=[moved], tables=[*gaps("overall"), change("overall")], folded=folded)
+    moved = figures.take(f"changes{stem}")
+    return Part(title, figures=moved, tables=[*gaps("overall"), change("overall")], folded=folded)
 
 
 def _gap_table(id_: str, frame: pd.DataFrame, level: str, prob: float) -> Table:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from bayesbias.basics.wording import interval_text, number_text
+
 _LONG = 24  # characters, from which on a cell is given more width
 # What a text may not do to the page around it: control characters, overrides of the direction of text and
 # halves of characters, which no encoding can write. ZERO WIDTH JOINER and its like stay; emoji need them.
@@ -46,25 +48,7 @@ def number_cell(value: Any, digits: int = 3, *, signed: bool = False) -> Cell:
     if value is None or not math.isfinite(value):
         return Cell("not known", True)
     value = float(value)
-    return Cell(_number_text(value, digits, signed), True, repr(value))
-
-
-def _number_text(value: float, digits: int, signed: bool) -> str:
-    """Write a number; zero has no sign, and a minus is a minus."""
-    text = f"{value:,.{digits}f}"
-    if float(text.replace(",", "")) == 0:
-        return text.removeprefix("-")
-    return (f"+{text}" if signed and value > 0 else text).replace("-", "−")
-
-
-def signed_text(value: float) -> str:
-    """Write a number with three decimals and always with its sign."""
-    return _number_text(float(value), 3, True)
-
-
-def interval_text(low: float, high: float, *, signed: bool = False) -> str:
-    """Write an interval as "low to high"."""
-    return f"{_number_text(float(low), 3, signed)} to {_number_text(float(high), 3, signed)}"
+    return Cell(number_text(value, digits, signed=signed), True, repr(value))
 
 
 def interval_cell(low: float, high: float, *, signed: bool = False) -> Cell:
@@ -87,11 +71,6 @@ def probability_text(p: float) -> str:
 def scientific_cell(value: float) -> Cell:
     """Make a cell of a number with one digit and an exponent, such as 4e−05."""
     return Cell(f"{value:.1g}".replace("-", "−"), True, repr(float(value)))
-
-
-def with_minus(contrast: str) -> str:
-    """Write a contrast with a true minus sign."""
-    return contrast.replace(" - ", " − ")
 
 
 def as_sentence(text: str, lead: str = "") -> str:

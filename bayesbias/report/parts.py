@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.figures.plates import Plate, rendered
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.loading import load_model, shipped_models
@@ -17,7 +18,6 @@ from bayesbias.report.columns import Cell, Table, as_sentence, interval_cell, nu
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-    from matplotlib.axes import Axes
 
 _LARGEST_SVG = 1_500_000  # bytes; beyond, a picture is drawn faster than its shapes
 
@@ -161,20 +161,40 @@ def reproduction(
     }
 
 
-def as_picture(
-    id_: str, draw: Callable[[Axes], Any], size: tuple[float, float], caption: str, alt: str
-) -> Picture:
-    """Draw on a new figure of ``size`` inches and take it in as SVG, with ``alt`` for who cannot see it."""
-    from matplotlib.figure import Figure
+class Gallery:
+    """The figures of a result, handed out to the sections of a page; what no section takes is left for its end."""
 
-    from bayesbias.figures import saving
+    def __init__(self, plates: Iterable[Plate], tag: str = "") -> None:
+        self._left = {plate.name: plate for plate in plates}
+        self._tag = tag
 
-    figure = Figure(figsize=size, layout="constrained")
-    draw(figure.subplots())
-    content = _inline_svg(saving.rendered(figure, "svg"), f"{id_}-", alt)
+    def take(self, name: str) -> list[Picture]:
+        """Return a figure, drawn; none where the result has none of that name."""
+        plate = self._left.pop(name, None)
+        return [] if plate is None else [as_picture(plate, self._tag)]
+
+    def leave_out(self, name: str) -> None:
+        """Keep a figure off the page."""
+        self._left.pop(name, None)
+
+    def rest(self) -> list[Picture]:
+        """Return all figures that no section has taken."""
+        return [picture for name in list(self._left) for picture in self.take(name)]
+
+
+def more_figures(pictures: Sequence[Picture]) -> list[Part]:
+    """Return the last section of a page: the figures that have none of their own."""
+    return [Part("More figures", figures=pictures)] if pictures else []
+
+
+def as_picture(plate: Plate, tag: str = "") -> Picture:
+    """Draw a figure for a page: as shapes, or as a picture where there are too many; a tag tells figures of one name apart."""
+    id_ = plate.name.replace("_", "-") + tag
+    figure = plate.figure()
+    content = _inline_svg(rendered(figure, "svg"), f"{id_}-", plate.alt)
     if content is None:
-        content = _inline_png(saving.rendered(figure, "png"), alt)
-    return Picture(f"figure-{id_}", caption, content)
+        content = _inline_png(rendered(figure, "png"), plate.alt)
+    return Picture(f"figure-{id_}", plate.caption, content)
 
 
 def _inline_svg(svg: bytes, prefix: str, alt: str) -> Markup | None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.wording import number_of
-from bayesbias.figures.style import size_ridges
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.columns import Cell, Table, as_sentence, number_cell
-from bayesbias.report.parts import Part, about_spec, as_picture, parameters_part
+from bayesbias.report.parts import Part, Picture, about_spec, parameters_part
 from bayesbias.words.controls import shipped_controls
 from bayesbias.words.listfile import shipped_wordlists
 from bayesbias.words.pairing import CONNECTIONS
@@ -92,20 +91,11 @@ def at_level(frame: pd.DataFrame, level: str) -> pd.DataFrame:
     return chosen[chosen["estimand"] == "population"] if level == "word" else chosen
 
 
-def model_part(fit: BiasFit, prob: float, use: str) -> dict[str, Any]:
+def model_part(fit: BiasFit, prob: float, use: str, drawn: Sequence[Picture] = ()) -> dict[str, Any]:
     """Make the section on a model: its file and parameters; of the model of the page also the priors, drawn."""
-    from bayesbias.figures import priors
-
     folded = [parameters_part(fit, prob, f"-{fit.spec.name}" if use else "")]
-    if not use:
-        figure = as_picture(
-            "priors",
-            lambda ax: priors.plot_priors(fit, ax=ax),
-            size_ridges(len(present_connections(fit.table))),
-            "What the model believed before it saw a pair, against the distances that are possible.",
-            "Prior of the mean distance and prior predictive of a single pair, per connection.",
-        )
-        folded.insert(0, Part("The priors, drawn", figures=[figure]))
+    if drawn:
+        folded.insert(0, Part("The priors, drawn", figures=drawn))
     return about_spec(fit.spec, use) | {"folded": folded}
 
 

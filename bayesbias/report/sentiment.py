@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import re
+from collections.abc import Sequence
 from typing import Any
 
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import interval_text, number_of, signed_text
+from bayesbias.figures.sentiment import plates
 from bayesbias.findings.sentiment import (
     between_classifiers,
     sentiment_doubts,
@@ -16,14 +17,15 @@ from bayesbias.findings.sentiment import (
 from bayesbias.findings.words import convergence
 from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.report.columns import Cell, Table, as_sentence, interval_text, signed_text
+from bayesbias.report.columns import Cell, Table, as_sentence
 from bayesbias.report.parts import (
+    Gallery,
     Part,
     Picture,
     about_spec,
-    as_picture,
     how_sampled,
     look_again,
+    more_figures,
     not_trusted,
     parameters_part,
     reproduction,
@@ -59,6 +61,8 @@ def of_sentiment(fit: BiasFit, prob: float) -> dict[str, Any]:
         sentences += [text for text in sentiment_in_words(analysis, fit, prob, name) if text != finding]
     sentences += between_classifiers(fit, prob)
     tests = tests_table(analysis)
+    of_all, alone = _galleries(fit, names, prob)
+    sections, trust = _sections(analysis, fit, prob, alone), _trust(fit, doubts, of_all)
     return {
         "kicker": "Sentiment of sentences about women and men, pair by pair",
         "title": str(fit.provenance.get("table", {}).get("name", "Sentiment")),
@@ -71,12 +75,20 @@ def of_sentiment(fit: BiasFit, prob: float) -> dict[str, Any]:
         "answer_tables": [tests] if len(names) == 1 else [classifiers_table(analysis, fit, prob), tests],
         "sentences": sentences,
         "data": _data(analysis, fit),
-        "sections": _sections(analysis, fit, prob),
+        "sections": [*sections, *more_figures([p for gallery in (of_all, *alone) for p in gallery.rest()])],
         "models": [about_spec(fit.spec, "") | {"folded": [parameters_part(fit, prob)]}],
-        "trust": _trust(fit, doubts),
+        "trust": trust,
         "again": _again(analysis, fit, prob),
         "glossary": _glossary(fit, prob),
     }
+
+
+def _galleries(fit: BiasFit, names: Sequence[str], prob: float) -> tuple[Gallery, list[Gallery]]:
+    """Return the figures that are about all classifiers, and those of each classifier alone, which suit a page better."""
+    alone = [plates(fit, prob, classifier=name) for name in names]
+    each = {plate.name for listed in alone for plate in listed}
+    of_all = Gallery(plate for plate in plates(fit, prob) if plate.name not in each)
+    return of_all, [Gallery(listed, f"-{number}") for number, listed in enumerate(alone, 1)]
 
 
 def _facts(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> list[dict[str, str]]:
@@ -99,73 +111,40 @@ def _facts(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> list[dict[
     return facts
 
 
-def _sections(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> list[Part]:
-    from bayesbias.figures import sentiment, sentiment_scatter
+def _sections(
+    analysis: SentimentAnalysis, fit: BiasFit, prob: float, galleries: Sequence[Gallery]
+) -> list[Part]:
 
-    names = analysis.classifiers
-    several = len(names) > 1
+    def each(figure: str) -> list[Picture]:
+        return [picture for gallery in galleries for picture in gallery.take(figure)]
 
-    def each(id_: str, draw: Any, size: tuple[float, float], caption: str, alt: str) -> list[Picture]:
-        return [
-            as_picture(
-                f"{id_}-{number}",
-                functools.partial(draw, name),
-                size,
-                f"{name}: {caption}" if several else caption,
-                f"{name}: {alt}",
-            )
-            for number, name in enumerate(names, 1)
-        ]
-
-    pairs = each(
-        "noun-pairs",
-        lambda name, ax: sentiment.plot_noun_pairs(fit, prob, ax, classifier=name),
-        sentiment.size_forest(fit, "noun_pair", 1),
-        "Female − male of every noun pair. What lies far from zero carries the mean.",
-        "raw mean, posterior mean and HPDI of female minus male for each noun pair; the numbers are in the table.",
-    )
-    professions = each(
-        "professions",
-        lambda name, ax: sentiment.plot_professions(fit, prob, ax, classifier=name),
-        sentiment.size_forest(fit, "profession", 1),
-        "Female − male of every profession. With new nouns all professions share what those nouns would bring.",
-        "raw mean, posterior mean and HPDI of female minus male for each profession; the numbers are in the table.",
-    )
-    genders = each(
-        "genders",
-        lambda name, ax: sentiment_scatter.plot_genders(analysis, ax, classifier=name),
-        (7.0, 6.2),
-        "The mean probability of male against that of female sentences, per profession.",
-        "one point per profession, male against female mean probability; the numbers are in the table.",
-    )
     parts = [
         Part("Overall", tables=[overall_table(fit, prob), shares_table(fit, prob)]),
-        Part("Noun pairs", figures=pairs, tables=[level_table(analysis, fit, "noun_pair", prob)]),
+        Part(
+            "Noun pairs", figures=each("noun_pairs"), tables=[level_table(analysis, fit, "noun_pair", prob)]
+        ),
         Part(
             "Professions",
-            figures=professions,
+            figures=each("professions"),
             tables=[level_table(analysis, fit, "profession", prob)],
-            folded=[Part("Male against female, drawn", figures=genders)],
+            folded=[Part("Male against female, drawn", figures=each("genders"))],
         ),
     ]
-    if several:
+    if len(analysis.classifiers) > 1:
         frame, _ = contrasts_or_why_not(fit, prob)
         if frame is not None:
             parts.append(Part("The classifiers against each other", tables=[contrasts_table(frame, prob)]))
     if len(analysis.control):
         parts.append(Part("Control experiment", tables=[control_table(analysis.control)]))
     if len(analysis.earnings):
-        earnings = analysis.provenance["earnings"]
-        drawn = each(
-            "earnings",
-            lambda name, ax: sentiment_scatter.plot_earnings(analysis, earnings, ax=ax, classifier=name),
-            (7.0, 4.8),
-            "Median weekly earnings and mean sentiment of the professions that have earnings.",
-            "one point per profession with the interval of its mean; the correlations are in the table.",
-        )
         parts.append(
-            Part("Earnings and sentiment", figures=drawn, tables=[earnings_table(analysis.earnings)])
+            Part(
+                "Earnings and sentiment", figures=each("earnings"), tables=[earnings_table(analysis.earnings)]
+            )
         )
+    else:
+        for gallery in galleries:
+            gallery.leave_out("earnings")
     return parts
 
 
@@ -209,23 +188,15 @@ def _told_of_classifier(about: dict[str, Any]) -> str:
     return "; ".join(f"{k.replace('_', ' ')}: {v}" for k, v in shown.items()) or "nothing"
 
 
-def _trust(fit: BiasFit, doubts: list[str]) -> Part:
-    from bayesbias.figures import sentiment
-    from bayesbias.figures.style import size_ridges
-
+def _trust(fit: BiasFit, doubts: list[str], figures: Gallery) -> Part:
     problems = fit.diagnostics()["problems"]
     sentences = [as_sentence(text) for text in problems] or ["The chains agree and no transition diverged."]
     sentences += [convergence(fit), how_sampled(fit)]
     sentences += [f"Look again: {as_sentence(text, ' ').strip()}" for text in doubts]
-    predictive = as_picture(
-        "predictive",
-        lambda ax: sentiment.plot_sentiment_predictive(fit, ax=ax),
-        size_ridges(fit.table["classifier"].nunique()),
-        "The observed differences against tables that the fitted model would make: where the coloured curve leaves the "
-        "grey ones, the model misses something.",
-        "Densities of the observed differences per classifier over those of replicated tables.",
+    return Part(
+        sentences=sentences,
+        folded=[Part("Would the model make such data?", figures=figures.take("predictive"))],
     )
-    return Part(sentences=sentences, folded=[Part("Would the model make such data?", figures=[predictive])])
 
 
 def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> dict[str, Any]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import number_of, with_minus
 from bayesbias.findings.sentiment import verdict
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.report.columns import Cell, Table, interval_cell, number_cell, probability_cell, with_minus
+from bayesbias.report.columns import Cell, Table, interval_cell, number_cell, probability_cell
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
 

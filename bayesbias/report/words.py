@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
-from bayesbias.figures.style import size_ridges
+from bayesbias.basics.wording import interval_text, signed_text, with_minus
+from bayesbias.figures.words import plates
 from bayesbias.findings.words import convergence, finding, in_words, shortcomings, verdict
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.posterior import BiasFit
@@ -17,21 +17,18 @@ from bayesbias.report.columns import (
     Table,
     as_sentence,
     interval_cell,
-    interval_text,
     lower_first,
     number_cell,
     probability_cell,
     probability_text,
-    signed_text,
-    with_minus,
 )
 from bayesbias.report.parts import (
+    Gallery,
     Part,
-    Picture,
-    as_picture,
     how_sampled,
     last_of_path,
     look_again,
+    more_figures,
     not_trusted,
     reproduction,
 )
@@ -77,6 +74,9 @@ def of_fit(fit: BiasFit, prob: float, rope: float) -> dict[str, Any]:
             f"{name}: the table holds no two connections to hold against each other, only their mean distances."
         ]
     )
+    figures = Gallery(plates(fit, prob, rope, columns=1))
+    sections = _fit_sections(fit, frame, prob, rope, figures)
+    model, trust = model_part(fit, prob, "", figures.take("priors")), _trust_of_fit(fit, lacking, figures)
     return {
         "kicker": "Association in word vectors, pair by pair",
         "title": name,
@@ -88,9 +88,9 @@ def of_fit(fit: BiasFit, prob: float, rope: float) -> dict[str, Any]:
         "answer_tables": [],
         "sentences": sentences,
         "data": data_part(fit.table, fit.provenance.get("coverage", {})),
-        "sections": _fit_sections(fit, frame, prob, rope),
-        "models": [model_part(fit, prob, "")],
-        "trust": _trust_of_fit(fit, lacking),
+        "sections": [*sections, *more_figures(figures.rest())],
+        "models": [model],
+        "trust": trust,
         "again": _again(fit, prob, rope),
         "glossary": glossary_of(fit.table, fit.spec.outcome, prob, rope),
     }
@@ -133,97 +133,46 @@ def _facts(fit: BiasFit, frame: pd.DataFrame | None, prob: float) -> list[dict[s
     ]
 
 
-def _fit_sections(fit: BiasFit, frame: pd.DataFrame | None, prob: float, rope: float) -> list[Part]:
-    from bayesbias.figures.contrasts import plot_contrasts, size_contrasts
-    from bayesbias.figures.words import plot_connections, plot_words, size_connections, size_words
-
-    size = functools.partial(size_contrasts, fit, contrasts=None)
-    summary = fit.summary(prob)
-    means = "; ".join(
-        f"{r.connection} {r.mean:.3f} ({interval_text(r.hpdi_low, r.hpdi_high)})"
-        for r in summary.itertuples()
-    )
-    connections = as_picture(
-        "connections",
-        lambda ax: plot_connections(fit, prob, ax=ax),
-        size_connections(fit),
-        "Mean distance per connection, for new words like these. The nearer to 0, the nearer two words.",
-        f"Posterior mean and {prob:.0%} HPDI per connection: {means}.",
-    )
-    words = as_picture(
-        "words",
-        lambda ax: plot_words(fit, prob, ax=ax),
-        size_words(fit),
-        "Every pair as a small point, and over the pairs what the model makes of each protected word.",
-        f"One row per protected word with all {len(fit.table):,} pairs as points and the posterior mean and HPDI per "
-        "connection; the numbers are in the table of means per word.",
-    )
+def _fit_sections(
+    fit: BiasFit, frame: pd.DataFrame | None, prob: float, rope: float, figures: Gallery
+) -> list[Part]:
     by_word = _words_table(fit, frame, prob, rope)
     per_word = _means_per_word(fit, prob)
-    levels = Part("Mean distances per connection", figures=[connections], tables=[_summary_table(fit, prob)])
+    levels = Part(
+        "Mean distances per connection",
+        figures=figures.take("connections"),
+        tables=[_summary_table(fit, prob)],
+    )
     if frame is None:
         return [
             dataclasses.replace(
                 levels, folded=[Part("Mean distance of every protected word", tables=[per_word])]
             ),
-            Part("Every protected word", figures=[words]),
+            Part("Every protected word", figures=figures.take("words")),
         ]
     overall = frame[frame["level"] == "overall"]
-    told = "; ".join(
-        f"{with_minus(r.contrast)} {signed_text(r.mean)} ({interval_text(r.hpdi_low, r.hpdi_high, signed=True)})"
-        for r in overall[overall["estimand"] == "population"].itertuples()
-    )
-
-    def contrasts(level: str, caption: str, alt: str) -> Picture:
-        return as_picture(
-            "contrasts" if level == "overall" else f"contrasts-{level}",
-            lambda ax: plot_contrasts(fit, prob, rope, level, ax=ax),
-            size(level),
-            caption,
-            alt,
-        )
-
     first = Part(
         "The differences overall",
-        figures=[
-            contrasts(
-                "overall",
-                "Differences between connections. The grey band is the region of practical equivalence: a difference "
-                "inside it is too small to matter.",
-                f"Posterior mean and {prob:.0%} HPDI of each difference, for new words like these: {told}.",
-            )
-        ],
+        figures=figures.take("contrasts"),
         tables=[_contrast_table("t-overall", "Differences overall", overall, prob)],
     )
     of_classes = frame[frame["level"] == "class"]
     of_words = at_level(frame, "word")
     classes = Part(
         "Differences per class",
-        figures=[
-            contrasts(
-                "class",
-                "The same differences for each protected class.",
-                "Posterior mean and HPDI of each difference, per protected class; the numbers are in the table below.",
-            )
-        ],
+        figures=figures.take("contrasts_class"),
         tables=[_contrast_table("t-class", "Differences per protected class", of_classes, prob, "class")],
     )
     every = Part(
         "Differences per word, all of them",
-        figures=[
-            contrasts(
-                "word",
-                "The first difference for each protected word.",
-                "Posterior mean and HPDI of the first difference, per protected word; the numbers are in the tables.",
-            )
-        ],
+        figures=figures.take("contrasts_word"),
         tables=[_contrast_table("t-word", "All differences per protected word", of_words, prob, "word")],
     )
     return [
         first,
         Part(
             "Every protected word",
-            figures=[words],
+            figures=figures.take("words"),
             tables=[by_word] if by_word is not None else [],
             folded=[classes, every, Part("Mean distance of every protected word", tables=[per_word])],
         ),
@@ -326,9 +275,7 @@ def _means_per_word(fit: BiasFit, prob: float) -> Table:
     return Table("t-means", "Mean cosine distance of each protected word", head, rows, note)
 
 
-def _trust_of_fit(fit: BiasFit, lacking: Sequence[str]) -> Part:
-    from bayesbias.figures.predictive import plot_predictive
-
+def _trust_of_fit(fit: BiasFit, lacking: Sequence[str], figures: Gallery) -> Part:
     problems = fit.diagnostics()["problems"]
     sentences = [as_sentence(text) for text in problems] or ["The chains agree and no transition diverged."]
     sentences.append(convergence(fit))
@@ -336,15 +283,10 @@ def _trust_of_fit(fit: BiasFit, lacking: Sequence[str]) -> Part:
     sentences += [f"Look again: {lower_first(as_sentence(text))}" for text in lacking] or [
         "The residuals show nothing that pairs share and the model leaves out."
     ]
-    predictive = as_picture(
-        "predictive",
-        lambda ax: plot_predictive(fit, ax=ax),
-        size_ridges(len(present_connections(fit.table))),
-        "The observed distances against tables that the fitted model would make: where the coloured curve leaves "
-        "the grey ones, the model misses something.",
-        "Densities of the observed distances per connection over those of replicated tables.",
+    return Part(
+        sentences=sentences,
+        folded=[Part("Would the model make such data?", figures=figures.take("predictive"))],
     )
-    return Part(sentences=sentences, folded=[Part("Would the model make such data?", figures=[predictive])])
 
 
 def _again(fit: BiasFit, prob: float, rope: float) -> dict[str, Any]:

@@ -16,7 +16,7 @@ def write_comparison(found: Comparison, out: Path, prob: float, rope: float) -> 
     import tempfile
 
     from bayesbias.basics.files import whole_file
-    from bayesbias.figures.change import save_comparison_figures
+    from bayesbias.figures.saving import save_figures
 
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=out) as name:
@@ -33,7 +33,7 @@ def write_comparison(found: Comparison, out: Path, prob: float, rope: float) -> 
         with whole_file(files[-1]) as temporary:
             content = {key: item.construction.as_dict() for key, item in found.methods.items()}
             temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        files += save_comparison_figures(found, inner / "figures")
+        files += save_figures(found, inner / "figures")
         written = [path.relative_to(inner) for path in files]
         for path in written:
             (out / path).parent.mkdir(exist_ok=True)

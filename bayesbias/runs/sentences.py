@@ -48,7 +48,7 @@ def write_seat(result: SeatResult, out: Path) -> list[Path]:
 
 def _write_files(result: SeatResult, out: Path) -> list[Path]:
     from bayesbias.basics.files import whole_file
-    from bayesbias.figures.sentences import save_seat_figures
+    from bayesbias.figures.saving import save_figures
 
     files = [result.write_tsv(out / "results.tsv")]
     frames = {
@@ -74,7 +74,7 @@ def _write_files(result: SeatResult, out: Path) -> list[Path]:
         # An encoder may state whatever it likes of itself.
         text = json.dumps(result.provenance, indent=2, default=str) + "\n"
         temporary.write_text(text, encoding="utf-8")
-    return [*files, *save_seat_figures(result, out / "figures")]
+    return [*files, *save_figures(result, out / "figures")]
 
 
 def _joined(frame: Any) -> Any:

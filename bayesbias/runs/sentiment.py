@@ -73,7 +73,7 @@ def _write_files(
     import pandas as pd
 
     from bayesbias.basics.files import whole_file
-    from bayesbias.figures.sentiment import save_sentiment_figures
+    from bayesbias.figures.saving import save_figures
     from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS, contrasts_or_why_not
 
     frames = {
@@ -125,7 +125,4 @@ def _write_files(
         with whole_file(files[-1]) as temporary:
             temporary.write_text(text, encoding="utf-8")
     result = fit if fit is not None else analysis
-    return [
-        *files,
-        *save_sentiment_figures(result, out / "figures", prob=prob, earnings=analysis.provenance["earnings"]),
-    ]
+    return [*files, *save_figures(result, out / "figures", prob=prob)]

@@ -42,7 +42,7 @@ def write_run(result: BiasFit, table: PairTable, out: Path, prob: float, rope: f
 
 def _write_files(result: BiasFit, table: PairTable, out: Path, prob: float, rope: float) -> list[Path]:
     from bayesbias.basics.files import whole_file
-    from bayesbias.figures.words import save_figures
+    from bayesbias.figures.saving import save_figures
 
     files = [out / "pairs.csv", out / "fit.nc"]
     table.save(files[0])

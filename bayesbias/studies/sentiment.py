@@ -153,7 +153,7 @@ def published_analysis(
     clip : float
         See `sentiment_table`.
     prob : float in (0, 1)
-        Of the intervals of correlations.
+        Of the intervals of professions and of correlations.
     earnings : mapping, optional
         See `earnings_correlation`; by default those of the predictions' own list of occupations.
 
@@ -270,7 +270,7 @@ def analysis_of_table(
         "earnings": {str(k): float(v) for k, v in earnings.items() if k in set(table["profession"])},
     }
     return SentimentAnalysis(
-        table, tests, profession_sentiment(table), noun_pair_differences(table), top_bottom(table, n), control,
+        table, tests, profession_sentiment(table, prob=prob), noun_pair_differences(table), top_bottom(table, n), control,
         correlations, tuple(said), about,
     )  # fmt: skip
 

@@ -110,28 +110,35 @@ def paired_test(
     return _nullable_frame(rows, columns)
 
 
-def profession_sentiment(table: pd.DataFrame) -> pd.DataFrame:
+def profession_sentiment(table: pd.DataFrame, *, prob: float = 0.95) -> pd.DataFrame:
     """Rank the professions by their mean sentiment, and compare male with female for each.
 
     Parameters
     ----------
     table : DataFrame
         From `sentiment_table`.
+    prob : float in (0, 1)
+        Of the confidence interval of the sentiment.
 
     Returns
     -------
     pandas.DataFrame
         From the highest to the lowest for each classifier: ``classifier, profession, category, sentiment``
-        (mean over both genders)``, p_male, p_female, difference, t, df, p_value`` (paired t-test over the
-        noun pairs, as in `paired_test`)``, rank`` (1 for the highest; those that tie share the best)``,
-        tied`` (how many professions have this sentiment, itself included).
+        (mean over both genders)``, low, high`` (its interval over noun pairs, after what these have in common is
+        taken out; missing (NA) where there is one noun pair)``, p_male, p_female, difference, t, df, p_value``
+        (paired t-test over the noun pairs, as in `paired_test`)``, rank`` (1 for the highest; those that tie
+        share the best)``, tied`` (how many professions have this sentiment, itself included).
 
     Notes
     -----
-    Source: sections 4.1 and 4.2, table 2. Professions tie where a classifier does not know their words.
+    Source: sections 4.1 and 4.2, table 2. Professions tie where a classifier does not know their words. Intervals are
+    those of Morey (2008, Tutorials in Quantitative Methods for Psychology 4, 61-64), within 0 and 1: they say how well
+    professions can be told apart with these nouns.
     """
+    checks.probability(prob)
     out = _tests_by_group(table, ["profession", "category"])
     out = out.assign(sentiment=(out["p_male"] + out["p_female"]) / 2)
+    out = out.merge(_intervals(table, prob), on=["classifier", "profession"], how="left")
     frames = []
     import pandas as pd
 
@@ -143,8 +150,8 @@ def profession_sentiment(table: pd.DataFrame) -> pd.DataFrame:
         first = np.array([int(np.flatnonzero(group == g)[0]) + 1 for g in group])
         frames.append(part.assign(rank=first, tied=np.bincount(group)[group]))
     columns = [
-        "classifier", "profession", "category", "sentiment", "p_male", "p_female", "difference", "t", "df", "p_value",
-        "rank", "tied",
+        "classifier", "profession", "category", "sentiment", "low", "high", "p_male", "p_female", "difference", "t", "df",
+        "p_value", "rank", "tied",
     ]  # fmt: skip
     return pd.concat(frames, ignore_index=True)[columns]
 
@@ -284,6 +291,33 @@ def earnings_correlation(
             p = _two_sided(r * math.sqrt((n - 2) / (1 - r * r)), n - 2)
             rows.append((name, method, r, low, high, float(prob), p, n))
     return pd.DataFrame(rows, columns=["classifier", "method", "r", "low", "high", "prob", "p_value", "n"])
+
+
+def _intervals(table: pd.DataFrame, prob: float) -> pd.DataFrame:
+    """Compute a confidence interval of the sentiment of each profession (Morey 2008)."""
+    import pandas as pd
+    from scipy.special import stdtrit
+
+    frames = []
+    for name, part in table.groupby("classifier", sort=False, observed=True):
+        sentiment = (part["p_male"] + part["p_female"]) / 2
+        common = sentiment.groupby(part["noun_pair"], observed=True).transform("mean")
+        groups = (sentiment - common + sentiment.mean()).groupby(
+            part["profession"], sort=False, observed=True
+        )
+        k, n = groups.ngroups, groups.size()
+        spread = groups.std(ddof=1) * math.sqrt(k / (k - 1) if k > 1 else 1.0)
+        half = spread / np.sqrt(n) * stdtrit(n - 1, 0.5 + prob / 2)
+        mean = sentiment.groupby(part["profession"], sort=False, observed=True).mean()
+        ends = {"low": (mean - half).clip(lower=0.0), "high": (mean + half).clip(upper=1.0)}
+        frames.append(
+            pd.DataFrame(ends)
+            .astype("Float64")
+            .rename_axis("profession")
+            .reset_index()
+            .assign(classifier=name)
+        )
+    return pd.concat(frames, ignore_index=True)
 
 
 def _tests_by_group(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:

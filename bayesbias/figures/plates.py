@@ -1,0 +1,79 @@
+"""A figure as a value: what draws it, how large it is, and what is said of it.
+
+Each room of figures lists its own: `plates` of a result. They are drawn alone (`plot_*`), saved (`save_figures`) and
+put on the page of a report, so that a new figure is made in one place.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.basics.face import public_in
+from bayesbias.figures.style import SETTINGS, no_glyph_warnings, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["Plate"]
+
+
+@public_in("bayesbias.figures")
+@dataclass(frozen=True)
+class Plate:
+    """One figure of a result, not yet drawn.
+
+    Attributes
+    ----------
+    name : str
+        Of its file, without an ending, and of its place on a page.
+    draw : callable
+        Takes an empty matplotlib Figure and fills it.
+    size : (float, float)
+        Inches.
+    caption : str
+        What is to be seen, in a sentence or two.
+    alt : str
+        What it shows, for those who do not see it.
+    """
+
+    name: str
+    draw: Callable[[Figure], object]
+    size: tuple[float, float]
+    caption: str
+    alt: str
+
+    @styled
+    def figure(self) -> Figure:
+        """Return the figure, drawn and laid out, so that each format has the same places."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=self.size, layout="constrained")
+        self.draw(figure)
+        engine = figure.get_layout_engine()
+        assert engine is not None
+        with no_glyph_warnings():
+            for _ in range(2):  # labels may take less room once the Axes have moved
+                engine.execute(figure)
+        figure.set_layout_engine("none")
+        return figure
+
+
+def on_axes(plot: Callable[..., Axes], data: Any, **settings: Any) -> Callable[[Figure], Axes]:
+    """Return what draws with a `plot_*` function on the only Axes of a figure."""
+    return lambda figure: plot(data, **settings, ax=figure.subplots())
+
+
+def rendered(figure: Figure, kind: str) -> bytes:
+    """Return the bytes of a figure: the same for the same figure, on any day."""
+    import matplotlib as mpl
+
+    settings: Any = {**SETTINGS, "svg.fonttype": "none", "svg.hashsalt": "bayesbias", "pdf.fonttype": 42}
+    undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+    buffer = io.BytesIO()
+    with mpl.rc_context(settings), no_glyph_warnings():
+        figure.savefig(buffer, format=kind, dpi=200, facecolor="white", metadata=undated[kind])
+    return buffer.getvalue()
