@@ -40,7 +40,7 @@ from .models.spec import ModelSpec as ModelSpec
 from .models.loading import load_model as load_model
 from .inference.fitting import fit as fit
 from .inference.posterior import BiasFit as BiasFit
-from .inference.saving import load_fit as load_fit
+from .inference.fitting import load_fit as load_fit
 from .inference.prediction import compare_models as compare_models
 from .scores.association import weat as weat
 from .scores.averages import mac as mac

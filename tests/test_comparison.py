@@ -23,7 +23,7 @@ from bayesbias.figures.saving import save_figures
 from bayesbias.inference.verdicts import change_verdict, gap_verdict
 from bayesbias.studies.change import compare
 from bayesbias.studies.comparison import Comparison, load_comparison
-from bayesbias.studies.construction import find_construction
+from bayesbias.studies.construction import control_changes, find_construction
 from bayesbias.tables.change import common_pairs, join_pairs
 
 SMALL: dict[str, Any] = {"draws": 1000, "tune": 500, "chains": 2, "seed": 1}
@@ -94,6 +94,59 @@ def test_verdicts_are_cut_at_the_rope_and_at_zero():
     assert gap_verdict(-0.1, 0.1, contrast="human - neutral") == "no evidence of a gap"
     with pytest.raises(InputError, match="rope: must be a finite number above 0"):
         change_verdict(0, 1, rope=0)
+
+
+# -- draws ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("which", "arguments"),
+    [
+        ("changes", {}),
+        ("changes", {"method": "weak", "estimand": "these_words"}),
+        ("contrasts", {}),
+        ("contrasts", {"method": "same", "estimand": "population", "prob": 0.5}),
+        ("between_methods", {}),
+        ("between_methods", {"estimand": "these_words"}),
+    ],
+)
+def test_the_draws_behind_every_row(found, which, arguments):
+    draws, frame = found.draws_of(which, **arguments), getattr(found, which)(**arguments)
+    assert dict(draws.sizes) == {"chain": 2, "draw": 1000, "row": len(frame)}
+    labels = list(draws.coords)
+    assert labels == list(frame.columns[: len(labels)])
+    assert len(labels) == (3 if which == "between_methods" else 5)
+    for column in labels:
+        assert draws[column].to_numpy().tolist() == frame[column].tolist()
+    flat = draws.to_numpy().reshape(-1, len(frame))
+    np.testing.assert_allclose(flat.mean(axis=0), frame["mean"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose((flat < 0).mean(axis=0), frame["p_below_zero"], rtol=0, atol=1e-12)
+    moving = np.ptp(flat, axis=0) > 0
+    inside = (flat >= frame["hpdi_low"].to_numpy()) & (flat <= frame["hpdi_high"].to_numpy())
+    np.testing.assert_allclose(inside.mean(axis=0)[moving], arguments.get("prob", 0.89), rtol=0, atol=0.001)
+
+
+def test_methods_are_told_apart_by_the_table_of_neighbours(found):
+    ranking, between = found.ranking(), found.between_methods()
+    assert between["method"].tolist() == ranking["method"].tolist()[:-1]
+    assert between["next"].tolist() == ranking["method"].tolist()[1:]
+    assert between["p_nearer_zero"].tolist() == ranking["p_nearer_zero_than_next"].tolist()[:-1]
+    assert between["verdict"].tolist() == ranking["verdict_next"].tolist()[:-1]
+    assert ranking[["p_nearer_zero_than_next", "verdict_next"]].iloc[-1].isna().all()
+
+
+def test_what_control_words_moved_is_one_table(found):
+    pairs = found.methods["weak"].pairs
+    frame = control_changes(pairs).set_index("controls")
+    assert list(frame.index) == ["all", "human", "neutral"]
+    for name, row in frame.iterrows():
+        mine = pairs[pairs["connection"].isin(["human", "neutral"] if name == "all" else [name])]
+        assert row["n_pairs"] == len(mine)
+        assert row["rms_change"] == pytest.approx(np.sqrt((mine["change"] ** 2).mean()), abs=1e-15)
+        worst = mine.loc[mine["change"].abs().idxmax()]
+        assert (row["max_change"], row["attribute"]) == (worst["change"], worst["attribute"])
+    assert found.methods["weak"].control_rms == frame.loc["all", "rms_change"]
+    assert control_changes(pairs[pairs["connection"] == "associated"]).empty
 
 
 # -- joining ---------------------------------------------------------------------------------------

@@ -171,6 +171,51 @@ def test_no_private_name_crosses_a_file(room):
             assert not set(private) - {"__version__"}, f"{room}:{node.lineno}: {private}"
 
 
+# What the standard library offers under no other name.
+FOREIGN = {"os._exit", "slot._processes"}
+
+
+def defined_names(module: ast.Module) -> set[str]:
+    """Return what a file defines: functions, classes, fields, variables, and attributes set on self."""
+    names = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and ast.unparse(node.value) in ("self", "cls")
+        ):
+            names.add(node.attr)
+    return names
+
+
+def foreign_privates(module: ast.Module) -> set[str]:
+    """Return the private attributes that a file asks of what it does not define itself."""
+    own = defined_names(module)
+    return {
+        ast.unparse(node)
+        for node in ast.walk(module)
+        if isinstance(node, ast.Attribute)
+        and re.fullmatch(r"_[^_].*", node.attr)
+        and ast.unparse(node.value) not in ("self", "cls")
+        and node.attr not in own
+    }
+
+
+@pytest.mark.parametrize("room", [*rooms(), "__init__"])
+def test_no_private_attribute_of_another_file_is_used(room):
+    assert foreign_privates(tree(room)) <= FOREIGN
+
+
+def test_a_private_attribute_of_another_file_would_be_seen():
+    assert foreign_privates(ast.parse("class A:\n    _x: int\nA()._x; fit._levels('all'); self._y")) == {
+        "fit._levels"
+    }
+
+
 @pytest.mark.parametrize("package", sorted(ALLOWED))
 def test_few_rooms_speak_to_each_big_library(package):
     users = {room for room in rooms() if package in imports(room)[1]}

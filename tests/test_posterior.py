@@ -17,12 +17,11 @@ from test_collapsed import grid
 
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.findings.words import finding, in_words
-from bayesbias.inference.diagnostics import describe_draws
+from bayesbias.inference.diagnostics import describe_draws, shortest_interval
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
-from bayesbias.inference.fitting import fit
+from bayesbias.inference.fitting import fit, load_fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.prediction import compare_models, loo
-from bayesbias.inference.saving import load_fit
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.tables.distances import distance_table
 from bayesbias.words.pairing import CONNECTIONS
@@ -280,6 +279,78 @@ def test_hpdi_is_the_shortest_interval_not_the_central_one(prob):
     assert row.hpdi_high < np.quantile(x, 0.5 + prob / 2)
 
 
+@pytest.mark.parametrize("prob", [0.01, 0.5, 0.89, 0.999])
+def test_the_shortest_interval_is_that_of_arviz_to_the_last_digit(prob):
+    import arviz as az
+
+    rng = np.random.default_rng(3)
+    x = np.stack([rng.normal(size=(2, 203)), rng.exponential(size=(2, 203)), np.ones((2, 203))], axis=-1)
+    expected = az.hdi(xr.Dataset({"x": (("chain", "draw", "row"), x)}), prob=prob)["x"].to_numpy()
+    assert np.array_equal(np.stack(shortest_interval(x.reshape(-1, 3), prob), axis=-1), expected)
+    assert shortest_interval(x[..., 0].ravel(), prob) == tuple(expected[0])
+
+
+TABLES = [
+    ("summary", {}),
+    ("summary", {"estimand": "these_words", "prob": 0.5}),
+    ("words", {}),
+    ("means", {"level": "class"}),
+    ("means", {"level": "word", "estimand": "these_words"}),
+    ("contrasts", {}),
+    ("contrasts", {"level": "word", "estimand": "these_words", "rope": 0.1}),
+    ("shares", {}),
+    ("shares", {"group": "human"}),
+    ("parameters", {}),
+]
+
+
+@pytest.mark.parametrize(("table", "arguments"), TABLES, ids=lambda x: str(x))
+def test_the_draws_behind_every_row_of_every_table(crossed, table, arguments):
+    draws, frame = crossed.draws_of(table, **arguments), getattr(crossed, table)(**arguments)
+    assert draws.dims == ("chain", "draw", "row")
+    assert dict(draws.sizes) == {"chain": 2, "draw": 200, "row": len(frame)}
+    assert draws.name == table
+    texts = [column for column in frame.columns if frame[column].dtype.kind not in "fiub"]
+    assert list(draws.coords) == texts
+    for column in texts:
+        assert draws[column].to_numpy().tolist() == frame[column].tolist()
+    flat = draws.to_numpy().reshape(-1, len(frame))
+    np.testing.assert_allclose(flat.mean(axis=0), frame["mean"], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(flat.std(axis=0, ddof=1), frame["sd"], rtol=0, atol=1e-12)
+    ends = [brute_hpdi(values, arguments.get("prob", PROB)) for values in flat.T]
+    np.testing.assert_allclose(ends, frame[["hpdi_low", "hpdi_high"]], rtol=0, atol=1e-12)
+
+
+def test_rows_of_draws_are_chosen_by_their_labels(crossed):
+    draws = crossed.draws_of("contrasts")
+    own = draws[..., (draws["level"] == "word") & (draws["name"] == "b1")]
+    frame = crossed.contrasts()
+    mine = frame[(frame["level"] == "word") & (frame["name"] == "b1")]
+    assert own["contrast"].to_numpy().tolist() == mine["contrast"].tolist()
+    np.testing.assert_allclose(own.mean(["chain", "draw"]), mine["mean"], rtol=0, atol=1e-12)
+
+
+def test_no_draws_of_what_is_no_table(crossed):
+    with pytest.raises(
+        InputError, match=r"unknown table of draws; found: 'contrast'.*did you mean 'contrasts'"
+    ):
+        crossed.draws_of("contrast")
+    with pytest.raises(InputError, match=r"unknown argument; found: 'levels'.*did you mean 'level'"):
+        crossed.draws_of("contrasts", levels="word")
+    with pytest.raises(InputError, match="unknown level"):
+        crossed.draws_of("contrasts", level="sentence")
+    with pytest.raises(InputError, match="unknown estimand"):
+        crossed.draws_of("summary", estimand="both")
+
+
+def test_what_is_kept_is_made_once_and_not_copied_to_another_tree(crossed):
+    asked = []
+    first = crossed.kept("a key of the test", lambda: asked.append(1) or "value")
+    assert (first, crossed.kept("a key of the test", lambda: asked.append(1))) == ("value", "value")
+    assert asked == [1]
+    assert dataclasses.replace(crossed).kept("a key of the test", lambda: "anew") == "anew"
+
+
 def test_effective_draws_and_r_hat_of_known_chains():
     rng = np.random.default_rng(4)
     independent = rng.normal(size=(4, 1000, 1))
@@ -450,7 +521,7 @@ def test_the_finding_follows_the_draws(good, shift, spread, said):
 
     made = edited(good, co=set_to, m=level)
     # Draws made by hand never moved in most entries; what is asked here is the wording alone.
-    made._cache["diagnostics"] = {"ok": True, "problems": []}
+    made.kept("diagnostics", lambda: {"ok": True, "problems": []})
     sentence = finding(made)
     assert f"the stereotypes of a word's own class are {said} the stereotypes of other classes" in sentence
     assert f"({shift:+.3f} in cosine distance" in sentence.replace("-0.000", "+0.000")

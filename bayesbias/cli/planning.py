@@ -36,7 +36,7 @@ def _whole_numbers(
 def _scenario(
     fit: str | None, words: tuple[int, ...] | None, attributes: tuple[int, ...] | None, **controls: Any
 ) -> Scenario:
-    from bayesbias.inference.saving import load_fit
+    from bayesbias.inference.fitting import load_fit
     from bayesbias.simulation.scenario import Scenario, scenario_from_fit
 
     scenario = scenario_from_fit(load_fit(fit)) if fit else Scenario()

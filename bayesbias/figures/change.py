@@ -284,7 +284,7 @@ def _size_ranking(comparison: Comparison) -> tuple[float, float]:
 
 
 def _method(comparison: Comparison, method: str | None) -> str:
-    return comparison._names(method)[0]
+    return comparison.chosen_methods(method)[0]
 
 
 def _warning(comparison: Comparison, name: str) -> str:

@@ -12,6 +12,7 @@ from bayesbias.figures.outcomes import need_columns, table_name_of
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import ridge_axis
 from bayesbias.figures.style import FAINT, INK, axes_or_new, size_ridges, styled
+from bayesbias.inference.contrasts import chosen_rows, keys_of_rows, level_draws
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
@@ -149,21 +150,11 @@ def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:
 
 def _prior_means(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict[str, np.ndarray]:
     """Draw the mean distance per connection, as `BiasFit.summary` defines it, from the prior."""
-    import xarray as xr
-
     design = Design.of(spec, frame)
-    drawn = design.prior_draws(_PRIOR_DRAWS, seed)
-    variables = {
-        name: (
-            ("chain", "draw", *parameter.dims),
-            drawn[name].reshape((1, _PRIOR_DRAWS, *design.shape(name))),
-        )
-        for name, parameter in spec.parameters.items()
-    }
-    # A posterior that is the prior: the estimand is then computed by the very code that reports it.
-    prior = BiasFit(xr.DataTree.from_dict({"posterior": xr.Dataset(variables)}), frame, spec, {})
-    keys, draws = prior._levels("population")
-    return {name: draws[0, :, i] for i, (level, _, name) in enumerate(keys) if level == "overall"}
+    draws = level_draws(design, frame, design.prior_draws(_PRIOR_DRAWS, seed), "population")
+    overall = chosen_rows(draws, level="overall")
+    names = [name for (name,) in keys_of_rows(overall, "connection")]
+    return dict(zip(names, overall.to_numpy()[0].T, strict=True))
 
 
 def _percent(share: float) -> str:

@@ -1,4 +1,4 @@
-"""Fit a model to a table.
+"""Fit a model to a table, or read a fit from its file.
 
 `fit` takes the quickest exact way: normal models on (nearly) complete grids are reduced to their
 scales (`bayesbias.inference.collapsed`) and sampled there; anything else is sampled pair by pair through the
@@ -22,6 +22,7 @@ from bayesbias.inference.graph import pymc_model, sample_pairwise
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.prediction import with_pointwise
 from bayesbias.inference.sampling import sample_collapsed
+from bayesbias.inference.saving import read_fit
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     import pymc as pm
     import xarray as xr
 
-__all__ = ["build", "fit"]
+__all__ = ["build", "fit", "load_fit"]
 
 SAMPLERS = ("auto", "collapsed", "pairwise")
 # Above this many pointwise values (200 MB) they are left out of the tree; `loo` makes them when asked.
@@ -218,3 +219,16 @@ def _provenance_of(
     }
     out["versions"]["python"] = platform.python_version()
     return out
+
+
+def load_fit(path: str | os.PathLike[str]) -> BiasFit:
+    """Read a fit that `BiasFit.save` wrote.
+
+    Raises
+    ------
+    InputError
+        Where the file is missing, cut short, or no bayesbias fit.
+    """
+    tree, table, spec, provenance, pointwise = read_fit(path)
+    result = BiasFit(tree=tree, table=table, spec=spec, provenance=provenance)
+    return with_pointwise(result) if pointwise else result

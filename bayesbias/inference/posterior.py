@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import itertools
-import json
+import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +15,11 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.face import public_in
-from bayesbias.basics.files import whole_file
-from bayesbias.inference.diagnostics import (
-    MAX_R_HAT,
-    MIN_DRAWS_PER_CHAIN,
-    MIN_ESS_PER_CHAIN,
-    describe_draws,
-    quiet_about_few_draws,
-)
-from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PROB, ROPE, level_means
-from bayesbias.models.design import Design, labels_of
+from bayesbias.inference import contrasts
+from bayesbias.inference.diagnostics import diagnose
+from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE
+from bayesbias.inference.saving import write_fit
+from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -35,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["BiasFit"]
 
 _MOST_LINES = 5  # of results in a repr
-FIT_FORMAT = 1  # of the netCDF file
 
 
 @public_in("bayesbias")
@@ -60,14 +53,21 @@ class BiasFit:
     spec: ModelSpec
     provenance: Mapping[str, Any]
     # Not part of what the fit is: a copy with another tree starts with none.
-    _cache: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)
+    _kept: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)
 
     @property
     def design(self) -> Design:
         """The index arrays of the model on the table."""
-        if "design" not in self._cache:
-            self._cache["design"] = Design.of(self.spec, self.table)
-        return self._cache["design"]
+        return self.kept("design", lambda: Design.of(self.spec, self.table))
+
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what `make` gives, made once for each key and kept for as long as the fit lives.
+
+        For what is asked again and again, such as a LOO; it is no part of the fit, and no file holds it.
+        """
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
 
     def draws(self) -> dict[str, np.ndarray]:
         """Return all posterior draws, chains joined.
@@ -111,8 +111,8 @@ class BiasFit:
         """
         frame = self.means("word", prob, estimand).drop(columns=["level", "n_pairs"])
         frame = frame.rename(columns={"name": "protected_word"})
-        classes = self.table.drop_duplicates("protected_word").set_index("protected_word")["protected_class"]
-        frame.insert(1, "protected_class", [str(classes[word]) for word in frame["protected_word"]])
+        classes = contrasts.labels_by(self.table, "protected_word", "protected_class")
+        frame.insert(1, "protected_class", [classes[word] for word in frame["protected_word"]])
         return frame
 
     def means(self, level: str, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
@@ -132,29 +132,14 @@ class BiasFit:
             ``level, name, connection, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat, n_pairs``;
             the third column has the name of what the model gives results for.
         """
-        self._check_level(level)
-        kept = ("means", level, estimand, prob)
-        if kept in self._cache:
-            return self._cache[kept].copy()
-        results = self.spec.results
-        keys, draws = self._levels(estimand)
-        rows = [i for i, (own, _, _) in enumerate(keys) if own == level]
-        frame = describe_draws(draws[..., rows], prob)
-        names = [keys[i][1] for i in rows]
-        groups = [keys[i][2] for i in rows]
-        for place, (column, values) in enumerate(
-            {"level": level, "name": names, results.group: groups, "estimand": estimand}.items()
-        ):
-            frame.insert(place, column, values)
-        columns = [results.group] if level == "overall" else [results.levels[level].by, results.group]
-        counts = self.table.groupby(columns, observed=True, sort=False).size()
-        found = {tuple(map(str, np.atleast_1d(np.array(key, dtype=object)))): n for key, n in counts.items()}
-        frame["n_pairs"] = [
-            int(found[(group,) if level == "overall" else (name, group)])
-            for name, group in zip(names, groups, strict=True)
-        ]
-        self._cache[kept] = frame
-        return frame.copy()
+        return self.kept(
+            ("means", level, estimand, prob), lambda: self._means_with_counts(level, prob, estimand)
+        ).copy()
+
+    def _means_with_counts(self, level: str, prob: float, estimand: str) -> pd.DataFrame:
+        frame = contrasts.described(self._means_at(level, estimand), prob)
+        frame["n_pairs"] = contrasts.rows_per_label(self.table, self.spec.results, level, frame)
+        return frame
 
     def shares(self, prob: float = PROB, group: str | None = None) -> pd.DataFrame:
         """Shares of the variance around the means: what the pairs have in common, and what is left.
@@ -179,41 +164,7 @@ class BiasFit:
         FitError
             For a model with Student-t noise, which need not have a variance.
         """
-        sources, draws = self._shares(group)
-        frame = describe_draws(draws, prob)
-        frame.insert(0, "source", sources)
-        return frame
-
-    def _shares(self, group: str | None) -> tuple[list[str], np.ndarray]:
-        """Return sources of variance, and draws of their shares, shape (chain, draw, source)."""
-        if self.spec.likelihood != "Normal":
-            raise FitError(f"shares of variance need normal noise, and {self.spec.label} has another")
-        labels, codes = labels_of(self.table[self.spec.results.group], self.spec.results.group)
-        if group is not None:
-            checks.choice(group, labels, str(self.spec.results.group).replace("_", " "))
-        rows = np.ones(len(codes), dtype=bool) if group is None else codes == labels.index(group)
-        design, draws = self.design, self.draws()
-
-        def variance(value: float | str, entries: np.ndarray) -> np.ndarray:
-            if not isinstance(value, str):
-                return np.array([value**2])
-            flat = draws[value].reshape(len(draws[value]), -1)
-            used, counts = np.unique(entries, return_counts=True)
-            return (flat[:, used] ** 2) @ (counts / counts.sum())
-
-        found: dict[str, Any] = {}
-        for name in self.spec.location_parameters():
-            if not self.spec.is_random(name):
-                continue
-            dims = [dim for dim in self.spec.parameters[name].dims if dim not in self.spec.results.fixed]
-            source = " x ".join(sorted(dims)) or name
-            entries = design.parent[name, "sigma"][design.index[name][rows]]
-            found[source] = found.get(source, 0) + variance(self.spec.parameters[name].args["sigma"], entries)
-        sigma = self.spec.noise["sigma"]
-        found["residual"] = variance(sigma, design.index[sigma][rows] if isinstance(sigma, str) else rows)
-        parts = np.stack(np.broadcast_arrays(*found.values()), axis=-1)
-        chains = self.tree["posterior"].sizes["chain"]
-        return list(found), (parts / parts.sum(axis=-1, keepdims=True)).reshape(chains, -1, len(found))
+        return contrasts.described(self.draws_of("shares", group=group), prob)
 
     def contrasts(
         self,
@@ -246,52 +197,24 @@ class BiasFit:
         import pandas as pd
 
         checks.positive(rope, "rope")
-        if level is not None:
-            self._check_level(level)
         frames = [
-            frame
-            for which in (ESTIMANDS if estimand is None else (estimand,))
-            for own in (("overall", *self.spec.results.levels) if level is None else (level,))
-            if (frame := self._contrasts_at(own, which, prob, rope)) is not None
-        ]
-        if not frames:
-            group = self.spec.results.group
-            hint = (
-                ""
-                if group == "connection"
-                else "; see means() and summary(), and for sentiment sentiment_in_words()"
+            self.kept(
+                ("contrasts", own, which, prob, rope),
+                functools.partial(self._contrasts_described, own, which, prob, rope),
             )
-            raise FitError(f"the table holds no two {group}s that are contrasted with each other{hint}")
+            for own, which in self._blocks(level, estimand)
+        ]
+        frames = [frame for frame in frames if frame is not None]
+        if not frames:
+            raise contrasts.no_contrasts(self.spec)
         # A copy, since concat hands on the memory of a single frame.
         return pd.concat(frames, ignore_index=True).copy()
 
-    def _contrasts_at(self, level: str, estimand: str, prob: float, rope: float) -> pd.DataFrame | None:
-        """Return the contrasts of one level; kept, since every table, figure and sentence asks for them again."""
-        key = ("contrasts", level, estimand, prob, rope)
-        if key in self._cache:
-            return self._cache[key]
-        keys, draws = self._levels(estimand)
-        at = {key: i for i, key in enumerate(keys)}
-        names, diffs = [], []
-        for name in dict.fromkeys(name for own, name, _ in keys if own == level):
-            for a, b in self._contrasted():
-                if (level, name, a) in at and (level, name, b) in at:
-                    names.append((name, f"{a} - {b}"))
-                    diffs.append(draws[..., at[level, name, a]] - draws[..., at[level, name, b]])
-        frame = None
-        if names:
-            stacked = np.stack(diffs, axis=-1)
-            frame = describe_draws(stacked, prob)
-            frame.insert(0, "level", level)
-            frame.insert(1, "name", [name for name, _ in names])
-            frame.insert(2, "contrast", [contrast for _, contrast in names])
-            frame.insert(3, "estimand", estimand)
-            flat = stacked.reshape(-1, stacked.shape[-1])
-            frame["p_below_zero"] = (flat < 0).mean(axis=0)
-            frame["p_in_rope"] = (np.abs(flat) < rope).mean(axis=0)
-            frame["rope"] = rope
-        self._cache[key] = frame
-        return frame
+    def _contrasts_described(
+        self, level: str, estimand: str, prob: float, rope: float
+    ) -> pd.DataFrame | None:
+        draws = self._contrasts_at(level, estimand)
+        return contrasts.described_with_rope(draws, prob, rope) if draws.sizes["row"] else None
 
     def parameters(self, prob: float = PROB) -> pd.DataFrame:
         """Every parameter of the model but the per-attribute ones.
@@ -302,19 +225,72 @@ class BiasFit:
             ``name, index, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat``; `index` joins the labels of
             an entry by ``", "`` and is empty for a single number.
         """
-        names, columns = [], []
-        for name, parameter in self.spec.parameters.items():
-            if "attribute" in parameter.dims:
-                continue
-            values = self.tree["posterior"][name].transpose("chain", "draw", ...).to_numpy()
-            labels = [self.design.coords[dim] for dim in parameter.dims]
-            for entry in np.ndindex(values.shape[2:]):
-                names.append((name, ", ".join(labels[k][i] for k, i in enumerate(entry))))
-                columns.append(values[(slice(None), slice(None), *entry)])
-        frame = describe_draws(np.stack(columns, axis=-1), prob)
-        frame.insert(0, "name", [name for name, _ in names])
-        frame.insert(1, "index", [label for _, label in names])
-        return frame
+        return contrasts.described(self.draws_of("parameters"), prob)
+
+    def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
+        """Return the draws behind every row of a table of results.
+
+        Parameters
+        ----------
+        table : {"summary", "words", "means", "contrasts", "shares", "parameters"}
+            The method that gives the table.
+        **arguments
+            As of that method; `prob` and `rope` change no draw.
+
+        Returns
+        -------
+        xarray.DataArray
+            Dimensions ``chain, draw, row``, rows in the order of the table; the coordinates of `row` are the
+            columns that label them (such as ``level, name, contrast, estimand``).
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> result = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False)
+        >>> draws = result.draws_of("contrasts", level="overall", estimand="population")
+        >>> draws.dims, draws.sizes["row"], str(draws["contrast"].values[0])
+        (('chain', 'draw', 'row'), 5, 'associated - different')
+        >>> frame = result.contrasts(level="overall", estimand="population")
+        >>> bool(abs(draws.mean(["chain", "draw"]).values - frame["mean"]).max() < 1e-12)
+        True
+        """
+        makers: dict[str, Callable[..., xr.DataArray]] = {
+            "summary": self._summary_draws,
+            "words": self._words_draws,
+            "means": self._means_at,
+            "contrasts": self._contrasts_draws,
+            "shares": self._shares_draws,
+            "parameters": self._parameters_draws,
+        }
+        return contrasts.draws_with(self, makers, table, arguments)
+
+    def _summary_draws(self, estimand: str) -> xr.DataArray:
+        return contrasts.relabelled(self._means_at("overall", estimand), level=None, name=None)
+
+    def _words_draws(self, estimand: str) -> xr.DataArray:
+        draws = self._means_at("word", estimand)
+        words = [word for (word,) in contrasts.keys_of_rows(draws, "name")]
+        classes = contrasts.labels_by(self.table, "protected_word", "protected_class")
+        return contrasts.relabelled(
+            draws,
+            protected_word=words,
+            protected_class=[classes[word] for word in words],
+            level=None,
+            name=None,
+        )
+
+    def _contrasts_draws(self, level: str | None, estimand: str | None) -> xr.DataArray:
+        parts = [self._contrasts_at(own, which) for own, which in self._blocks(level, estimand)]
+        if not any(part.sizes["row"] for part in parts):
+            raise contrasts.no_contrasts(self.spec)
+        return contrasts.joined_rows(parts)
+
+    def _shares_draws(self, group: str | None) -> xr.DataArray:
+        contrasts.check_normal_noise(self.spec)
+        return contrasts.share_draws(self.design, self.table, self.draws(), self._chains, group)
+
+    def _parameters_draws(self) -> xr.DataArray:
+        return contrasts.parameter_draws(self.design, self.tree["posterior"].to_dataset())
 
     def diagnostics(self) -> dict[str, Any]:
         """Say whether the sampler can be believed.
@@ -327,95 +303,22 @@ class BiasFit:
             chains or draws for one), ``ok``, and ``problems``: a list of sentences, empty where all
             is well.
         """
-        if "diagnostics" in self._cache:
-            return copy.deepcopy(self._cache["diagnostics"])
-        import arviz as az
+        return copy.deepcopy(self.kept("diagnostics", self._diagnose))
 
+    def _diagnose(self) -> dict[str, Any]:
         posterior = self.tree["posterior"].to_dataset()
         if self.provenance.get("sampler", {}).get("method") == "collapsed":
             # Attribute effects, most of all numbers, are drawn exactly given the scales: they mix as those do.
             posterior = posterior[[n for n, p in self.spec.parameters.items() if "attribute" not in p.dims]]
         stats = self.tree["sample_stats"]
-        divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
-        with quiet_about_few_draws():
-            r_hat = {str(k): v.to_numpy() for k, v in az.rhat(posterior).data_vars.items()}
-            ess = {str(k): v.to_numpy() for k, v in az.ess(posterior, method="bulk").data_vars.items()}
-        chains, per_chain = posterior.sizes["chain"], posterior.sizes["draw"]
-        known = chains > 1 and per_chain >= MIN_DRAWS_PER_CHAIN
-        # NaN is no R-hat at all, and would be lost in a maximum; it is said apart.
-        highest = {name: float(np.nanmax(v, initial=0.0)) for name, v in r_hat.items()}
-        lowest = {name: float(np.nanmin(v, initial=np.inf)) for name, v in ess.items()}
-        max_r_hat, min_ess = max(highest.values()), min(lowest.values())
-        still = [name for name, v in r_hat.items() if np.isnan(v).any()]
-        enough = MIN_ESS_PER_CHAIN * chains
-        problems = []
-        if divergences:
-            problems.append(
-                f"{divergences} divergent transitions: the sampler could not follow the posterior everywhere; "
-                "try more tuning steps, or a tighter prior on the spreads"
-            )
-        if not known:
-            problems.append(
-                f"R-hat needs at least two chains of {MIN_DRAWS_PER_CHAIN} draws, and here are {chains} of {per_chain}: nothing "
-                "shows whether the sampler has converged; take more (four chains are usual)"
-            )
-        elif still:
-            problems.append(
-                f"some entries of {', '.join(still)} have the same value in every draw: the sampler did not move"
-            )
-        if known and max_r_hat >= MAX_R_HAT:
-            worst = max(highest, key=lambda name: highest[name])
-            problems.append(
-                f"R-hat reaches {max_r_hat:.3f} in {worst} (it should stay below {MAX_R_HAT}): the chains do not "
-                "agree yet; draw longer"
-            )
-        if min_ess < enough:
-            worst = min(lowest, key=lambda name: lowest[name])
-            problems.append(
-                f"only {min_ess:.0f} effective draws in {worst} (at least {enough} are wanted): means and intervals "
-                "are noisy; draw longer"
-            )
-        out = {
-            "divergences": divergences,
-            "max_r_hat": max_r_hat if known and np.isfinite(max_r_hat) else None,
-            "min_ess_bulk": min_ess if np.isfinite(min_ess) else None,
-            "ok": not problems,
-            "problems": problems,
-        }
-        self._cache["diagnostics"] = out
-        return copy.deepcopy(out)
+        return diagnose(posterior, int(stats["diverging"].sum()) if "diverging" in stats else 0)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one netCDF file, whole or not at all.
 
         The pointwise log-likelihood is left out, since `load_fit` recomputes it exactly from the draws.
         """
-        import xarray as xr
-
-        tree = self.tree.copy()
-        pointwise = "log_likelihood" in tree.children
-        if pointwise:
-            del tree["log_likelihood"]
-        table = self.table.reset_index(drop=True)
-        columns = {
-            str(name): (
-                "row",
-                column.astype(str).to_numpy(dtype=object)
-                if column.dtype.kind not in "fiu"
-                else column.to_numpy(),
-            )
-            for name, column in table.items()
-        }
-        tree["table"] = xr.DataTree(xr.Dataset(columns))
-        tree.attrs["bayesbias_format"] = FIT_FORMAT
-        tree.attrs["bayesbias_model"] = self.spec.text
-        tree.attrs["bayesbias_provenance"] = json.dumps(self.provenance)
-        tree.attrs["bayesbias_pointwise"] = int(pointwise)
-        # Made in memory first: HDF5 that runs out of disk keeps the file open and crashes the interpreter when
-        # that ends. A copy, since an error would keep the view of its buffer alive longer than the buffer.
-        content = bytes(tree.to_netcdf(engine="h5netcdf"))
-        with whole_file(path) as temporary:
-            temporary.write_bytes(content)
+        write_fit(path, self.tree, self.table, self.spec, self.provenance)
 
     def __repr__(self) -> str:
         chains, draws = (self.tree["posterior"].sizes[dim] for dim in ("chain", "draw"))
@@ -446,22 +349,32 @@ class BiasFit:
 
     # -- the linear functionals behind the tables ------------------------------------------------
 
-    def _check_level(self, level: str) -> None:
-        valid = ("overall", *self.spec.results.levels)
-        checks.choice(level, valid, "level", self.spec.label)
+    @property
+    def _chains(self) -> int:
+        return int(self.tree["posterior"].sizes["chain"])
 
-    def _contrasted(self) -> Sequence[tuple[str, str]]:
+    def _levels(self, estimand: str) -> xr.DataArray:
+        """Draws of the mean of the outcome at all levels; kept, since every table asks for them again."""
+        contrasts.check_estimand(self.spec, estimand)
+        return self.kept(
+            ("levels", estimand),
+            lambda: contrasts.level_draws(self.design, self.table, self.draws(), estimand, self._chains),
+        )
+
+    def _means_at(self, level: str, estimand: str) -> xr.DataArray:
+        contrasts.check_level(self.spec, level)
+        return contrasts.chosen_rows(self._levels(estimand), level=level)
+
+    def _blocks(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
+        """Return level and estimand of each block of rows in a table of contrasts, in their order."""
+        if level is not None:
+            contrasts.check_level(self.spec, level)
+        levels = ("overall", *self.spec.results.levels) if level is None else (level,)
+        return [(own, which) for which in (ESTIMANDS if estimand is None else (estimand,)) for own in levels]
+
+    def _contrasts_at(self, level: str, estimand: str) -> xr.DataArray:
         group = self.spec.results.group
-        if group == "connection":
-            return CONTRASTS
-        return list(itertools.combinations(dict.fromkeys(self.table[group].astype(str)), 2))
-
-    def _levels(self, estimand: str) -> tuple[list[tuple[str, str, str]], np.ndarray]:
-        """Draws of the mean distance per (level, name, connection), shape (chain, draw, n)."""
-        valid = (*ESTIMANDS, *self.spec.results.estimands)
-        checks.choice(estimand, valid, "estimand")
-        if ("levels", estimand) not in self._cache:
-            keys, means = level_means(self.design, self.table, self.draws(), estimand)
-            chains = self.tree["posterior"].sizes["chain"]
-            self._cache["levels", estimand] = keys, means.reshape(chains, -1, len(keys))
-        return self._cache["levels", estimand]
+        pairs = contrasts.contrasted_groups(group, self.table[group].astype(str))
+        return contrasts.contrast_draws(
+            contrasts.chosen_rows(self._levels(estimand), level=level), pairs, group
+        )

@@ -60,16 +60,17 @@ def loo(fit: BiasFit) -> Any:
         ``elpd`` (higher is better), its standard error ``se``, ``p`` (effective number of parameters), and the
         Pareto k per pair.
     """
+    return fit.kept("loo", lambda: _loo_made(fit))
+
+
+def _loo_made(fit: BiasFit) -> Any:
     import arviz as az
 
-    if "loo" in fit._cache:
-        return fit._cache["loo"]
     whole = fit if "log_likelihood" in fit.tree.children else with_pointwise(fit)
     with warnings.catch_warnings():
         # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is printed.
         warnings.filterwarnings("ignore", message="Estimated shape parameter of Pareto", category=UserWarning)
-        fit._cache["loo"] = az.loo(whole.tree, var_name=fit.spec.outcome, pointwise=True)
-    return fit._cache["loo"]
+        return az.loo(whole.tree, var_name=fit.spec.outcome, pointwise=True)
 
 
 def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFrame:

@@ -6,8 +6,6 @@ import dataclasses
 import itertools
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bayesbias.basics.wording import interval_text, signed_text, with_minus
 from bayesbias.figures.change import plates
 from bayesbias.findings.words import convergence
@@ -34,7 +32,6 @@ from bayesbias.report.sections import (
     wordlist_arguments,
 )
 from bayesbias.studies.comparison import Comparison, Method
-from bayesbias.words.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,14 +104,9 @@ def _gap(run: Comparison, name: str, prob: float, rope: float) -> Any:
     return next(iter(frame[frame["level"] == "overall"].itertuples()))
 
 
-def _control_rms(item: Method) -> float | None:
-    change = item.pairs.loc[item.pairs["connection"].isin(CONTROLS), "change"].to_numpy()
-    return float(np.sqrt(np.mean(change**2))) if len(change) else None
-
-
 def _change_facts(run: Comparison, item: Method, prob: float, rope: float) -> list[dict[str, str]]:
     row = _gap(run, item.name, prob, rope)
-    rms = _control_rms(item)
+    rms = item.control_rms
     facts = []
     if row is not None:
         facts = [
@@ -148,7 +140,7 @@ def _methods_table(run: Comparison, prob: float, rope: float) -> Table:
                 number_cell(row.mean, signed=True),
                 Cell(f"{row.verdict_after}{forced}"),
             ]
-        rows.append([*cells, number_cell(_control_rms(run.methods[name]))])
+        rows.append([*cells, number_cell(run.methods[name].control_rms)])
     head = [
         "method",
         "#rank",

@@ -103,8 +103,8 @@ def overall_table(fit: BiasFit, prob: float) -> Table:
             frame = fit.summary(prob, estimand)
             at = frame["classifier"].tolist().index(name)
             r = frame.iloc[at]
-            keys, draws = fit._levels(estimand)
-            below = float((draws[..., keys.index(("overall", "all", name))] < 0).mean())
+            draws = fit.draws_of("summary", estimand=estimand)
+            below = float((draws.to_numpy()[..., at] < 0).mean())
             rows.append(
                 [
                     Cell(name),

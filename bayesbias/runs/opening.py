@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.inference.fitting import load_fit
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.saving import load_fit
 from bayesbias.studies.comparison import Comparison, load_comparison
 
 _VALID_RUNS = (

@@ -222,8 +222,7 @@ def _paired_t(
     n = len(differences)
     if n < 2:
         return None, None, None, "there is one average, so there is no t-test"
-    sd = float(np.std(differences, ddof=1))
-    if sd <= ROUNDING:
+    if float(np.std(differences, ddof=1)) <= ROUNDING:
         return None, n - 1, None, "the differences of the averages do not vary, so there is no t-test"
-    t = float(np.mean(differences)) / (sd / math.sqrt(n))
-    return t, n - 1, float(2 * stats.t.sf(abs(t), n - 1)), None
+    test = stats.ttest_1samp(differences, 0.0)
+    return float(test.statistic), n - 1, float(test.pvalue), None

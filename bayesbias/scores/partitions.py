@@ -155,7 +155,7 @@ def p_by_sampling(question: Question, samples: int, seed: int) -> tuple[float, t
             hits += int(np.count_nonzero(sums >= least))
             if question.sides == 2:
                 hits += int(np.count_nonzero(sums <= most))
-    interval = _clopper_pearson(hits, samples)
+    interval = clopper_pearson(hits, samples, _SAMPLING_CONFIDENCE)
     note = (
         f"{hits:,} of {samples:,} random partitions were as extreme, and one more is counted; the bounds are "
         f"a {_SAMPLING_CONFIDENCE:.0%} interval and not certain"
@@ -163,18 +163,19 @@ def p_by_sampling(question: Question, samples: int, seed: int) -> tuple[float, t
     return (hits + 1) / (samples + 1), interval, note
 
 
-def _clopper_pearson(hits: int, samples: int) -> tuple[float, float]:
+def clopper_pearson(hits: int, samples: int, confidence: float) -> tuple[float, float]:
+    """Return the exact interval of a share; that of ``scipy.stats.binomtest``, whose p-value takes 20 ms more."""
     from scipy.special import betaincinv
 
-    outside = (1 - _SAMPLING_CONFIDENCE) / 2
+    outside = (1 - confidence) / 2
     lower = 0.0 if hits == 0 else float(betaincinv(hits, samples - hits + 1, outside))
     upper = 1.0 if hits == samples else float(betaincinv(hits + 1, samples - hits, 1 - outside))
     return lower, upper
 
 
 def sampling_width(p: float, samples: int) -> float:
-    """Return about how wide the interval of `_clopper_pearson` will be where the p-value is `p`."""
-    lower, upper = _clopper_pearson(round(p * samples), samples)
+    """Return about how wide the interval of `clopper_pearson` will be where the p-value is `p`."""
+    lower, upper = clopper_pearson(round(p * samples), samples, _SAMPLING_CONFIDENCE)
     return upper - lower
 
 

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.scores.partitions import clopper_pearson
 from bayesbias.simulation.nulls import Floats, chunks_of_draws
 
 if TYPE_CHECKING:
@@ -286,16 +287,14 @@ def _joined_calls(parts: list[_Calls]) -> _Calls:
 
 
 def _describe_calls(calls: _Calls, difference: float, draws: int) -> dict[str, Any]:
-    from scipy import stats
-
     count = int(calls.alarm.sum())
-    interval = stats.binomtest(count, draws).proportion_ci(0.95, method="exact")
+    low, high = clopper_pearson(count, draws, 0.95)
     off = difference - calls.score
     effect = None if calls.effect is None else np.quantile(calls.effect, [0.025, 0.975])
     return {
         "alarms": count / draws,
-        "alarms_low": float(interval.low),
-        "alarms_high": float(interval.high),
+        "alarms_low": low,
+        "alarms_high": high,
         "truth_sd": float(np.sqrt(np.mean(off**2))),
         "truth_low": float(np.quantile(off, 0.025)),
         "truth_high": float(np.quantile(off, 0.975)),

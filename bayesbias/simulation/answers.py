@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.inference.contrasts import contrast_draws, keys_of_rows
+from bayesbias.inference.diagnostics import shortest_interval
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.simulation.scenario import Scenario, simulate_table
 
@@ -34,33 +36,14 @@ def analyse_table(
         table, method, seed=seed, draws=settings["draws"], tune=settings["tune"], chains=settings["chains"],
         pointwise=False, progress=False,
     )  # fmt: skip
-    keys, means = result._levels("population")
-    at = {
-        connection: means[..., i].ravel()
-        for i, (level, _, connection) in enumerate(keys)
-        if level == "overall"
-    }
+    draws = contrast_draws(result.draws_of("means", level="overall"))
     out = []
-    for a, b in CONTRASTS:
-        if a in at and b in at:
-            low, high = _shortest_interval(at[a] - at[b], settings["prob"])
-            out.append(
-                {
-                    "contrast": f"{a} - {b}",
-                    "estimate": float((at[a] - at[b]).mean()),
-                    "low": low,
-                    "high": high,
-                }
-            )
+    for place, (contrast,) in enumerate(keys_of_rows(draws, "contrast")):
+        values = draws.to_numpy()[..., place].ravel()
+        low, high = shortest_interval(values, settings["prob"])
+        mean = float(values.mean())
+        out.append({"contrast": contrast, "estimate": mean, "low": float(low), "high": float(high)})
     return out
-
-
-def _shortest_interval(draws: np.ndarray, prob: float) -> tuple[float, float]:
-    """Return the shortest interval; one contrast at a time this is all of what ArviZ's would do, without its overhead."""
-    ordered = np.sort(draws)
-    inside = int(np.floor(prob * len(ordered)))
-    first = int(np.argmin(ordered[inside:] - ordered[: len(ordered) - inside]))
-    return float(ordered[first]), float(ordered[first + inside])
 
 
 def _by_weat(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError
+from bayesbias.inference.contrasts import contrast_draws
 from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec
-from bayesbias.studies.change_fits import draws_of_gaps, fit_changes, fit_distances
+from bayesbias.studies.change_fits import fit_changes, fit_distances
 from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.studies.construction import find_construction
 from bayesbias.tables.change import common_pairs, join_pairs
@@ -146,7 +147,6 @@ def _best_first(methods: Mapping[str, Method]) -> list[str]:
     """Order the methods by what they leave of the overall gap for new words; those without one keep theirs."""
     left = {}
     for name, item in methods.items():
-        names, gaps = draws_of_gaps(*item.after._levels("population"))
-        of = ("overall", "all", "associated - different")
-        left[name] = abs(float(gaps[..., names.index(of)].mean())) if of in names else 0.0
+        gaps = contrast_draws(item.after.draws_of("means", level="overall"), [("associated", "different")])
+        left[name] = abs(float(gaps.to_numpy().mean())) if gaps.sizes["row"] else 0.0
     return sorted(methods, key=lambda name: left[name])

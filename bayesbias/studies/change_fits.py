@@ -6,15 +6,15 @@ stands among the draws as it is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesbias.basics import checks
-from bayesbias.inference.diagnostics import describe_draws
-from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS
+from bayesbias.inference.contrasts import described_with_rope, joined_rows, keys_of_rows, labelled_draws
+from bayesbias.inference.estimands import ESTIMANDS
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.spec import ModelSpec
@@ -24,6 +24,7 @@ from bayesbias.tables.pair_table import COLUMNS, PairTable
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
 
 @dataclass(frozen=True)
@@ -62,47 +63,34 @@ def fit_changes(
 
 def draws_of_changes(
     changes: ChangesFit, pairs: pd.DataFrame, estimand: str, shape: tuple[int, ...]
-) -> tuple[list[tuple[str, str, str]], np.ndarray]:
-    """Draws of the mean change per (level, name, connection), those known exactly among them."""
-    if changes.fit is None:
-        keys: list[tuple[str, str, str]] = []
-        draws = np.empty((*shape, 0))
-    else:
-        keys, draws = changes.fit._levels(estimand)
-    every = list(pairs_by_level(pairs))
-    at = {key: i for i, key in enumerate(keys)}
-    columns = [
-        draws[..., at[key]] if key in at else np.full(draws.shape[:2], changes.exact[key[2]]) for key in every
-    ]
-    return every, np.stack(columns, axis=-1)
+) -> xr.DataArray:
+    """Draws of the mean change, labelled ``level, name, connection, estimand``, those known exactly among them."""
+    at: dict[tuple[str, ...], int] = {}
+    if changes.fit is not None:
+        drawn = [
+            changes.fit.draws_of("means", level=level, estimand=estimand)
+            for level in ("overall", *changes.fit.spec.results.levels)
+        ]
+        means = joined_rows(drawn)
+        at = {key: i for i, key in enumerate(keys_of_rows(means, "level", "name", "connection"))}
+        draws = means.to_numpy()
+        shape = draws.shape[:2]
+    keys = list(pairs_by_level(pairs))
+    columns = [draws[..., at[key]] if key in at else np.full(shape, changes.exact[key[2]]) for key in keys]
+    levels, names, connections = zip(*keys, strict=True)
+    return labelled_draws(
+        np.stack(columns, axis=-1),
+        {"level": levels, "name": names, "connection": connections, "estimand": estimand},
+    )
 
 
-def draws_of_gaps(
-    keys: Sequence[tuple[str, str, str]], draws: np.ndarray
-) -> tuple[list[tuple[str, str, str]], np.ndarray]:
-    """Turn draws of means into draws of differences between connections, at each level."""
-    at = {key: i for i, key in enumerate(keys)}
-    names, columns = [], []
-    for level, name in dict.fromkeys((level, name) for level, name, _ in keys):
-        for a, b in CONTRASTS:
-            if (level, name, a) in at and (level, name, b) in at:
-                names.append((level, name, f"{a} - {b}"))
-                columns.append(draws[..., at[level, name, a]] - draws[..., at[level, name, b]])
-    return names, np.stack(columns, axis=-1) if columns else np.empty((*draws.shape[:2], 0))
-
-
-def described_with_rope(draws: np.ndarray, prob: float, rope: float) -> pd.DataFrame:
-    """Describe draws by mean, interval, and the share of them inside the ROPE."""
-    checks.positive(rope, "rope")
-    frame = describe_draws(draws, prob)
-    flat = draws.reshape(-1, draws.shape[-1])
-    # A number that is known is known by every draw.
+def described_changes(draws: xr.DataArray, prob: float, rope: float) -> pd.DataFrame:
+    """Return `described_with_rope`; a number that is known is known by every draw."""
+    frame = described_with_rope(draws, prob, rope)
+    flat = draws.to_numpy().reshape(-1, draws.sizes["row"])
     known = np.ptp(flat, axis=0) == 0
     frame.loc[known, "ess_bulk"], frame.loc[known, "r_hat"] = float(len(flat)), 1.0
     frame.loc[known, "sd"] = 0.0
-    frame["p_below_zero"] = (flat < 0).mean(axis=0)
-    frame["p_in_rope"] = (np.abs(flat) < rope).mean(axis=0)
-    frame["rope"] = rope
     return frame
 
 

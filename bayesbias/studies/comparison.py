@@ -9,9 +9,10 @@ Three questions are kept apart:
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,29 +22,38 @@ import numpy as np
 from bayesbias.basics.errors import FitError, InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import read_bytes, whole_file
-from bayesbias.inference.diagnostics import describe_draws
+from bayesbias.inference.contrasts import (
+    chosen_rows,
+    contrast_draws,
+    draws_with,
+    joined_rows,
+    keys_of_rows,
+    labelled_draws,
+    relabelled,
+)
 from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.fitting import load_fit
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.saving import load_fit
 from bayesbias.inference.verdicts import change_verdict, gap_verdict, place_to_rope
 from bayesbias.studies.change_fits import (
     ChangesFit,
     chosen_estimands,
-    described_with_rope,
+    described_changes,
     draws_of_changes,
-    draws_of_gaps,
 )
-from bayesbias.studies.construction import Construction, find_construction
+from bayesbias.studies.construction import Construction, control_changes, find_construction
 from bayesbias.tables.change import pairs_by_level, read_joined_pairs
 from bayesbias.words.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
 __all__ = ["Comparison", "Method", "load_comparison"]
 
 _FORMAT = 1
 _FILE = "comparison.json"
+OF_INTEREST = "associated - different"  # the contrast by which methods are ranked
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,6 +86,12 @@ class Method:
     after: BiasFit
     construction: Construction
 
+    @property
+    def control_rms(self) -> float | None:
+        """Root mean square change of the pairs with control words; None where there are none."""
+        controls = control_changes(self.pairs)
+        return None if controls.empty else float(controls["rms_change"].iloc[0])
+
     def __repr__(self) -> str:
         return f"Method {self.name}: {len(self.pairs):,} pairs; {self.construction!r}"
 
@@ -99,7 +115,8 @@ class Comparison:
     methods: Mapping[str, Method]
     between: Mapping[tuple[str, str], ChangesFit]
     provenance: Mapping[str, Any]
-    _cache: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)
+    # Made once and asked for by every view of the result; no part of what it is.
+    _kept: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)
 
     def changes(
         self, prob: float = PROB, rope: float = ROPE, estimand: str | None = None, method: str | None = None
@@ -127,17 +144,12 @@ class Comparison:
         import pandas as pd
 
         frames = []
-        for name in self._names(method):
+        for name in self.chosen_methods(method):
             item = self.methods[name]
             for which in chosen_estimands(estimand):
-                keys, draws = self._levels(name, which)
-                frame = described_with_rope(draws, prob, rope)
-                for place, column in enumerate(("level", "name", "connection")):
-                    frame.insert(place, column, [key[place] for key in keys])
-                frame.insert(0, "method", name)
-                frame.insert(4, "estimand", which)
-                counts = pairs_by_level(item.pairs)
-                frame["n_pairs"] = [counts[key] for key in keys]
+                frame = described_changes(self._changes_of(name, which), prob, rope)
+                # The rows of the draws are those of the counts.
+                frame["n_pairs"] = list(pairs_by_level(item.pairs).values())
                 frame["exact"] = frame["connection"].isin(list(item.exact))
                 frame["verdict"] = [change_verdict(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
                 frames.append(frame)
@@ -164,7 +176,7 @@ class Comparison:
         import pandas as pd
 
         frames = []
-        for name in self._names(method):
+        for name in self.chosen_methods(method):
             for which in chosen_estimands(estimand):
                 frame = self._contrasts_of(name, which, prob, rope)
                 if frame is not None:
@@ -176,45 +188,34 @@ class Comparison:
     def _contrasts_of(self, name: str, which: str, prob: float, rope: float) -> pd.DataFrame | None:
         """Return the contrasts of one method and estimand; kept, since every view of the result asks again."""
         key = ("contrasts", name, which, prob, rope)
-        if key not in self._cache:
-            self._cache[key] = self._contrasts_made(name, which, prob, rope)
-        kept = self._cache[key]
+        if key not in self._kept:
+            self._kept[key] = self._contrasts_made(name, which, prob, rope)
+        kept = self._kept[key]
         return None if kept is None else kept.copy()
-
-    def _gaps_before(self, which: str, prob: float, rope: float) -> pd.DataFrame:
-        key = ("before", which, prob, rope)
-        if key not in self._cache:
-            self._cache[key] = self.original.contrasts(prob, rope, which)
-        return self._cache[key]
 
     def _contrasts_made(self, name: str, which: str, prob: float, rope: float) -> pd.DataFrame | None:
         item = self.methods[name]
-        keys, draws = self._levels(name, which)
-        names, diffs = draws_of_gaps(keys, draws)
-        if not names:
+        draws = self._gaps_of(name, which)
+        if not draws.sizes["row"]:
             return None
-        frame = described_with_rope(diffs, prob, rope)
-        for place, column in enumerate(("level", "name", "contrast")):
-            frame.insert(place, column, [row[place] for row in names])
-        frame.insert(0, "method", name)
-        frame.insert(4, "estimand", which)
+        frame = described_changes(draws, prob, rope)
         frame["verdict"] = [change_verdict(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
+        rows = keys_of_rows(draws, "level", "name", "contrast")
         gaps = {
-            "before": self._gaps_before(which, prob, rope),
+            "before": self.original.contrasts(prob, rope, which),
             "after": item.after.contrasts(prob, rope, which),
         }
-        for label, found in gaps.items():
-            found = found.set_index(["level", "name", "contrast"])
-            found = found.loc[names]
-            frame[label] = found["mean"].to_numpy()
-            frame[f"{label}_low"] = found["hpdi_low"].to_numpy()
-            frame[f"{label}_high"] = found["hpdi_high"].to_numpy()
+        for label, gap in gaps.items():
+            gap = gap.set_index(["level", "name", "contrast"]).loc[rows]
+            frame[label] = gap["mean"].to_numpy()
+            frame[f"{label}_low"] = gap["hpdi_low"].to_numpy()
+            frame[f"{label}_high"] = gap["hpdi_high"].to_numpy()
         frame["verdict_after"] = [
             gap_verdict(r.after_low, r.after_high, rope, r.contrast) for r in frame.itertuples()
         ]
         # Of one class or word the contrast is between different attributes, which construction does not tie.
         frame["by_construction"] = (
-            (frame["contrast"] == "associated - different")
+            (frame["contrast"] == OF_INTEREST)
             & (frame["level"] == "overall")
             & ("equalised" in item.construction.flags)
         )
@@ -249,12 +250,11 @@ class Comparison:
             row = (
                 None
                 if frame is None
-                else frame[(frame["level"] == "overall") & (frame["contrast"] == "associated - different")]
+                else frame[(frame["level"] == "overall") & (frame["contrast"] == OF_INTEREST)]
             )
             if row is None or row.empty:
-                raise FitError("methods are ranked by associated - different, which the tables do not hold")
+                raise FitError(f"methods are ranked by {OF_INTEREST}, which the tables do not hold")
             gap: Any = next(iter(row.itertuples()))
-            controls = item.pairs.loc[item.pairs["connection"].isin(CONTROLS), "change"]
             rows.append(
                 {
                     "rank": rank,
@@ -267,43 +267,111 @@ class Comparison:
                     "change": gap.mean,
                     "change_low": gap.hpdi_low,
                     "change_high": gap.hpdi_high,
-                    "control_rms": float(np.sqrt(np.mean(controls**2))) if len(controls) else None,
+                    "control_rms": item.control_rms,
                     "by_construction": gap.by_construction,
-                    "p_nearer_zero_than_next": None,
-                    "verdict_next": None,
                 }
             )
-            if rank < len(order):
-                rows[-1] |= self._against_next(name, order[rank], prob, rope, estimand)
-        return pd.DataFrame(rows).astype({"p_nearer_zero_than_next": "Float64", "control_rms": "Float64"})
+        frame = pd.DataFrame(rows)
+        following = self.between_methods(prob, rope, estimand).set_index("method")
+        frame["p_nearer_zero_than_next"] = [following["p_nearer_zero"].get(name) for name in order]
+        frame["verdict_next"] = [following["verdict"].get(name) for name in order]
+        return frame.astype({"p_nearer_zero_than_next": "Float64", "control_rms": "Float64"})
 
-    def _against_next(
-        self, name: str, following: str, prob: float, rope: float, estimand: str
-    ) -> dict[str, Any]:
-        of = ("overall", "all", "associated - different")
-        other = self.methods[following]
-        keys, draws = other.after._levels(estimand)
-        names, gaps = draws_of_gaps(keys, draws)
-        gap = gaps[..., names.index(of)]
-        keys, draws = self.methods[name].after._levels(estimand)
-        names, gaps = draws_of_gaps(keys, draws)
-        mine = gaps[..., names.index(of)]
-        changes = self.between[name, following]
-        keys, draws = draws_of_changes(changes, other.pairs, estimand, gap.shape)
-        names, gaps = draws_of_gaps(keys, draws)
-        apart = gaps[..., names.index(of)]
+    def between_methods(
+        self, prob: float = PROB, rope: float = ROPE, estimand: str = "population"
+    ) -> pd.DataFrame:
+        """Say of each method how much nearer to zero its gap lies than that of the next in the ranking.
+
+        Returns
+        -------
+        DataFrame
+            ``method, next, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat, p_below_zero, p_in_rope,
+            rope`` of what the gap of the first lies farther from zero than that of the second (see the notes of
+            `ranking`), ``p_nearer_zero`` (of the first; a tie counts for both) and ``verdict``. Empty where there is
+            one method.
+        """
+        draws = self.draws_of("between_methods", estimand=estimand)
+        frame = described_changes(draws, prob, rope)
+        flat = draws.to_numpy().reshape(-1, draws.sizes["row"])
+        frame["p_nearer_zero"] = (flat < 0).mean(axis=0) + (flat == 0).mean(axis=0) / 2
+        frame["verdict"] = [_verdict_of_two(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
+        return frame
+
+    def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
+        """Return the draws behind every row of a table of results.
+
+        Parameters
+        ----------
+        table : {"changes", "contrasts", "between_methods"}
+            The method that gives the table.
+        **arguments
+            As of that method; `prob` and `rope` change no draw.
+
+        Returns
+        -------
+        xarray.DataArray
+            Dimensions ``chain, draw, row``, rows in the order of the table; the coordinates of `row` are the
+            columns that label them (such as ``method, level, name, contrast, estimand``).
+        """
+        makers: dict[str, Callable[..., xr.DataArray]] = {
+            "changes": self._changes_draws,
+            "contrasts": self._contrasts_draws,
+            "between_methods": self._draws_between,
+        }
+        return draws_with(self, makers, table, arguments)
+
+    def _changes_draws(self, estimand: str | None, method: str | None) -> xr.DataArray:
+        names, estimands = self.chosen_methods(method), chosen_estimands(estimand)
+        return joined_rows([self._changes_of(name, which) for name in names for which in estimands])
+
+    def _contrasts_draws(self, estimand: str | None, method: str | None) -> xr.DataArray:
+        names, estimands = self.chosen_methods(method), chosen_estimands(estimand)
+        parts = [self._gaps_of(name, which) for name in names for which in estimands]
+        if not any(part.sizes["row"] for part in parts):
+            raise FitError("the tables hold no two connections that are contrasted with each other")
+        return joined_rows(parts)
+
+    def _changes_of(self, name: str, estimand: str) -> xr.DataArray:
+        """Draws of the mean changes of one method; kept, since every view of the result asks again."""
+        key = ("changes", name, estimand)
+        if key not in self._kept:
+            item = self.methods[name]
+            posterior = item.after.tree["posterior"]
+            shape = posterior.sizes["chain"], posterior.sizes["draw"]
+            draws = draws_of_changes(ChangesFit(item.change, item.exact), item.pairs, estimand, shape)
+            self._kept[key] = relabelled(draws, method=[name] * draws.sizes["row"])
+        return self._kept[key]
+
+    def _gaps_of(self, name: str, estimand: str) -> xr.DataArray:
+        draws = contrast_draws(self._changes_of(name, estimand))
+        return relabelled(draws, method=[name] * draws.sizes["row"])
+
+    def _draws_between(self, estimand: str) -> xr.DataArray:
+        order = self.provenance["order"]
+        parts = [self._draws_of_two(a, b, estimand) for a, b in itertools.pairwise(order)]
+        posterior = self.original.tree["posterior"]
+        shape = posterior.sizes["chain"], posterior.sizes["draw"]
+        return labelled_draws(
+            np.stack(parts, axis=-1) if parts else np.empty((*shape, 0)),
+            {"method": order[:-1], "next": order[1:], "estimand": estimand},
+        )
+
+    def _draws_of_two(self, name: str, following: str, estimand: str) -> np.ndarray:
+        """Draws of what the gap of one method lies farther from zero than that of the next."""
+        of = [("associated", "different")]
+        first, second = (
+            contrast_draws(self.methods[each].after.draws_of("means", level="overall", estimand=estimand), of)
+            for each in (name, following)
+        )
+        if not first.sizes["row"]:
+            raise FitError(f"methods are ranked by {OF_INTEREST}, which the tables do not hold")
+        mine, gap = first.to_numpy()[..., 0], second.to_numpy()[..., 0]
+        changes = draws_of_changes(
+            self.between[name, following], self.methods[following].pairs, estimand, gap.shape
+        )
+        apart = contrast_draws(chosen_rows(changes, level="overall"), of).to_numpy()[..., 0]
         half = float(mine.mean()) / 2 + float(gap.mean()) / 2 + gap - gap.mean()
-        distance = np.abs(half + apart / 2) - np.abs(half - apart / 2)
-        row = describe_draws(distance[..., None], prob).iloc[0] if np.ptp(distance) > 0 else None
-        low, high = (0.0, 0.0) if row is None else (row["hpdi_low"], row["hpdi_high"])
-        place = place_to_rope(low, high, rope)
-        verdict = (
-            "practically the same" if place == 1
-            else "no evidence of a difference" if place == 0 or low > 0
-            else "nearer to zero" + (", perhaps by little" if place == 2 else "")
-        )  # fmt: skip
-        p = float((distance < 0).mean() + (distance == 0).mean() / 2)
-        return {"p_nearer_zero_than_next": p, "verdict_next": verdict}
+        return np.abs(half + apart / 2) - np.abs(half - apart / 2)
 
     def diagnostics(self) -> dict[str, Any]:
         """Say whether the samplers can be believed: `BiasFit.diagnostics` of every fit, ``ok`` and ``problems``."""
@@ -335,14 +403,15 @@ class Comparison:
                     f"({row.after_low:+.3f} to {row.after_high:+.3f}: {row.verdict_after}{forced})."
                 )
             changes = self.changes(prob, rope, "population", name)
+            controls = control_changes(item.pairs).set_index("controls")
             for r in changes[
                 (changes["level"] == "overall") & changes["connection"].isin(CONTROLS)
             ].itertuples():
-                single = item.pairs.loc[item.pairs["connection"] == r.connection, "change"]
+                moved = controls.loc[r.connection]
                 out.append(
                     f"{lead}{r.connection} control words: {r.verdict} on average ({r.mean:+.3f}, {r.hpdi_low:+.3f} to "
-                    f"{r.hpdi_high:+.3f}), single pairs by {np.sqrt(np.mean(single**2)):.3f} (root mean square), at most "
-                    f"{single.abs().max():.2f}."
+                    f"{r.hpdi_high:+.3f}), single pairs by {moved['rms_change']:.3f} (root mean square), at most "
+                    f"{abs(moved['max_change']):.2f}."
                 )
         return out
 
@@ -417,22 +486,23 @@ class Comparison:
         out |= {f"{a} against {b}": c.fit for (a, b), c in self.between.items() if c.fit is not None}
         return out
 
-    def _names(self, method: str | None) -> list[str]:
+    def chosen_methods(self, method: str | None = None) -> list[str]:
+        """Return the names of all methods, or the one that is asked for, which must be there."""
         if method is not None and method not in self.methods:
             raise InputError(
                 "no such method", found=method, valid=list(self.methods), hint=nearest(method, self.methods)
             )
         return list(self.methods) if method is None else [method]
 
-    def _levels(self, name: str, estimand: str) -> tuple[list[tuple[str, str, str]], np.ndarray]:
-        if (name, estimand) not in self._cache:
-            item = self.methods[name]
-            posterior = item.after.tree["posterior"]
-            shape = posterior.sizes["chain"], posterior.sizes["draw"]
-            self._cache[name, estimand] = draws_of_changes(
-                ChangesFit(item.change, item.exact), item.pairs, estimand, shape
-            )
-        return self._cache[name, estimand]
+
+def _verdict_of_two(low: float, high: float, rope: float) -> str:
+    """Say what an interval means of how much farther from zero one gap lies than another."""
+    place = place_to_rope(low, high, rope)
+    if place == 1:
+        return "practically the same"
+    if place == 0 or low > 0:
+        return "no evidence of a difference"
+    return "nearer to zero" + (", perhaps by little" if place == 2 else "")
 
 
 def load_comparison(folder: str | os.PathLike[str]) -> Comparison:

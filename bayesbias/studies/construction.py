@@ -21,7 +21,7 @@ from bayesbias.words.wordlist import CONTROLS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Construction", "find_construction"]
+__all__ = ["Construction", "control_changes", "find_construction"]
 
 EXACT = 1e-6
 """Distances nearer to each other than this are one number: single precision rounds distances to about 1e-7."""
@@ -242,29 +242,65 @@ def _tied(before: pd.DataFrame, after: pd.DataFrame) -> list[list[str]]:
     return [found for found in members.values() if len(found) > 1]
 
 
+def control_changes(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Say how far the distances to control words moved: what a method costs those whom nobody meant to treat.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        As `join_pairs` returns it.
+
+    Returns
+    -------
+    DataFrame
+        ``controls`` (``all``, then each kind that the table holds), ``n_pairs, mean_change, rms_change, max_change``
+        (largest in size, with its sign), and its ``protected_word`` and ``attribute``; empty without controls.
+    """
+    import pandas as pd
+
+    mine = pairs[pairs["connection"].isin(CONTROLS)]
+    kinds = [("all", mine), *((name, mine[mine["connection"] == name]) for name in CONTROLS)]
+    rows = [
+        {"controls": name, **_described_change(part), **_worst_pair(part)}
+        for name, part in kinds
+        if len(part)
+    ]
+    columns = ["controls", "n_pairs", "mean_change", "rms_change", "max_change"]
+    return pd.DataFrame(rows, columns=[*columns, "protected_word", "attribute"])
+
+
 def _drift(controls: pd.DataFrame) -> pd.DataFrame:
     import pandas as pd
 
-    rows = []
-    for (word, connection), part in controls.groupby(
-        ["protected_word", "connection"], observed=True, sort=False
-    ):
-        change = part["change"].to_numpy()
-        worst = int(np.abs(change).argmax())
-        rows.append(
-            {
-                "protected_word": str(word),
-                "protected_class": str(part["protected_class"].iloc[0]),
-                "connection": str(connection),
-                "n_pairs": len(part),
-                "mean_change": float(change.mean()),
-                "rms_change": float(np.sqrt(np.mean(change**2))),
-                "max_change": float(change[worst]),
-                "attribute": str(part["attribute"].iloc[worst]),
-            }
+    rows = [
+        {
+            "protected_word": str(word),
+            "protected_class": str(part["protected_class"].iloc[0]),
+            "connection": str(connection),
+            **_described_change(part),
+            "attribute": _worst_pair(part)["attribute"],
+        }
+        for (word, connection), part in controls.groupby(
+            ["protected_word", "connection"], observed=True, sort=False
         )
+    ]
     columns = ["protected_word", "protected_class", "connection", "n_pairs", "mean_change", "rms_change"]
     return pd.DataFrame(rows, columns=[*columns, "max_change", "attribute"])
+
+
+def _described_change(part: pd.DataFrame) -> dict[str, Any]:
+    change = part["change"].to_numpy()
+    return {
+        "n_pairs": len(part),
+        "mean_change": float(change.mean()),
+        "rms_change": float(np.sqrt(np.mean(change**2))),
+        "max_change": float(change[np.abs(change).argmax()]),
+    }
+
+
+def _worst_pair(part: pd.DataFrame) -> dict[str, str]:
+    worst = int(np.abs(part["change"].to_numpy()).argmax())
+    return {name: str(part[name].iloc[worst]) for name in ("protected_word", "attribute")}
 
 
 def _nearness(pairs: pd.DataFrame, control: pd.Series) -> pd.DataFrame:

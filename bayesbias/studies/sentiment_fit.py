@@ -7,7 +7,7 @@ rated the same sentences and their effects are not independent.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import FitError, InputError
@@ -148,8 +148,6 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
 
     import pandas as pd
 
-    from bayesbias.inference.fitting import fit as fit_model
-
     if not is_sentiment(fit):
         raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")
     outcome = fit.spec.outcome
@@ -168,26 +166,25 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     rows = [(name, e, mean, 0.0, mean, mean, prob, float(mean < 0)) for name, e, mean in equal]
     frames = [pd.DataFrame(rows, columns=columns)] if rows else []
     if parts:
-        if "between" not in fit._cache:
-            sampler = fit.provenance["sampler"]
-            how = {k: max(1000, sampler[k]) for k in ("draws", "tune")}  # a fraction of a second
-            how |= {k: sampler[k] for k in ("chains", "seed", "target_accept")}
-            fit._cache["between"] = fit_model(
-                pd.concat(parts, ignore_index=True), fit.spec, pointwise=False, progress=False, **how
-            )
-        between: BiasFit = fit._cache["between"]
+        between: BiasFit = fit.kept("between", lambda: _fit_of_differences(fit, parts))
         if not between.diagnostics()["ok"]:
             raise FitError(between.diagnostics()["problems"][0])
         for estimand in SENTIMENT_ESTIMANDS:
-            names, draws = between._levels(estimand)
+            draws = between.draws_of("summary", estimand=estimand)
             frame = between.summary(prob, estimand).rename(columns={"classifier": "contrast"})
-            below = {
-                name: float((draws[..., i] < 0).mean())
-                for i, (level, _, name) in enumerate(names)
-                if level == "overall"
-            }
-            frames.append(frame.assign(p_below_zero=frame["contrast"].astype(str).map(below))[columns])
+            frames.append(frame.assign(p_below_zero=(draws < 0).mean(["chain", "draw"]).to_numpy())[columns])
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+
+
+def _fit_of_differences(fit: BiasFit, parts: Sequence[pd.DataFrame]) -> BiasFit:
+    import pandas as pd
+
+    from bayesbias.inference.fitting import fit as fit_model
+
+    sampler = fit.provenance["sampler"]
+    how = {k: max(1000, sampler[k]) for k in ("draws", "tune")}  # a fraction of a second
+    how |= {k: sampler[k] for k in ("chains", "seed", "target_accept")}
+    return fit_model(pd.concat(parts, ignore_index=True), fit.spec, pointwise=False, progress=False, **how)
 
 
 def contrasts_or_why_not(fit: BiasFit, prob: float = PROB) -> tuple[pd.DataFrame | None, str]:

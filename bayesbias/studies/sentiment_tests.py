@@ -255,7 +255,7 @@ def earnings_correlation(
     """
     import pandas as pd
     from scipy.special import ndtri
-    from scipy.stats import rankdata
+    from scipy.stats import pearsonr, rankdata
 
     checks.probability(prob)
     if earnings is None:
@@ -282,14 +282,14 @@ def earnings_correlation(
         ):
             if np.ptp(a) < _FLAT or np.ptp(b) < _FLAT:
                 continue
-            r = float(np.corrcoef(a, b)[0, 1])
+            test = pearsonr(a, b)  # of the ranks this is Spearman's
+            r = float(test.statistic)
             if abs(r) > 1 - _FLAT:
                 continue
             spread = math.sqrt((1.0 if method == "pearson" else 1 + r * r / 2) / (n - 3))
             half = float(ndtri(0.5 + prob / 2)) * spread
             low, high = math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)
-            p = _two_sided(r * math.sqrt((n - 2) / (1 - r * r)), n - 2)
-            rows.append((name, method, r, low, high, float(prob), p, n))
+            rows.append((name, method, r, low, high, float(prob), float(test.pvalue), n))
     return pd.DataFrame(rows, columns=["classifier", "method", "r", "low", "high", "prob", "p_value", "n"])
 
 
@@ -335,20 +335,15 @@ def _tests_by_group(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
 
 def _t_test(differences: npt.NDArray[np.float64], where: str) -> tuple[float | None, int, float | None]:
     """Return t of male - female, degrees of freedom and the two-sided p-value of differences female - male."""
+    from scipy import stats
+
     n = len(differences)
     if n < 2:
         raise InputError("a paired test needs two or more pairs", where=where, found=n)
-    spread = float(np.std(differences, ddof=1))
-    if spread < _FLAT:
+    if float(np.std(differences, ddof=1)) < _FLAT:
         return None, n - 1, None
-    t = -float(np.mean(differences)) / (spread / math.sqrt(n))
-    return t, n - 1, _two_sided(t, n - 1)
-
-
-def _two_sided(t: float, df: int) -> float:
-    from scipy.special import stdtr
-
-    return float(2 * stdtr(df, -abs(t)))
+    test = stats.ttest_1samp(-differences, 0.0)
+    return float(test.statistic), n - 1, float(test.pvalue)
 
 
 def _nullable_frame(rows: list[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
