@@ -10,7 +10,7 @@ import pytest
 from bayesbias.basics.errors import InputError
 from bayesbias.simulation.rrandom import RRandom, qnorm
 
-# The cases of section 3 of "A bayesian method of cosine-based word2vec bias": for the protected words
+# The cases of section 3 of the seed paper, in its manuscript: for the protected words
 # t1 ... t4, the means of their similarities to A and to B.
 NO_DIFFERENCE = np.zeros((4, 2))
 DIFFERENCE = np.array([[0.1, 0.0], [0.1, 0.0], [0.0, 0.1], [0.0, 0.1]])

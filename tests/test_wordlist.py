@@ -727,3 +727,14 @@ def test_reading_lists_needs_no_heavy_library() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
     )
     assert result.stdout.strip() == "[]"
+
+
+def test_the_published_paper_is_cited_wherever_it_is_named():
+    doi = "10.1162/coli_a_00507"
+    root = Path(__file__).resolve().parents[1]
+    sources = {name: load_wordlist(name, "none").source for name in shipped_wordlists()}
+    named = {name for name, source in sources.items() if "Dobrzeniecka" in source}
+    assert {"gender", "race", "religion"} <= named
+    assert all(doi in sources[name] for name in named)
+    for path in [root / "CITATION.cff", root / "README.md", *(root / "wordlists" / "controls").glob("202?.toml")]:
+        assert doi in path.read_text(encoding="utf-8"), path.name

@@ -4,8 +4,9 @@ Scores in common use are here to be understood, not to be recommended: each aver
 hides is the subject of `bayesbias.simulation`. Every result says which words went in and which were missing,
 and has a table of pairs from which the score can be followed by hand.
 
-Sources: equations 2-4 of Dobrzeniecka and Urbaniak, "A bayesian method of cosine-based word2vec bias" (the
-seed paper); Caliskan, Bryson and Narayanan (2017) and May et al. (2019).
+Sources: equations 2-4 of Dobrzeniecka and Urbaniak (2024), "A Bayesian Approach to Uncertainty in Word Embedding Bias
+Estimation", doi:10.1162/coli_a_00507 (the seed paper; its equations and sections are counted as in the manuscript,
+"A bayesian method of cosine-based word2vec bias"); Caliskan, Bryson and Narayanan (2017) and May et al. (2019).
 """
 
 from __future__ import annotations
