@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import functools
 import graphlib
+import importlib.util
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -272,6 +274,21 @@ def test_a_glance_at_the_package_loads_nothing_heavy(code):
     loaded = loaded_after(code)
     assert "bayesbias" in loaded
     assert loaded & set(HEAVY) == set()
+
+
+def test_the_picture_of_the_architecture_counts_the_same_imports():
+    spec = importlib.util.spec_from_file_location(
+        "draw_architecture", ROOT / "tools" / "draw_architecture.py"
+    )
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert tool.FOLDERS == FOLDERS
+    counted = Counter(
+        (room.split(".")[0], other)
+        for room in rooms()
+        for other in {imported.split(".")[0] for imported in imports(room)[0]} - {room.split(".")[0]}
+    )
+    assert tool.arrows() == counted
 
 
 # -- what no file may hold -------------------------------------------------------------------------

@@ -736,5 +736,9 @@ def test_the_published_paper_is_cited_wherever_it_is_named():
     named = {name for name, source in sources.items() if "Dobrzeniecka" in source}
     assert {"gender", "race", "religion"} <= named
     assert all(doi in sources[name] for name in named)
-    for path in [root / "CITATION.cff", root / "README.md", *(root / "wordlists" / "controls").glob("202?.toml")]:
+    for path in [
+        root / "CITATION.cff",
+        root / "README.md",
+        *(root / "wordlists" / "controls").glob("202?.toml"),
+    ]:
         assert doi in path.read_text(encoding="utf-8"), path.name
