@@ -10,12 +10,12 @@ demo: $(READY)
 	$(BIN)/bayesbias demo --out demo-output
 
 test: $(READY)
-	$(BIN)/python -m pytest tests -m "not slow" -n 2 --dist loadfile
+	$(BIN)/python -m pytest tests -m "not slow and not claim" -n 2 --dist loadfile
 	$(BIN)/python -m pytest bayesbias -n 2
 	$(BIN)/python -m pytest tests -m slow -n 2 --dist loadfile
 
 test-fast: $(READY)
-	$(BIN)/python -m pytest tests -m "not slow" -n 2 --dist loadfile
+	$(BIN)/python -m pytest tests -m "not slow and not claim" -n 2 --dist loadfile
 
 # Real models need torch, about 6 GB: an environment of its own. The notebook on them takes minutes: `-m slow`.
 test-encoders: $(ENCODERS)/.ready
