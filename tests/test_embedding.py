@@ -815,13 +815,80 @@ def test_static_embedding_is_open_and_says_what_it_did():
     assert "homemaker" in e  # never asked for
     assert "☃" not in e
     assert np.array_equal(e.vectors_of(["homemaker", "bill"])[0], static_vectors(["homemaker"])[0])
-    with pytest.raises(InputError, match=r"no token of some texts is known; found: \"'☃'\""):
+    with pytest.raises(InputError, match="has no vector for some words; found: '☃'"):
         e.vectors_of(["bill", "☃"])
     with pytest.raises(InputError, match="none of the 1 words"):
         load_embedding("minilm-static", ["☃"])
     whole = load_embedding("minilm-static")
     assert len(whole) > 15_000
     assert np.array_equal(whole["church"], e["church"])
+
+
+def test_any_vectors_may_have_an_open_vocabulary():
+    def lookup(words):
+        found = [word for word in words or ["a"] if word.isascii()]
+        table = np.array([[len(word), 1.0] for word in found]).reshape(-1, 2)
+        return Embedding(
+            "lengths", tuple(found), table, missing=tuple(w for w in words or () if w not in found)
+        )
+
+    e = Embedding("lengths", ("rabbi",), np.array([[5.0, 1.0]]), lookup=lookup)
+    assert e.open_vocabulary
+    assert "imam" in e
+    assert "☃" not in e
+    assert 3 not in e
+    assert e.vectors_of(["imam", "rabbi", "imam", "at"]).tolist() == [[4, 1], [5, 1], [4, 1], [2, 1]]
+    with pytest.raises(InputError, match="'lengths': has no vector for some words; found: '☃'"):
+        e.vectors_of(["imam", "☃"])
+    chosen = load_embedding(e, ["to", "☃"], name="mine")
+    assert (chosen.name, chosen.words, chosen.missing) == ("mine", ("to",), ("☃",))
+    with pytest.raises(InputError, match="embedding 'lengths': none of the 1 words is in the embedding"):
+        load_embedding(e, ["☃"])
+    closed = Embedding("lengths", ("rabbi",), np.array([[5.0, 1.0]]))
+    assert not closed.open_vocabulary
+    assert "imam" not in closed
+
+
+def test_a_new_format_is_one_file_and_one_row(tmp_path, monkeypatch):
+    from bayesbias.encoders.averages import cbow_encoder
+    from bayesbias.vectors.readers import formats
+    from bayesbias.vectors.readers.rows import Format, Gathered, Kind
+
+    def tells(head):
+        return Kind("rows of JSON", head.compressed, 2) if head.start.startswith(b'["') else None
+
+    def read(asked):
+        with gzip.open(asked.path) if asked.kind.compressed else open(asked.path, "rb") as file:
+            lines = file.read().splitlines()
+        gathered = Gathered(asked.kind.dim, "<f8", "line", len(lines))
+        for number, line in enumerate(lines, start=1):
+            word, *numbers = json.loads(line)
+            if asked.wanted is None or word in asked.wanted:
+                gathered.add(word, numbers, number)
+        asked.tick(asked.path.stat().st_size)
+        return gathered.rows(len(lines))
+
+    content = b'["Rabbi", 1, 2]\n["imam", 3, 4]\n["imam", 5, 6]\n'
+    path, packed = tmp_path / "mine.jrows", tmp_path / "mine.jrows.gz"
+    path.write_bytes(content)
+    packed.write_bytes(gzip.compress(content))
+    with pytest.raises(InputError, match="is not a format of word vectors known here"):
+        load_embedding(path)
+    row = Format("rows of JSON", ".jrows with one list a line", (".jrows",), tells, read)
+    monkeypatch.setattr(formats, "KNOWN", (*formats.KNOWN, row))
+    for file in (path, packed):
+        e = load_embedding(file, ["rabbi", "priest"])
+        assert (e.name, e.words, e.vectors.tolist()) == ("mine", ("rabbi",), [[1, 2]])
+        assert (e.matched, e.missing) == ({"rabbi": "Rabbi"}, ("priest",))
+        assert e.provenance["format"].startswith("rows of JSON")
+        assert e.provenance["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    with pytest.raises(InputError, match="the word 'imam' stands in the file twice"):
+        load_embedding(path, ["imam"])
+    with pytest.raises(InputError, match=r"no such vector file; found: 'yours\.jrows'"):
+        load_embedding("yours.jrows")
+    with pytest.raises(InputError, match=r"\.jrows with one list a line \(each also gzipped\)"):
+        load_embedding(tmp_path)
+    assert cbow_encoder(path).name == "CBoW mine"
 
 
 @pytest.mark.parametrize("name", ["religion", "gender", "race"])

@@ -80,7 +80,7 @@ def debias(
     if wanted is not None and vectors.open_vocabulary:
         import dataclasses
 
-        vectors = dataclasses.replace(vectors, open_vocabulary=False)
+        vectors = dataclasses.replace(vectors, lookup=None)
     if method == "hard":
         result = hard_debias(vectors, listed, k=k, neutralise=neutralise, equalise=equalise, overlap=overlap)
     else:

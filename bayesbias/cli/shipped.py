@@ -32,14 +32,13 @@ def list_(kind: str) -> None:
             click.echo(f"{name:<24} {load_model(name).description}")
     else:
         from bayesbias.basics.files import data_dir, read_toml
+        from bayesbias.vectors.readers.formats import valid_formats
         from bayesbias.vectors.static import shipped_embeddings
 
         for name in shipped_embeddings():
             about = read_toml(data_dir("embeddings") / name / "MODEL.toml")
             click.echo(f"{name:<24} {about['description']}")
-        click.echo(
-            "any file of word2vec (text, binary), GloVe, fastText (.vec, .bin), .npz or safetensors vectors, also gzipped"
-        )
+        click.echo(f"or a file: {valid_formats()}")
 
 
 @click.command()

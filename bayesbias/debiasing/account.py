@@ -141,7 +141,7 @@ def with_account(
             "sha256": None,
             "sha256_vectors": digest_of_vectors(source.words, out),
         },
-        open_vocabulary=False,
+        lookup=None,
     )
     return Debiased(
         embedding=embedding,

@@ -20,6 +20,7 @@ from bayesbias.encoders.encoder import BuiltEncoder, Encoder
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.vectors.gensim import GENSIM_DATA
 from bayesbias.vectors.loading import load_embedding
+from bayesbias.vectors.readers.formats import short_name
 from bayesbias.vectors.static import shipped_embeddings, static_vectors
 
 __all__ = ["cbow_encoder", "static_encoder"]
@@ -138,7 +139,7 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
         text = os.fspath(embedding)
         if not Path(text).expanduser().is_file() and text not in (*shipped_embeddings(), *GENSIM_DATA):
             load_embedding(embedding, ["the"])  # says what is wrong before any work is done
-        of = re.sub(r"(\.(txt|bin|vec|kv|model|npz|safetensors|gz|w2v))+$", "", Path(text).name)
+        of = short_name(text)
     else:
         of = embedding.name if isinstance(embedding, Embedding) else ""
     facts: dict[str, Any] = {

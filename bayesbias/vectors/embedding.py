@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,6 @@ from bayesbias.basics.face import public_in
 from bayesbias.basics.wording import some
 from bayesbias.vectors.readers.rows import Rows
 from bayesbias.vectors.spelling import matched_spellings, notes_of_shared_vectors
-from bayesbias.vectors.static import static_tokens, static_vectors
 
 __all__ = ["Embedding"]
 
@@ -52,8 +51,9 @@ class Embedding:
         Words asked for that the source does not have.
     notes : tuple of str
         What a reader should know, such as two asked words that share one vector.
-    open_vocabulary : bool
-        True for ``minilm-static``: words outside `words` have a vector too, made from their tokens.
+    lookup : callable, optional
+        Of an open vocabulary, where words outside `words` have a vector too: takes a list of words (None for all that
+        are listed) and returns the Embedding of those that have one, the others in its `missing`.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Embedding:
     composed: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    open_vocabulary: bool = False
+    lookup: Callable[[Sequence[str] | None], Embedding] | None = None
     _row: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -100,7 +100,7 @@ class Embedding:
     def __contains__(self, word: object) -> bool:
         if word in self._row:
             return True
-        return self.open_vocabulary and isinstance(word, str) and bool(static_tokens([word])[0])
+        return self.lookup is not None and isinstance(word, str) and len(self.lookup([word])) > 0
 
     def __getitem__(self, word: str) -> np.ndarray:
         return self.vectors_of([word])[0]
@@ -125,10 +125,12 @@ class Embedding:
         """
         words = checks.several(words, "word")
         lacking = [word for word in words if word not in self._row]
-        if lacking and self.open_vocabulary:
-            made = dict(zip(lacking, static_vectors(lacking), strict=True))
-            rows = [made[word] if word in made else self.vectors[self._row[word]] for word in words]
-            return np.array(rows, dtype=self.vectors.dtype)
+        if lacking and self.lookup is not None:
+            more = self.lookup(list(dict.fromkeys(lacking)))
+            lacking = list(more.missing)
+            if not lacking:
+                rows = [(self if word in self._row else more)._vector(word) for word in words]
+                return np.array(rows, dtype=self.vectors.dtype)
         if lacking:
             raise InputError(
                 "has no vector for some words",
@@ -137,6 +139,14 @@ class Embedding:
                 hint=nearest(lacking[0], self.words) if len(self.words) < 10_000 else None,
             )
         return self.vectors[[self._row[word] for word in words]]
+
+    def _vector(self, word: str) -> np.ndarray:
+        return self.vectors[self._row[word]]
+
+    @property
+    def open_vocabulary(self) -> bool:
+        """Whether words outside `words` have a vector too."""
+        return self.lookup is not None
 
     def __repr__(self) -> str:
         shape = f"{len(self.words):,} words, {self.vectors.shape[1]} dimensions"

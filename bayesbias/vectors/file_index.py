@@ -17,6 +17,7 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import cache_dir, sha256_of, whole_file
+from bayesbias.vectors.readers.formats import form_named
 from bayesbias.vectors.readers.rows import Gathered, Kind, Rows
 
 _VERSION = 1
@@ -74,8 +75,9 @@ def write_index(
     or of the first record of a block of a binary one.
     """
     hashes, offsets = [], []
+    binary = form_named(kind.format).index == "records"
     for words, where in listed:
-        if kind.format == "word2vec binary":
+        if binary:
             data = np.frombuffer(words + b" ", np.uint8)
             starts = np.concatenate([[0], np.flatnonzero(data == 32)[:-1] + 1])
             hashes.append(hashes_of(words.replace(b" \n", b" ").removeprefix(b"\n"), b" "))
@@ -135,7 +137,7 @@ def read_indexed(path: Path, kind: Kind, wanted: Collection[str]) -> tuple[Rows,
         offsets = np.memmap(at, np.int64, "r", _HEADER_BYTES + 8 * count, (count,))
     except (OSError, ValueError, KeyError, TypeError):  # none, or a damaged one: the file itself is read
         return None
-    binary = kind.format == "word2vec binary"
+    binary = form_named(kind.format).index == "records"
     separator = " " if binary else "\n"
     words = [word for word in wanted if separator not in word]  # no word of such a file holds it
     sought = hashes_of(separator.join(words).encode(), separator.encode())

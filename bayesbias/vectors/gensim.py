@@ -45,7 +45,7 @@ def from_gensim(x: Any, asked: list[str] | None, name: str | None, facts: dict[s
         raise InputError(
             "cannot be read as word vectors",
             found=type(x).__name__,
-            valid=f"a name, a path, a mapping, a gensim KeyedVectors object; files: {formats.FORMATS}",
+            valid=f"a name, a path, a mapping, a gensim KeyedVectors object; files: {formats.valid_formats()}",
         )
     kind = type(vectors).__name__
     known = vectors.key_to_index
@@ -74,7 +74,7 @@ def from_pickle(
             "is a pickle (as gensim's .kv and .model files are); loading it runs code from the file",
             where=path,
             found="a pickle",
-            valid=formats.FORMATS,
+            valid=formats.valid_formats(),
             hint="for a file you trust pass allow_pickle=True (--allow-pickle; in the [settings] of a sweep "
             "allow_pickle = true), or save it with save_word2vec_format",
         )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -20,22 +20,18 @@ from bayesbias.basics.progress import reading_bar
 from bayesbias.basics.wording import some
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows
 from bayesbias.vectors.gensim import GENSIM_DATA, fetched_from_gensim, from_gensim, from_pickle
-from bayesbias.vectors.readers import arrays, binary, fasttext, formats, text
-from bayesbias.vectors.readers.rows import Rows
+from bayesbias.vectors.readers import formats
+from bayesbias.vectors.readers.rows import Reading, Rows
 from bayesbias.vectors.spelling import notes_of_shared_vectors, spellings_of, unmatched_words
 from bayesbias.vectors.static import (
-    STATIC_EMBEDDING,
     shipped_embeddings,
-    static_model,
-    static_tokens,
-    static_vectors,
+    static_embedding,
 )
 
 __all__ = ["load_embedding"]
 
 _HASHED_ALWAYS = 100_000_000  # bytes; hashing more than this would take longer than a binary file's scan
 _INDEX_AFTER = 1.0  # seconds of reading from which on an index is worth its place
-_INDEXED = ("word2vec text", "word2vec binary", "GloVe text")
 
 
 def load_embedding(
@@ -108,12 +104,12 @@ def load_embedding(
         return from_gensim(x, asked, name, {"source": f"a {type(x).__name__} object"})
     text = os.fspath(x)
     if isinstance(x, str) and text in shipped_embeddings():
-        return _from_static(asked, name)
+        return _from_open(static_embedding, asked, name or text)
     path = Path(text).expanduser()
     if not path.exists() and isinstance(x, str) and text in GENSIM_DATA:
         path, name = fetched_from_gensim(text, progress), name or text
     if path.is_dir():
-        raise InputError("is a folder, not a vector file", where=path, valid=formats.FORMATS)
+        raise InputError("is a folder, not a vector file", where=path, valid=formats.valid_formats())
     if not path.exists():
         raise _unknown_source(text, path)
     return read_vector_file(path, asked, name, allow_pickle, on_invalid_utf8 == "skip", progress, index)
@@ -145,16 +141,16 @@ def read_vector_file(
     from bayesbias.vectors import file_index
 
     started = time.perf_counter()
-    kind = formats.recognise(path)
+    form, kind = formats.recognise(path)
     size = path.stat().st_size
-    name = name or re.sub(r"(\.(txt|bin|vec|kv|model|npz|safetensors|gz|w2v|magnitude))+$", "", path.name)
+    name = name or formats.short_name(path)
     facts: dict[str, Any] = {"source": str(path), "format": kind.format, "bytes": size}
-    if kind.format == "pickle":
+    if form.read is None:
         return from_pickle(path, asked, name, allow_pickle, facts)
     if kind.compressed:
         facts["format"] += ", gzipped"
     wanted = None if asked is None else {spelling for word in asked for spelling in spellings_of(word)}
-    indexable = wanted is not None and index is not False and not kind.compressed and kind.format in _INDEXED
+    indexable = wanted is not None and index is not False and not kind.compressed and form.index is not None
     if indexable and wanted and (known := file_index.read_indexed(path, kind, wanted)):
         rows, head = known
         if not head["skipped"] or skip_invalid:
@@ -163,24 +159,12 @@ def read_vector_file(
             return embedding_from_rows(rows, asked, name, path, facts)
     before = file_index.fingerprint(path)
     listed: list[Any] | None = [] if indexable else None
-    cheap = kind.compressed or kind.format in ("word2vec text", "GloVe text") or size <= _HASHED_ALWAYS
-    common: dict[str, Any] = {"skip_invalid": skip_invalid}
+    cheap = kind.compressed or form.index == "lines" or size <= _HASHED_ALWAYS
     with contextlib.ExitStack() as stack:
         digest = stack.enter_context(_hashing(path)) if cheap else None
         tick = stack.enter_context(reading_bar(f"reading {path.name}", size, progress))
-        match kind.format:
-            case "word2vec text" | "GloVe text":
-                rows = text.read_text(path, kind, wanted, tick=tick, listed=listed, **common)
-            case "word2vec binary":
-                rows = binary.read_binary(path, kind, wanted, tick=tick, listed=listed, **common)
-            case "fastText binary":
-                rows = fasttext.read_fasttext(
-                    path, kind, wanted, functools.partial(unmatched_words, asked or []), tick=tick, **common
-                )
-            case "npz":
-                rows = arrays.read_npz(path, wanted, tick=tick)
-            case _:
-                rows = arrays.read_safetensors(path, wanted, tick=tick)
+        unmatched = functools.partial(unmatched_words, asked or [])
+        rows = form.read(Reading(path, kind, wanted, tick, skip_invalid, listed, unmatched))
         facts["sha256"] = digest() if digest else None
     result = embedding_from_rows(rows, asked, name, path, facts)
     if listed and (index or time.perf_counter() - started > _INDEX_AFTER):
@@ -235,8 +219,8 @@ def _from_mapping(x: Mapping[Any, Any], asked: list[str] | None, name: str | Non
 
 def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> Embedding:
     """Choose words of an embedding; what was matched before stays recorded."""
-    if x.open_vocabulary:
-        return _from_static(asked, name or x.name)
+    if x.lookup is not None:
+        return _from_open(x.lookup, asked, name or x.name)
     if asked is None:
         return x
     rows = Rows(list(x.words), x.vectors, [0] * len(x.words), "row", x.provenance.get("count", len(x)))
@@ -263,6 +247,20 @@ def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> 
     )
 
 
+def _from_open(
+    lookup: Callable[[list[str] | None], Embedding], asked: list[str] | None, name: str
+) -> Embedding:
+    """Choose words of an open vocabulary."""
+    chosen = lookup(asked)
+    if asked and not len(chosen):
+        raise InputError(
+            f"none of the {len(asked)} words is in the embedding",
+            where=f"embedding {name!r}",
+            found=some(asked, 8),
+        )
+    return dataclasses.replace(chosen, name=name)
+
+
 def _unknown_source(text: str, path: Path) -> InputError:
     folder = path.parent if path.parent.is_dir() else None
     try:
@@ -271,15 +269,7 @@ def _unknown_source(text: str, path: Path) -> InputError:
         beside = []
     prefix = text[: len(text) - len(path.name)]
     options = [*shipped_embeddings(), *GENSIM_DATA, *(prefix + file for file in beside)]
-    looks_like_path = os.sep in text or path.suffix in (
-        ".txt",
-        ".bin",
-        ".vec",
-        ".gz",
-        ".npz",
-        ".kv",
-        ".safetensors",
-    )
+    looks_like_path = os.sep in text or path.suffix in formats.suffixes()
     return InputError(
         "no such vector file" if looks_like_path else "unknown embedding",
         found=text,
@@ -289,50 +279,4 @@ def _unknown_source(text: str, path: Path) -> InputError:
             "or the path of a file",
         ],
         hint=nearest(text, options) if folder else f"there is no folder {path.parent}",
-    )
-
-
-def _from_static(asked: list[str] | None, name: str | None) -> Embedding:
-    tokenizer, rows, _, card = static_model()
-    where = f"embedding {STATIC_EMBEDDING!r}"
-    facts = {
-        "source": STATIC_EMBEDDING,
-        "format": "static tokens",
-        "sha256": card["sha256"]["model.safetensors"],
-        "licence": card["licence"],
-        "made_from": card["source"],
-    }
-    if asked is None:
-        # whole words of the vocabulary; every other word is made from tokens when it is asked for
-        asked = sorted(token for token in tokenizer.get_vocab() if token.isalpha() and len(token) > 1)
-    spelt = {word: tokenizer.normalizer.normalize_str(word.replace("_", " ")).strip() for word in asked}
-    ids = dict(zip(asked, static_tokens(asked), strict=True))
-    found = [word for word in asked if ids[word]]
-    if not found:
-        raise InputError(
-            f"none of the {len(asked)} words is in the embedding", where=where, found=some(asked, 8)
-        )
-    vectors = static_vectors(found)
-    partly = [
-        word for word in found if "[UNK]" in tokenizer.encode(spelt[word], add_special_tokens=False).tokens
-    ]
-    notes = notes_of_shared_vectors({word: spelt[word] for word in found})
-    if partly:
-        notes.append(f"tokens outside the vocabulary were left out of {some(partly, 4)}")
-    return Embedding(
-        name=name or STATIC_EMBEDDING,
-        words=tuple(found),
-        vectors=vectors,
-        provenance={
-            **facts,
-            "dim": int(vectors.shape[1]),
-            "count": len(rows),
-            "sha256_vectors": digest_of_vectors((spelt[word] for word in found), vectors),
-        },
-        matched={word: spelt[word] for word in found if spelt[word] != word},
-        rules={word: "as the tokenizer normalises it" for word in found if spelt[word] != word},
-        composed=tuple(word for word in found if len(ids[word]) > 1),
-        missing=tuple(word for word in asked if not ids[word]),
-        notes=tuple(notes),
-        open_vocabulary=True,
     )

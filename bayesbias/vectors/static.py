@@ -15,6 +15,8 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir, read_toml, sha256_of
 from bayesbias.basics.wording import some
+from bayesbias.vectors.embedding import Embedding, digest_of_vectors
+from bayesbias.vectors.spelling import notes_of_shared_vectors
 
 __all__ = ["shipped_embeddings", "static_vectors"]
 
@@ -111,3 +113,47 @@ def static_tokens(texts: Sequence[str]) -> list[list[int]]:
     else:
         encoded = tokenizer.encode_batch_fast(plain, add_special_tokens=False)
     return [[i for i in one.ids if i != unknown] for one in encoded]
+
+
+def static_embedding(asked: Sequence[str] | None = None) -> Embedding:
+    """Return ``minilm-static`` as an embedding of some words; those without one known token are missing.
+
+    Its vocabulary is open: any other word is made from tokens when it is asked for. None: all whole words.
+    """
+    tokenizer, rows, _, card = static_model()
+    facts = {
+        "source": STATIC_EMBEDDING,
+        "format": "static tokens",
+        "sha256": card["sha256"]["model.safetensors"],
+        "licence": card["licence"],
+        "made_from": card["source"],
+    }
+    if asked is None:
+        asked = sorted(token for token in tokenizer.get_vocab() if token.isalpha() and len(token) > 1)
+    spelt = {word: tokenizer.normalizer.normalize_str(word.replace("_", " ")).strip() for word in asked}
+    ids = dict(zip(asked, static_tokens(asked), strict=True))
+    found = [word for word in asked if ids[word]]
+    vectors = static_vectors(found)
+    partly = [
+        word for word in found if "[UNK]" in tokenizer.encode(spelt[word], add_special_tokens=False).tokens
+    ]
+    notes = notes_of_shared_vectors({word: spelt[word] for word in found})
+    if partly:
+        notes.append(f"tokens outside the vocabulary were left out of {some(partly, 4)}")
+    return Embedding(
+        name=STATIC_EMBEDDING,
+        words=tuple(found),
+        vectors=vectors,
+        provenance={
+            **facts,
+            "dim": int(vectors.shape[1]),
+            "count": len(rows),
+            "sha256_vectors": digest_of_vectors((spelt[word] for word in found), vectors),
+        },
+        matched={word: spelt[word] for word in found if spelt[word] != word},
+        rules={word: "as the tokenizer normalises it" for word in found if spelt[word] != word},
+        composed=tuple(word for word in found if len(ids[word]) > 1),
+        missing=tuple(word for word in asked if not ids[word]),
+        notes=tuple(notes),
+        lookup=static_embedding,
+    )

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.progress import Tick
-from bayesbias.vectors.readers.rows import CHUNK_BYTES, Gathered, Rows
+from bayesbias.vectors.readers.rows import CHUNK_BYTES, Format, Gathered, Head, Kind, Reading, Rows
 
 
-def read_npz(path: Path, wanted: Collection[str] | None, *, tick: Tick) -> Rows:
+def read_npz(asked: Reading) -> Rows:
     """Read the arrays ``words`` (text, (n,)) and ``vectors`` (numbers, (n, d)), rows streamed."""
+    path, wanted = asked.path, asked.wanted
     valid = "an .npz file with the arrays 'words' (text, one per row) and 'vectors' (numbers, two dimensions)"
     try:
         with zipfile.ZipFile(path) as archive:
@@ -63,7 +63,7 @@ def read_npz(path: Path, wanted: Collection[str] | None, *, tick: Tick) -> Rows:
     except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
         raise InputError(f"the .npz file is damaged: {error}", where=path, valid=valid) from None
     finally:
-        tick(path.stat().st_size)
+        asked.tick(path.stat().st_size)
 
 
 def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
@@ -72,10 +72,11 @@ def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
     return (form.read_array_header_1_0 if version == (1, 0) else form.read_array_header_2_0)(member)
 
 
-def read_safetensors(path: Path, wanted: Collection[str] | None, *, tick: Tick) -> Rows:
+def read_safetensors(asked: Reading) -> Rows:
     """Read the tensor ``vectors`` (n, d) and the metadata entry ``words``, a JSON list of n strings."""
     from safetensors import SafetensorError, safe_open
 
+    path, wanted = asked.path, asked.wanted
     valid = (
         "the tensor 'vectors' with two dimensions and the metadata entry 'words', a JSON list of its words"
     )
@@ -103,7 +104,7 @@ def read_safetensors(path: Path, wanted: Collection[str] | None, *, tick: Tick) 
     except SafetensorError as error:
         raise InputError(f"the safetensors file is damaged: {error}", where=path, valid=valid) from None
     finally:
-        tick(path.stat().st_size)
+        asked.tick(path.stat().st_size)
 
 
 def _check_tensor(path: Path, shape: tuple[int, ...], floats: bool, dtype: str, words: int) -> None:
@@ -127,3 +128,34 @@ def _wanted_rows(
     for i in chosen:
         gathered.add(words[i], row(i), i + 1)
     return gathered.rows(len(words))
+
+
+def _tells_npz(head: Head) -> Kind | None:
+    return Kind(NPZ.name, False) if head.start[:4] == b"PK\x03\x04" and not head.compressed else None
+
+
+def _tells_safetensors(head: Head) -> Kind | None:
+    start = head.start
+    length = int.from_bytes(start[:8], "little")  # of the JSON that follows
+    known = len(start) > 9 and length < head.path.stat().st_size and start[8:9] == b"{"
+    return Kind(SAFETENSORS.name, head.compressed) if known else None
+
+
+NPZ = Format(
+    name="npz",
+    told_as=".npz with the arrays 'words' and 'vectors'",
+    suffixes=(".npz",),
+    tells=_tells_npz,
+    read=read_npz,
+    magic=True,
+    gzipped=False,
+)
+SAFETENSORS = Format(
+    name="safetensors",
+    told_as=".safetensors with the tensor 'vectors' and the metadata entry 'words'",
+    suffixes=(".safetensors",),
+    tells=_tells_safetensors,
+    read=read_safetensors,
+    magic=True,
+    gzipped=False,
+)

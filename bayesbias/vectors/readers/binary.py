@@ -5,19 +5,19 @@ from __future__ import annotations
 import contextlib
 import itertools
 import re
-from collections.abc import Collection, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.progress import Tick
+from bayesbias.vectors.readers.headers import kind_of_headed
 from bayesbias.vectors.readers.rows import (
     CHUNK_BYTES,
     HOW_TO_SKIP,
+    Format,
     Gathered,
-    Kind,
+    Reading,
     Rows,
     invalid_utf8,
     opened,
@@ -51,20 +51,13 @@ class _Blocks:
         return self._room, self._stream.readinto(self._room)  # type: ignore[attr-defined]
 
 
-def read_binary(
-    path: Path,
-    kind: Kind,
-    wanted: Collection[str] | None,
-    *,
-    skip_invalid: bool,
-    tick: Tick,
-    listed: list[tuple[bytes, int]] | None = None,
-) -> Rows:
+def read_binary(asked: Reading) -> Rows:
     """Read word2vec binary: a header line, then records of word, blank, `dim` single-precision numbers.
 
     A record has no fixed length, so the file must be walked record by record. One regular expression
     walks some 400 of them per call without touching the numbers, a set intersection finds the wanted.
     """
+    path, kind, wanted, listed = asked.path, asked.kind, asked.wanted, asked.listed
     assert kind.count is not None
     payload = 4 * kind.dim
     expected = f"{kind.count} records of a word and {kind.dim} single-precision numbers, as the header says"
@@ -89,7 +82,7 @@ def read_binary(
                 del words[kind.count - done :]
                 blob = b" ".join(words)
                 if not blob.isascii() and (bad := invalid_utf8(words)):
-                    if not skip_invalid:
+                    if not asked.skip_invalid:
                         raise InputError(
                             "the word is not valid UTF-8",
                             where=f"{path}, record {done + bad[0] + 1}",
@@ -111,7 +104,7 @@ def read_binary(
             if walked == 0:
                 break
             pos += walked
-            tick(position() if kind.compressed else pos)
+            asked.tick(position() if kind.compressed else pos)
         buffer, end = blocks.at(pos)
         surplus = bytes(buffer[: min(end, 64)]).strip(b"\n")
         rest = end if kind.compressed else path.stat().st_size - pos
@@ -146,3 +139,13 @@ def _wanted_records(words: list[bytes], keys: set[bytes] | None, tail: int) -> I
         found = keys.intersection(words)
         for i in [i for i, word in enumerate(words) if word in found]:
             yield i, sum(map(len, words[: i + 1])) + i * tail + 1
+
+
+WORD2VEC_BINARY: Format = Format(
+    name="word2vec binary",
+    told_as="word2vec binary",
+    suffixes=(".bin", ".w2v", ".magnitude"),
+    tells=lambda head: kind_of_headed(head, WORD2VEC_BINARY.name, text=False),
+    read=read_binary,
+    index="records",
+)

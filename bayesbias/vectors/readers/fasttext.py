@@ -8,35 +8,29 @@ from __future__ import annotations
 import os
 import re
 import struct
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.progress import Tick
-from bayesbias.vectors.readers.rows import HEAD_BYTES, HOW_TO_SKIP, Kind, Rows, opened
+from bayesbias.vectors.readers.rows import HEAD_BYTES, HOW_TO_SKIP, Format, Head, Kind, Reading, Rows, opened
+
+_MAGIC = 793712314
 
 
-def read_fasttext(
-    path: Path,
-    kind: Kind,
-    wanted: Collection[str] | None,
-    unresolved: Callable[[Collection[str]], list[str]],
-    *,
-    skip_invalid: bool,
-    tick: Tick,
-) -> Rows:
+def read_fasttext(asked: Reading) -> Rows:
     """Read a full fastText model (the official ``.bin``).
 
     A word's vector is the mean of its own row and the rows of its character n-grams; a word that is not in
-    the dictionary is composed of its n-grams alone. `unresolved` is told which wanted words the dictionary
-    holds and answers with the words to compose.
+    the dictionary is composed of its n-grams alone. `asked.unmatched` is told which wanted words the
+    dictionary holds and answers with the words to compose.
 
     Source: Bojanowski et al. 2017, "Enriching word vectors with subword information", section 3.2; layout
     of the file: versions 11 and 12 of the reference implementation.
     """
+    path, kind, wanted = asked.path, asked.kind, asked.wanted
     with opened(path, kind.compressed) as (file, position):
 
         def take(form: str) -> tuple[Any, ...]:
@@ -58,7 +52,7 @@ def read_fasttext(
             raise _quantised_model(path)
         if version == 11 and model == 3:  # supervised models of that version wrote a maxn that was never used
             maxn = 0
-        ids, listed, skipped, repeats = _dictionary(path, file, entries, nwords, wanted, skip_invalid)
+        ids, listed, skipped, repeats = _dictionary(path, file, entries, nwords, wanted, asked.skip_invalid)
         (quantised,) = take("<?")
         if quantised:
             raise _quantised_model(path)
@@ -70,7 +64,7 @@ def read_fasttext(
                 found=f"{height} x {width}",
                 valid=f"{nwords + bucket} x {dim} ({nwords} words and {bucket} n-gram buckets)",
             )
-        composed = [] if wanted is None or not maxn else unresolved(ids.keys())
+        composed = asked.unmatched(ids.keys()) if asked.unmatched and wanted is not None and maxn else []
         parts = {word: [row, *([] if word == "</s>" else _subwords(word, minn, maxn, bucket, nwords))]
                  for word, row in ids.items()}  # fmt: skip
         made = {word: rows for word in composed if (rows := _subwords(word, minn, maxn, bucket, nwords))}
@@ -87,7 +81,7 @@ def read_fasttext(
                 raise _truncated_model(path, "its input matrix")
             matrix[i] = np.frombuffer(data, "<f4")
             if i % 1024 == 0:
-                tick(position())
+                asked.tick(position())
         file.seek(base + 4 * height * width)
         (_, rows_out, columns_out) = take("<?2q")
         file.seek(4 * rows_out * columns_out - 1, os.SEEK_CUR)
@@ -198,3 +192,17 @@ def _quantised_model(path: Path) -> InputError:
         found="a quantised model (.ftz)",
         valid="the full model (.bin) or its vectors (.vec)",
     )
+
+
+def _tells(head: Head) -> Kind | None:
+    return Kind(FASTTEXT.name, head.compressed) if head.start[:4] == struct.pack("<i", _MAGIC) else None
+
+
+FASTTEXT = Format(
+    name="fastText binary",
+    told_as="fastText .bin",
+    suffixes=(".bin",),
+    tells=_tells,
+    read=read_fasttext,
+    magic=True,
+)

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.progress import Tick
 
 HOW_TO_SKIP = "pass on_invalid_utf8='skip' to leave such lines out; they are counted and reported"
 HEAD_BYTES = 1 << 20
@@ -68,6 +69,82 @@ class Kind:
     dim: int = 0
     count: int | None = None
     start: int = 0
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first bytes of a file, unpacked, from which its format is told."""
+
+    path: Path
+    start: bytes
+    compressed: bool
+
+    @property
+    def mark(self) -> int:
+        """The length of the byte-order mark at the start."""
+        return 3 if self.start.startswith(b"\xef\xbb\xbf") else 0
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a reader is asked for.
+
+    Attributes
+    ----------
+    path : Path
+    kind : Kind
+    wanted : collection of str or None
+        All spellings that may be used later; None for the whole file.
+    tick : callable
+        Is told how many bytes of the file were read.
+    skip_invalid : bool
+        Whether words that are not valid UTF-8 are left out, or refused.
+    listed : list, optional
+        Collects words and offsets for the index, in the formats that have one.
+    unmatched : callable, optional
+        Is told which wanted words the file holds and answers with those that may be composed of parts.
+    """
+
+    path: Path
+    kind: Kind
+    wanted: Collection[str] | None
+    tick: Tick
+    skip_invalid: bool = False
+    listed: list[Any] | None = None
+    unmatched: Callable[[Collection[str]], list[str]] | None = None
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of vector files: how it is named, how it is told, and who reads it.
+
+    Attributes
+    ----------
+    name : str
+    told_as : str
+        How it stands in the list of valid formats.
+    suffixes : tuple of str
+        Endings of such files; a format is told from the content, an ending only names a path.
+    tells : callable
+        Whether a file is of this format, from its `Head`: its `Kind`, or None.
+    read : callable or None
+        Makes `Rows` of a `Reading`. None for pickles, which gensim reads for those who trust them.
+    magic : bool
+        Whether it is told by its first bytes for certain, so that it is asked before formats of text.
+    gzipped : bool
+        Whether such files may be gzipped.
+    index : {"lines", "records"} or None
+        Where words stand for an index of the file; None where there is none.
+    """
+
+    name: str
+    told_as: str
+    suffixes: tuple[str, ...]
+    tells: Callable[[Head], Kind | None]
+    read: Callable[[Reading], Rows] | None
+    magic: bool = False
+    gzipped: bool = True
+    index: str | None = None
 
 
 class Gathered:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
-from collections.abc import Collection
+import itertools
 from pathlib import Path
 
 import numpy as np
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.progress import Tick
+from bayesbias.vectors.readers.headers import CONTROL, kind_of_headed
 from bayesbias.vectors.readers.rows import (
     CHUNK_BYTES,
     HOW_TO_SKIP,
+    Format,
     Gathered,
+    Head,
     Kind,
+    Reading,
     Rows,
     invalid_utf8,
     is_number,
@@ -24,21 +28,14 @@ from bayesbias.vectors.readers.rows import (
 )
 
 
-def read_text(
-    path: Path,
-    kind: Kind,
-    wanted: Collection[str] | None,
-    *,
-    skip_invalid: bool,
-    tick: Tick,
-    listed: list[tuple[bytes, np.ndarray]] | None = None,
-) -> Rows:
+def read_text(asked: Reading) -> Rows:
     """Read word2vec text (with a header) or GloVe text (without one).
 
     The number of fields is checked on every line, numbers are read on wanted lines only. A token may hold
-    spaces (some of GloVe 840B do): a line is split from the right. `listed` collects words and offsets
+    spaces (some of GloVe 840B do): a line is split from the right. `asked.listed` collects words and offsets
     for the index.
     """
+    path, kind, wanted, listed = asked.path, asked.kind, asked.wanted, asked.listed
     keys = None if wanted is None else {word.encode() for word in wanted}
     headed = kind.count is not None
     gathered = Gathered(kind.dim, "<f8", "line", room_for_rows(path, kind, keys, 2))
@@ -74,7 +71,7 @@ def read_text(
             blob = b"\n".join(tokens)
             if not blob.isascii():
                 bad = invalid_utf8(tokens)
-                if bad and not skip_invalid:
+                if bad and not asked.skip_invalid:
                     place = number - len(tokens) + bad[0] + 1
                     raise InputError(
                         "the word is not valid UTF-8",
@@ -87,7 +84,7 @@ def read_text(
                 starts = np.cumsum([offset, *(len(line) + 1 for line in lines)])
                 listed.append((blob, starts[:-1]))
                 offset = int(starts[-1])
-            tick(position())
+            asked.tick(position())
             if not chunk:
                 break
     if headed and count != kind.count:
@@ -142,3 +139,34 @@ def _wrong_count(path: Path, kind: Kind, found: int, where: str) -> InputError:
         valid=f"{kind.count} words of {kind.dim} numbers, as the header says",
         hint="the file is truncated, or its header is wrong",
     )
+
+
+def _tells_glove(head: Head) -> Kind | None:
+    lines = head.start[head.mark :].split(b"\n")
+    if len(lines) > 1:  # the last may be cut
+        lines.pop()
+    fields = [line.split() for line in lines[:100] if line.strip()]
+    if CONTROL.search(b"".join(lines[:100])) or not any(len(f) > 1 and is_number(f[-1]) for f in fields):
+        return None
+    # numbers at the end of a line, most often; a token may hold blanks, but most do not end in a number
+    lengths = (sum(1 for _ in itertools.takewhile(is_number, reversed(f[1:]))) for f in fields)
+    dim = collections.Counter(lengths).most_common(1)[0][0]
+    return Kind(GLOVE.name, head.compressed, dim, None, head.mark)
+
+
+WORD2VEC_TEXT: Format = Format(
+    name="word2vec text",
+    told_as="word2vec text as also in fastText .vec",
+    suffixes=(".txt", ".vec", ".w2v"),
+    tells=lambda head: kind_of_headed(head, WORD2VEC_TEXT.name, text=True),
+    read=read_text,
+    index="lines",
+)
+GLOVE = Format(
+    name="GloVe text",
+    told_as="GloVe text",
+    suffixes=(".txt",),
+    tells=_tells_glove,
+    read=read_text,
+    index="lines",
+)
