@@ -29,6 +29,7 @@ check: $(READY)
 format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+	$(BIN)/python tools/draw_architecture.py
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -2,7 +2,7 @@ r"""Exact reduction of normal models: only the scales are left to sample.
 
 Let every row be :math:`y_n = \sum_p u_p[i_p(n)] + \epsilon_n` with independent normal effects, their
 spreads being either numbers or parameters (a parameter centred on another one is the other one plus an
-effect of its own). Rotating each orbit (`bayesbias.inference.orbits`) into its mean and its deviations splits
+effect of its own). Rotating each orbit (`bayesbias.inference.components.find_orbits`) into its mean and its deviations splits
 the rows into independent components (`bayesbias.inference.components`).
 
 The rotation is orthonormal, so the sum of the components' log-densities *is* the marginal
