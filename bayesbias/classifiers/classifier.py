@@ -20,6 +20,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import read_bytes, sha256_file, whole_file
+from bayesbias.basics.values import Shown
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
 
 __all__ = ["Classifier"]
@@ -31,7 +32,7 @@ _ROUNDING = 1e-6  # a softmax in single precision may end this far above 1
 
 @public_in("bayesbias.classifiers")
 @dataclass(frozen=True, eq=False, repr=False)
-class Classifier:
+class Classifier(Shown):
     """A name, and a function from sentences to positive-class probabilities.
 
     Parameters

@@ -29,6 +29,7 @@ from bayesbias.basics.files import (
     shipped_names,
     whole_file,
 )
+from bayesbias.basics.values import Shown
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.words.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
@@ -40,7 +41,7 @@ __all__ = ["Predictions", "read_predictions", "shipped_predictions"]
 
 @public_in("bayesbias.classifiers")
 @dataclass(frozen=True, eq=False, repr=False)
-class Predictions:
+class Predictions(Shown):
     """The predicted sentiment of every sentence.
 
     Attributes

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.basics.face import public_in
+from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
 from bayesbias.debiasing.subspace import Prepared
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors
@@ -20,8 +21,8 @@ _SAME = 1e-9  # a vector of length 1 that moved by less than this did not change
 
 
 @public_in("bayesbias.debiasing")
-@dataclass(frozen=True, repr=False)
-class Debiased:
+@dataclass(frozen=True, eq=False, repr=False)
+class Debiased(Shown):
     """Debiased vectors and the account of how they came about.
 
     Attributes

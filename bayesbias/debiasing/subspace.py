@@ -25,7 +25,7 @@ from bayesbias.words.wordlist import WordList
 _TIED = 1e-9  # singular values closer than this, relative to the first, leave a subspace undetermined
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Prepared:
     """What a method works on: checked vectors and words, and the bias subspace they span."""
 

@@ -18,6 +18,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import sha256_of
+from bayesbias.basics.values import Shown
 
 __all__ = ["Encoder", "describe_encoder", "function_encoder"]
 
@@ -53,7 +54,7 @@ class Encoder(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BuiltEncoder:
+class BuiltEncoder(Shown):
     """An encoder made by one of the functions below; see `Encoder` for its parts."""
 
     name: str

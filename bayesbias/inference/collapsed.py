@@ -44,7 +44,7 @@ class NotCollapsible(Exception):  # noqa: N818 - a reason to go another way, not
     """Why a model or a table has no exact reduction here; the message is shown to the user."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Collapsed:
     """A normal model on one table with all location effects integrated out.
 

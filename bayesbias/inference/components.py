@@ -19,7 +19,7 @@ import numpy as np
 from bayesbias.models.design import Design
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Effect:
     """One effect in one component."""
 
@@ -38,7 +38,7 @@ class Normals(Protocol):
         """Return standard normals; of draws, the first axis counts them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Component:
     """`copies` independent copies of one normal vector, one row per block."""
 

@@ -15,6 +15,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.face import public_in
+from bayesbias.basics.values import Shown
 from bayesbias.inference import contrasts
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE
@@ -32,8 +33,8 @@ _MOST_LINES = 5  # of results in a repr
 
 
 @public_in("bayesbias")
-@dataclass(frozen=True, repr=False)
-class BiasFit:
+@dataclass(frozen=True, eq=False, repr=False)
+class BiasFit(Shown):
     """The posterior of one model on one table.
 
     Attributes

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Design"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Design:
     """A spec laid over a table: labels, flat index arrays, and the outcome.
 

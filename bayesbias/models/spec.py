@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from bayesbias.basics.face import public_in
+from bayesbias.basics.values import Shown, content_hash
+from bayesbias.basics.wording import number_of
 from bayesbias.models.distributions import DISTRIBUTIONS
 
 __all__ = ["ModelSpec", "Parameter"]
@@ -22,6 +24,9 @@ class Parameter:
     dims: tuple[str, ...]
     distribution: str
     args: Mapping[str, float | str]
+
+    def __hash__(self) -> int:
+        return content_hash(self)
 
     @property
     def positive(self) -> bool:
@@ -58,6 +63,9 @@ class Results:
     levels: Mapping[str, Level]
     estimands: Mapping[str, tuple[str, ...]]
 
+    def __hash__(self) -> int:
+        return content_hash(self)
+
 
 _WORD_AND_CLASS = ("protected_word", "protected_class")
 RESULTS_OF_PAIRS = Results(
@@ -72,8 +80,8 @@ RESULTS_OF_PAIRS = Results(
 
 
 @public_in("bayesbias")
-@dataclass(frozen=True)
-class ModelSpec:
+@dataclass(frozen=True, repr=False)
+class ModelSpec(Shown):
     """A model as its TOML file says it, checked.
 
     Attributes
@@ -118,6 +126,16 @@ class ModelSpec:
     sha256: str = ""
     text: str = field(default="", repr=False)
     origin: str = field(default="", repr=False, compare=False)
+
+    def __hash__(self) -> int:
+        return content_hash(self)
+
+    def __repr__(self) -> str:
+        terms = " + ".join(self.mu)
+        return (
+            f"ModelSpec: {self.name}, {self.outcome} ~ {self.likelihood}({terms}, {', '.join(self.noise)}), "
+            f"{number_of(len(self.parameters), 'parameter')}\n  {self.description}"
+        )
 
     @property
     def label(self) -> str:

@@ -25,7 +25,7 @@ _TRUSTED = 2.0**-42
 _SAMPLING_CONFIDENCE = 0.99
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tail:
     """Count the subsets of `size` of the `deficits` whose sum is at most `limit`.
 
@@ -39,7 +39,7 @@ class Tail:
     strict: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Question:
     """The test in whole numbers.
 

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
+from bayesbias.basics.values import Shown
 from bayesbias.scores.counting import MOST_WORDS_COUNTED, bound_all, count_all
 from bayesbias.scores.partitions import Question, p_by_normal, p_by_sampling, sampling_width
 
@@ -31,8 +32,8 @@ _METHODS = ("auto", "exact", "bounds", "montecarlo", "normal")
 
 
 @public_in("bayesbias.scores")
-@dataclass(frozen=True)
-class PermutationResult:
+@dataclass(frozen=True, repr=False)
+class PermutationResult(Shown):
     """The p-value of a permutation test, and all that is needed to read it.
 
     Attributes
@@ -80,6 +81,15 @@ class PermutationResult:
     samples: int | None
     seed: int | None
     note: str
+
+    def __repr__(self) -> str:
+        sides = "one side" if self.sides == 1 else "two sides"
+        known = self.method != "exact" and self.p_lower is not None
+        within = f" ({self.p_lower:.3g} to {self.p_upper:.3g})" if known else ""
+        return (
+            f"PermutationResult: p = {self.p_value:.3g}{within}, {sides}, statistic {self.statistic:.6g} of {self.n_x} and "
+            f"{self.n_y} words\n  {self.method}: {self.note}"
+        )
 
 
 def permutation_test(

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import plain
+from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import some
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable
@@ -31,7 +32,7 @@ _STEREOTYPES = ("associated", "different")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ScoreResult:
+class ScoreResult(Shown):
     """What every score says of itself."""
 
     name: str
@@ -48,7 +49,7 @@ class ScoreResult:
         return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name != "_pairs"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StereotypeGrid:
     """The stereotype pairs of a table, each once."""
 

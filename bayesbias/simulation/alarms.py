@@ -157,7 +157,7 @@ def simulate_grid(
     return frame
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Calls:
     """What a method reported of each simulated table."""
 

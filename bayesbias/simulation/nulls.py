@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.values import Shown
 from bayesbias.scores.association import DENOMINATORS, largest_effect_size
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class NullDistribution:
+class NullDistribution(Shown):
     """Effect sizes where all pairs are drawn alike.
 
     Attributes

@@ -21,7 +21,7 @@ What follows from the slip, and what does not:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -29,6 +29,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.values import Shown, content_hash
 from bayesbias.simulation.nulls import Floats
 from bayesbias.simulation.rrandom import RRandom
 
@@ -69,6 +70,9 @@ class PaperCase:
     sd: float
     printed: Mapping[str, float]
 
+    def __hash__(self) -> int:
+        return content_hash(self)
+
 
 PAPER_CASES = (
     PaperCase(
@@ -93,8 +97,8 @@ PAPER_CASES = (
 """The four set-ups of section 3, in the paper's order."""
 
 
-@dataclass(frozen=True, eq=False)
-class PaperDraws:
+@dataclass(frozen=True, eq=False, repr=False)
+class PaperDraws(Shown):
     """The draws of one of the paper's cases.
 
     Attributes
@@ -108,7 +112,11 @@ class PaperDraws:
 
     case: PaperCase
     single: Mapping[str, Mapping[str, float]]
-    effect_sizes: Mapping[str, Floats] = field(repr=False)
+    effect_sizes: Mapping[str, Floats]
+
+    def __repr__(self) -> str:
+        draws = max((len(sizes) for sizes in self.effect_sizes.values()), default=0)
+        return f"<PaperDraws {self.case.name}: {draws:,} runs of the loop, by formula {' and '.join(self.single)}>"
 
 
 def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:

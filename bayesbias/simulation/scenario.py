@@ -14,6 +14,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
+from bayesbias.basics.values import Shown, content_hash
 from bayesbias.basics.wording import number_of
 from bayesbias.inference.estimands import CONTRASTS, level_means
 from bayesbias.inference.posterior import BiasFit
@@ -37,7 +38,7 @@ RELIGION_REDDIT: Mapping[str, Any] = {
 
 @public_in("bayesbias.simulation")
 @dataclass(frozen=True)
-class Scenario:
+class Scenario(Shown):
     """What is simulated: a model, numbers of words, and the values of its population parameters.
 
     Attributes
@@ -58,6 +59,9 @@ class Scenario:
     human: int = 85
     neutral: int = 226
     values: Mapping[str, Any] = dataclasses.field(default_factory=lambda: dict(RELIGION_REDDIT))
+
+    def __hash__(self) -> int:
+        return content_hash(self)
 
     def __post_init__(self) -> None:
         if len(self.words) != len(self.attributes) or not self.words:

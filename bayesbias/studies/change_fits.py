@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.basics.values import Shown
 from bayesbias.inference.contrasts import described_with_rope, joined_rows, keys_of_rows, labelled_draws
 from bayesbias.inference.estimands import ESTIMANDS
 from bayesbias.inference.fitting import fit
@@ -27,12 +28,17 @@ if TYPE_CHECKING:
     import xarray as xr
 
 
-@dataclass(frozen=True)
-class ChangesFit:
+@dataclass(frozen=True, eq=False, repr=False)
+class ChangesFit(Shown):
     """A fit of differences, and the connections of which every difference is one number."""
 
     fit: BiasFit | None
     exact: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        known = ", ".join(f"{name} {value:+.3f}" for name, value in self.exact.items())
+        fitted = "no fit" if self.fit is None else f"a fit of {len(self.fit.table):,} pairs"
+        return f"ChangesFit: {fitted}" + (f"; known exactly: {known}" if known else "")
 
 
 def fit_distances(

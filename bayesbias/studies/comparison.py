@@ -22,6 +22,7 @@ import numpy as np
 from bayesbias.basics.errors import FitError, InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import read_bytes, whole_file
+from bayesbias.basics.values import Shown
 from bayesbias.inference.contrasts import (
     chosen_rows,
     contrast_draws,
@@ -56,8 +57,8 @@ _FILE = "comparison.json"
 OF_INTEREST = "associated - different"  # the contrast by which methods are ranked
 
 
-@dataclass(frozen=True, repr=False)
-class Method:
+@dataclass(frozen=True, eq=False, repr=False)
+class Method(Shown):
     """One debiased table beside the original.
 
     Attributes
@@ -93,12 +94,13 @@ class Method:
         return None if controls.empty else float(controls["rms_change"].iloc[0])
 
     def __repr__(self) -> str:
-        return f"Method {self.name}: {len(self.pairs):,} pairs; {self.construction!r}"
+        flags = f" [{', '.join(self.construction.flags)}]" if self.construction.flags else ""
+        return f"Method: {self.name}, {len(self.pairs):,} pairs{flags}"
 
 
 @public_in("bayesbias.studies")
-@dataclass(frozen=True, repr=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
     """One original and one or more debiased tables; made by `compare`.
 
     Attributes

@@ -14,6 +14,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import records
+from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of, some
 from bayesbias.inference.estimands import ROPE
 from bayesbias.words.wordlist import CONTROLS
@@ -30,8 +31,8 @@ _NEARER_THAN = 0.9
 
 
 @public_in("bayesbias.studies")
-@dataclass(frozen=True, repr=False)
-class Construction:
+@dataclass(frozen=True, eq=False, repr=False)
+class Construction(Shown):
     """What a debiasing method forces to come out, found in the distances alone.
 
     Attributes
@@ -72,7 +73,7 @@ class Construction:
         return bool({"equalised", "equalised_partly"} & set(self.flags))
 
     def __repr__(self) -> str:
-        return "Construction: " + ("; ".join(self.sentences()) or "nothing found")
+        return "\n  ".join([f"Construction: {', '.join(self.flags) or 'nothing found'}", *self.sentences()])
 
     def sentences(self) -> list[str]:
         """Say what was found and what can still be learned, one sentence each."""

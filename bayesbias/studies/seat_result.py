@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
+from bayesbias.basics.values import Shown
+from bayesbias.basics.wording import number_of
 from bayesbias.studies.seat_tests import CONTEXTS, RELATED_TESTS, TABLE_4, base_of_test
 from bayesbias.tables.sentences import encoder_label
 from bayesbias.words.sentence_making import shipped_tests
@@ -34,7 +36,7 @@ _SIGNIFICANT = 0.01
 
 @public_in("bayesbias.studies")
 @dataclass(frozen=True, eq=False, repr=False)
-class SeatResult:
+class SeatResult(Shown):
     """Every test on every encoder.
 
     Attributes
@@ -196,7 +198,8 @@ class SeatResult:
 
     def __repr__(self) -> str:
         models = self.frame.groupby(["model", "options"], sort=False).ngroups
-        lines = [f"SeatResult: {self.frame['test'].nunique()} tests on {models} encoders"]
+        tests = self.frame["test"].nunique()
+        lines = [f"SeatResult: {number_of(tests, 'test')} on {number_of(models, 'encoder')}"]
         for (model, options), part in self.frame.groupby(["model", "options"], sort=False):
             clear = int((part["p_holm"] < _SIGNIFICANT).sum())
             lines.append(

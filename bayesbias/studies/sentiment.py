@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import plain
+from bayesbias.basics.values import Shown
 from bayesbias.classifiers.prediction_files import Predictions
 from bayesbias.studies.sentiment_tests import (
     UNITS,
@@ -37,7 +38,7 @@ __all__ = ["SentimentAnalysis", "analysis_of_table", "published_analysis"]
 
 @public_in("bayesbias.studies")
 @dataclass(frozen=True, eq=False, repr=False)
-class SentimentAnalysis:
+class SentimentAnalysis(Shown):
     """The published analysis of some classifiers.
 
     Attributes

@@ -21,6 +21,7 @@ import numpy as np
 
 from bayesbias.basics.errors import BayesbiasError
 from bayesbias.basics.files import data_dir, sha256_file, sha256_of
+from bayesbias.basics.values import content_hash
 from bayesbias.basics.versions import own_version
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
@@ -47,6 +48,9 @@ class SweepCell:
     fit_seed: int
     error: str | None  # what is already known to be wrong with it
 
+    def __hash__(self) -> int:
+        return content_hash(self)
+
 
 @dataclass(frozen=True)
 class CellGroup:
@@ -58,7 +62,7 @@ class CellGroup:
     cells: tuple[SweepCell, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PlanInputs:
     """The word lists and models of a plan, read and checked; text where one cannot be used."""
 

@@ -12,6 +12,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import read_toml
+from bayesbias.basics.values import Shown
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.models.loading import shipped_models
 from bayesbias.vectors.gensim import GENSIM_DATA
@@ -28,7 +29,7 @@ _KEYS = ("schema", *_LISTS, "settings")
 
 @public_in("bayesbias.sweeps")
 @dataclass(frozen=True)
-class SweepPlan:
+class SweepPlan(Shown):
     """A checked plan. Made by `load_plan`, not by hand.
 
     Attributes

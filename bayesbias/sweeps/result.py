@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
+from bayesbias.basics.values import Shown
 from bayesbias.sweeps.cells import CellGroup
 from bayesbias.sweeps.plan import SweepPlan
 from bayesbias.sweeps.store import read_record
@@ -21,8 +22,8 @@ __all__ = ["SweepResult"]
 
 
 @public_in("bayesbias.sweeps")
-@dataclass(frozen=True, repr=False)
-class SweepResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class SweepResult(Shown):
     """What a sweep found.
 
     Attributes

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.values import Shown, content_hash
 from bayesbias.basics.wording import some
 from bayesbias.words.wordlist import CONTROLS
 
@@ -22,8 +23,8 @@ __all__ = ["Coverage"]
 _FEW = 4
 
 
-@dataclass(frozen=True)
-class Coverage:
+@dataclass(frozen=True, repr=False)
+class Coverage(Shown):
     """Which words were listed, which were found, and what was done about the rest.
 
     Attributes
@@ -44,6 +45,16 @@ class Coverage:
     matched: Mapping[str, str] = field(default_factory=dict)
     repeats: int = 0
     notes: tuple[str, ...] = ()
+
+    def __hash__(self) -> int:
+        return content_hash(self)
+
+    def __repr__(self) -> str:
+        sides = []
+        for noun, groups in (("protected words", self.protected), ("attributes", self.attributes)):
+            listed, present = (sum(group[key] for group in groups.values()) for key in ("listed", "found"))
+            sides.append(f"{present:,} of {listed:,} {noun}")
+        return "\n  ".join([f"Coverage: {' and '.join(sides)} found", *self.sentences()])
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
+from bayesbias.basics.values import Shown
 from bayesbias.tables.coverage import Coverage
 from bayesbias.words.pairing import CONNECTIONS
 
@@ -34,8 +35,8 @@ COLUMNS = (
 
 
 @public_in("bayesbias")
-@dataclass(frozen=True)
-class PairTable:
+@dataclass(frozen=True, eq=False)
+class PairTable(Shown):
     """A tidy table of pairs and the account of how it came about.
 
     Attributes

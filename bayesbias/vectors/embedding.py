@@ -16,6 +16,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
+from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import some
 from bayesbias.vectors.readers.rows import Rows
 from bayesbias.vectors.spelling import matched_spellings, notes_of_shared_vectors
@@ -25,7 +26,7 @@ __all__ = ["Embedding"]
 
 @public_in("bayesbias")
 @dataclass(frozen=True, eq=False, repr=False)
-class Embedding:
+class Embedding(Shown):
     """Vectors of words, with where they come from and what was not found.
 
     Attributes

@@ -162,7 +162,7 @@ def check_wordlist(
     return [str(problem) for problem in problems]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Draft:
     """A word list as read, before its control words are settled."""
 

@@ -16,6 +16,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import find_toml, parse_toml, read_bytes, sha256_of
+from bayesbias.basics.values import Shown
 from bayesbias.words.grammar import article_of
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _UNSTATED = "not stated"
 
 @public_in("bayesbias.words")
 @dataclass(frozen=True, eq=False, repr=False)
-class Occupations:
+class Occupations(Shown):
     """Noun pairs, professions and the template that makes sentences of them.
 
     Attributes

@@ -18,6 +18,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import read_text, sha256_of, whole_file
+from bayesbias.basics.values import Shown
 from bayesbias.words.grammar import check_texts, recognised_sentences
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ SETS = ("targ1", "targ2", "attr1", "attr2")
 
 @public_in("bayesbias.words")
 @dataclass(frozen=True, eq=False, repr=False)
-class SentenceTest:
+class SentenceTest(Shown):
     """Two sets of targets and two of attributes, as sentences or as words.
 
     Made by :func:`sentence_test` and :func:`read_test`, not by hand.

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bayesbias.basics.face import public_in
+from bayesbias.basics.values import Shown, content_hash
 from bayesbias.basics.wording import number_of
 
 __all__ = ["Controls", "WordClass", "WordList"]
@@ -41,7 +42,7 @@ class WordClass:
 
 
 @dataclass(frozen=True)
-class Controls:
+class Controls(Shown):
     """Control words: about people in general, and about nothing in particular.
 
     Parameters
@@ -72,7 +73,7 @@ class Controls:
 
 @public_in("bayesbias")
 @dataclass(frozen=True, repr=False)
-class WordList:
+class WordList(Shown):
     """A checked word list. Made by :func:`load_wordlist`, not by hand.
 
     Parameters
@@ -125,6 +126,9 @@ class WordList:
     origin: str
     digests: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
+
+    def __hash__(self) -> int:
+        return content_hash(self)
 
     @property
     def protected_words(self) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ HEAD_BYTES = 1 << 20
 CHUNK_BYTES = 1 << 22
 
 
-@dataclass
+@dataclass(eq=False)
 class Rows:
     """Words and vectors as they stand in a source.
 
