@@ -61,7 +61,9 @@ def test_only_what_has_comparable_content_is_compared(cls):
     if cls.__eq__ is object.__eq__:
         assert cls.__hash__ is object.__hash__
         return
-    assert not [field.name for field in compared if NO_CONTENT.search(str(field.type))]
+    # A function is equal to itself, whatever it takes and gives.
+    types = {field.name: str(field.type) for field in compared if not str(field.type).startswith("Callable")}
+    assert not [name for name, kind in types.items() if NO_CONTENT.search(kind)]
     if cls.__dataclass_params__.frozen and any(WITHOUT_HASH.search(str(field.type)) for field in compared):
         assert written_hash(cls), "a mapping has no hash: see content_hash"
 
