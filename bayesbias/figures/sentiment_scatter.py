@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -312,6 +312,8 @@ def _label_points(
 
     Where there is the choice, names also keep clear of the diagonal, or of intervals with these `ends`.
     """
+    from matplotlib.transforms import Bbox
+
     figure = ax.get_figure(root=True)
     assert figure is not None
     # The layout is still to come: about the width and height that the Axes will have, in points.
@@ -329,13 +331,13 @@ def _label_points(
     for i in range(len(names)):
         same = next((j for j in groups if math.dist((x[i], y[i]), (x[j], y[j])) < _TIED), i)
         groups.setdefault(same, []).append(i)
-    taken = [_Box(px - 4, py - 4, px + 4, py + 4) for px, py in at]
+    taken = [Bbox.from_extents(px - 4, py - 4, px + 4, py + 4) for px, py in at]
     if ends is None:
         steps = placed(np.linspace(x0, x1, 150), np.linspace(x0, x1, 150))
-        better_not = [_Box(px - 1, py - 1, px + 1, py + 1) for px, py in steps]
+        better_not = [Bbox.from_extents(px - 1, py - 1, px + 1, py + 1) for px, py in steps]
     else:
         lines = zip(placed(x, ends[0]), placed(x, ends[1]), strict=True)
-        better_not = [_Box(a[0] - 1, a[1], b[0] + 1, b[1]) for a, b in lines]
+        better_not = [Bbox.from_extents(a[0] - 1, a[1], b[0] + 1, b[1]) for a, b in lines]
     # Those with the most room about them wait: a crowded point has fewer places for its name.
     crowd = {i: np.sort(np.hypot(*(at - at[i]).T))[: 4 + len(groups[i])].sum() for i in groups}
     for first in sorted(groups, key=lambda i: crowd[i]):
@@ -348,32 +350,16 @@ def _label_points(
             reach = 6.0 if 0 in (dx, dy) else 4.5
             left = at[first][0] + dx * reach - (0.5 - 0.5 * dx) * wide
             low = at[first][1] + dy * reach - (0.5 - 0.5 * dy) * tall
-            box = _Box(left, low, left + wide, low + tall)
-            inside = left >= 0 and low >= 0 and box.right <= width and box.top <= height
-            if inside and not any(box.meets(other) for other in others):
-                crossed = sum(box.meets(other) for other in better_not)
-                possible.append((crossed > 0, place, (dx, dy), reach, box))
+            box = Bbox.from_bounds(left, low, wide, tall)
+            inside = left >= 0 and low >= 0 and box.x1 <= width and box.y1 <= height
+            if inside and not box.count_overlaps(others):
+                possible.append((box.count_overlaps(better_not) > 0, place, (dx, dy), reach, box))
         if not possible:
             continue
-        _, _, (dx, dy), reach, box = min(possible, key=lambda found: found[:2])
+        _, _, (dx, dy), reach, box = min(possible, key=lambda candidate: candidate[:2])
         ax.annotate(
             plain(text), (x[first], y[first]), (dx * reach, dy * reach), textcoords="offset points",
             ha={1: "left", 0: "center", -1: "right"}[dx], va={1: "bottom", 0: "center", -1: "top"}[dy],
             fontsize=_LABEL, zorder=4,
         )  # fmt: skip
         taken.append(box)
-
-
-class _Box(NamedTuple):
-    left: float
-    low: float
-    right: float
-    top: float
-
-    def meets(self, other: _Box) -> bool:
-        return (
-            self.left < other.right
-            and other.left < self.right
-            and self.low < other.top
-            and other.low < self.top
-        )
