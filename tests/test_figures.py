@@ -21,6 +21,7 @@ import pytest
 
 mpl.use("Agg")
 
+from helpers.draws import made_up_fit, prior_fit
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -38,7 +39,6 @@ from bayesbias.figures.words import plates, plot_connections, plot_words
 from bayesbias.inference.fitting import fit as fit_model
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.prediction import with_pointwise
-from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 from bayesbias.tables.reading import read_distances
 from bayesbias.words.pairing import CONNECTIONS
@@ -80,21 +80,6 @@ def simulated(words: dict[str, list[str]], attributes: int = 4, seed: int = 0) -
     return pd.DataFrame(rows)
 
 
-def unsampled(frame: pd.DataFrame, model: str = "crossed", name: str = "simulated") -> BiasFit:
-    """Make a fit whose draws are made up, where only the drawing is looked at."""
-    import xarray as xr
-
-    spec = load_model(model)
-    design = Design.of(spec, frame)
-    drawn = design.prior_draws(100, seed=4)
-    variables = {
-        key: (("chain", "draw", *parameter.dims), drawn[key].reshape((4, 25, *design.shape(key))))
-        for key, parameter in spec.parameters.items()
-    }
-    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(variables)})
-    return BiasFit(tree, frame, spec, {"table": {"name": name}, "sampler": {"seed": 3}})
-
-
 def sixty() -> pd.DataFrame:
     return simulated({f"class {c}": [f"word {c}{i}" for i in range(12)] for c in "ABCDE"})
 
@@ -103,7 +88,7 @@ def sixty() -> pd.DataFrame:
 def fit() -> BiasFit:
     words = {"men": ["he", "him", "his"], "women": ["she", "her", "hers"]}
     table = read_distances(simulated(words), name="simulated table")
-    return fit_model(table, seed=1, draws=200, tune=300, pointwise=False)
+    return made_up_fit(table)
 
 
 @pytest.fixture
@@ -260,22 +245,9 @@ def far_out() -> pd.DataFrame:
     return frame
 
 
-def narrow(frame: pd.DataFrame) -> BiasFit:
-    """Make a fit with made-up draws that lie among the pairs, so that intervals do not set the axis."""
-    fit = unsampled(frame)
-    posterior: Any = fit.tree["posterior"]
-    rng = np.random.default_rng(1)
-    for name in ("cbar", "c"):
-        posterior[name] = posterior[name].copy(data=0.95 + rng.normal(0, 0.01, posterior[name].shape))
-    for name in ("csd", "ws"):
-        posterior[name] = posterior[name].copy(data=np.full(posterior[name].shape, 0.01))
-    posterior["v"] = posterior["v"].copy(data=rng.normal(0, 0.01, posterior["v"].shape))
-    return fit
-
-
 def test_far_pairs_are_marked_at_the_edge_and_counted(ax: Any) -> None:
     frame = far_out()
-    fit = narrow(frame)
+    fit = made_up_fit(frame)
     plot_words(fit, ax=ax)
     low, high = ax.get_xlim()
     assert 0.5 < low < 0.8
@@ -301,7 +273,7 @@ def test_far_pairs_are_marked_at_the_edge_and_counted(ax: Any) -> None:
 
 
 def test_no_interval_is_cut_and_few_pairs_are_shown_whole(ax: Any) -> None:
-    wide = unsampled(far_out())  # intervals of the prior, far wider than the pairs
+    wide = prior_fit(far_out())  # intervals of the prior, far wider than the pairs
     plot_words(wide, ax=ax)
     low, high = ax.get_xlim()
     words = wide.words()
@@ -310,13 +282,13 @@ def test_no_interval_is_cut_and_few_pairs_are_shown_whole(ax: Any) -> None:
     frame = simulated({"men": ["he", "him"], "women": ["she", "her"]})
     frame.loc[0, "distance"] = frame["distance"].min() - 0.15  # a little apart: no reason to cut it off
     other = Figure().subplots()
-    plot_words(narrow(frame), ax=other)
+    plot_words(made_up_fit(frame), ax=other)
     assert wedges(other) == []
     assert other.get_xlim()[0] < frame["distance"].min()
 
 
 def test_the_span_holds_of_each_connection_the_middle() -> None:
-    fit = narrow(far_out())
+    fit = made_up_fit(far_out())
     low, high = words_room._trimmed(fit, fit.words())
     for _, group in fit.table.groupby("connection", observed=True):
         out = (group["distance"] < low) | (group["distance"] > high)
@@ -328,7 +300,7 @@ def test_the_span_holds_of_each_connection_the_middle() -> None:
 
 @pytest.mark.slow
 def test_many_words_stand_in_two_columns_on_one_page() -> None:
-    fit = narrow(sixty())
+    fit = made_up_fit(sixty())
     left: Any = plot_words(fit)
     try:
         figure = left.figure
@@ -381,7 +353,7 @@ def test_columns_end_with_a_class_where_they_can() -> None:
 
 def test_the_figure_grows_with_the_words() -> None:
     def height(n: int) -> float:
-        fit = unsampled(simulated({"a": [f"a{i}" for i in range(n)], "b": [f"b{i}" for i in range(n)]}, 2))
+        fit = prior_fit(simulated({"a": [f"a{i}" for i in range(n)], "b": [f"b{i}" for i in range(n)]}, 2))
         shown = words_room._shown_words(fit, None)
         assert words_room._columns_of_words(fit, shown) == (1 if n <= 12 else 2)
         return plate(fit, "words").size[1]
@@ -394,7 +366,7 @@ def test_the_figure_grows_with_the_words() -> None:
 
 
 def test_long_words_stay_in_one_column() -> None:
-    fit = unsampled(
+    fit = prior_fit(
         simulated({"a": ["a very long protected word", *(f"a{i}" for i in range(40))], "b": ["b"]}, 2)
     )
     assert words_room._columns_of_words(fit, words_room._shown_words(fit, None)) == 1
@@ -418,7 +390,7 @@ def test_chosen_words_share_the_axis_of_all(fit: BiasFit, ax: Any) -> None:
 def test_crowds_are_smaller_and_fainter_than_few(ax: Any) -> None:
     frame = simulated({"men": ["he", "him"], "women": ["she", "her"]}, 60)
     few = frame["connection"].isin(["human", "neutral"]) | frame["attribute"].str.match(r".* [0-4]$")
-    plot_words(narrow(frame[few].reset_index(drop=True)), ax=ax)
+    plot_words(made_up_fit(frame[few].reset_index(drop=True)), ax=ax)
     look = {p.get_label()[1:]: (p.get_alpha(), p.get_sizes()[0]) for p in raw_points(ax)}
     assert look["neutral"][0] < 0.6 * look["associated"][0]
     assert look["neutral"][1] < 0.7 * look["associated"][1]
@@ -428,7 +400,7 @@ def test_crowds_are_smaller_and_fainter_than_few(ax: Any) -> None:
 @pytest.mark.parametrize("many", [False, True], ids=["6 words", "60 words"])
 def test_intervals_hide_no_point_of_few(many: bool, fit: BiasFit) -> None:
     """The white edge of an interval ends before the points of its lane and of the lane above begin."""
-    shown: Any = plot_words(narrow(sixty()) if many else fit)
+    shown: Any = plot_words(made_up_fit(sixty()) if many else fit)
     try:
         shown.figure.draw_without_rendering()
         row = shown.transData.transform([[0, 0], [0, 1]])
@@ -546,7 +518,7 @@ def test_predictive_shows_the_density_of_the_observed(fit: BiasFit, ax: Any) -> 
 def test_predictive_shows_all_that_was_observed(ax: Any) -> None:
     frame = simulated({"men": ["he", "him"], "women": ["she", "her"]})
     frame.loc[[3, 17], "distance"] = [-3.0, 5.0]  # far beyond what the made-up draws make
-    plot_predictive(unsampled(frame), ax=ax, replicates=3)
+    plot_predictive(prior_fit(frame), ax=ax, replicates=3)
     low, high = ax.get_xlim()
     assert low <= -3.0
     assert high >= 5.0
@@ -626,7 +598,7 @@ def in_figure(draw: Any, size: tuple[float, float]) -> Any:
 @pytest.mark.parametrize("many", [False, True], ids=["15 words", "60 words"])
 def test_labels_do_not_overlap_and_the_legend_is_outside(many: bool) -> None:
     five = {name: [f"{name} {i}" for i in range(5)] for name in ("christian", "jew", "muslim")}
-    fit = unsampled(sixty() if many else simulated(five))
+    fit = prior_fit(sixty() if many else simulated(five))
     for draw, size in (
         (lambda ax: plot_words(fit, ax=ax), plate(fit, "words", columns=1).size),
         (lambda ax: plot_contrasts(fit, level="word", ax=ax), plate(fit, "contrasts_word").size),
@@ -657,12 +629,12 @@ def test_connections_differ_in_marker_and_in_grey() -> None:
 @pytest.mark.slow
 def test_words_of_any_kind_are_drawn_as_written(tmp_path: Path) -> None:
     odd = {"c_l$a": ["$x_1$", r"\$ \frac{", "_under"], "שלום": ["مسلم", "two\nlines", "基督教😀"]}
-    fit = unsampled(simulated(odd), name="an $odd$ table_name")
+    fit = prior_fit(simulated(odd), name="an $odd$ table_name")
     save_figures(fit, tmp_path, ["svg"])
     text = (tmp_path / "words.svg").read_text(encoding="utf-8")
     for word in ("$x_1$", r"\$ \frac{", "_under", "c_l$a", "two lines", "基督教😀", "an $odd$ table_name"):
         assert f"{word}" in text
-    long = unsampled(simulated({"a": ["x" * 200], "b": ["y"]}))
+    long = prior_fit(simulated({"a": ["x" * 200], "b": ["y"]}))
     ax = in_figure(lambda ax: plot_words(long, ax=ax), plate(long, "words").size)
     assert ax.bbox.width > 0.5 * ax.get_figure().bbox.width
 
@@ -726,7 +698,7 @@ def test_settings_stay_and_axes_are_made_only_when_none_are_given(fit: BiasFit, 
 
 
 def test_user_settings_do_not_leak_in() -> None:
-    fit = unsampled(simulated({"$a$": ["$x_1$"], "b": ["y"]}))
+    fit = prior_fit(simulated({"$a$": ["$x_1$"], "b": ["y"]}))
     with mpl.rc_context({"text.parse_math": False, "text.color": "white", "font.size": 30}):
         own = Figure().subplots()
         own.get_yticklabels()  # ticks made under the user's settings
@@ -812,7 +784,7 @@ def test_nothing_is_left_behind_where_saving_fails(
 
 def test_one_connection_has_no_contrasts(tmp_path: Path, ax: Any) -> None:
     frame = simulated({"men": ["he", "him"], "women": ["she"]})
-    fit = unsampled(frame[frame["connection"] == "neutral"].reset_index(drop=True))
+    fit = prior_fit(frame[frame["connection"] == "neutral"].reset_index(drop=True))
     made = save_figures(fit, tmp_path, "svg")
     assert [path.stem for path in made] == ["priors", "connections", "words", "predictive"]
     with pytest.raises(FitError, match="the table holds"):

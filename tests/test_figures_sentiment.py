@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.draws import made_up_fit
 from helpers.pages import without_pictures
 from matplotlib.figure import Figure
 from scipy import stats
@@ -50,7 +51,7 @@ def fit(analysis):
 @pytest.fixture(scope="module")
 def alone(m1):
     found = bb.published_analysis(m1)
-    return bb.studies.with_analysis(bb.fit(found.table, "sentiment", **QUICK), found)
+    return bb.studies.with_analysis(made_up_fit(found.table, "sentiment"), found)
 
 
 def of(ax, label):

@@ -25,9 +25,9 @@ from helpers.pages import without_pictures
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.figures.plates import Plate, on_axes
-from bayesbias.figures.words import plot_connections
+from bayesbias.figures.words import plates, plot_connections
 from bayesbias.findings.words import convergence, finding
-from bayesbias.report import columns as columns_room, parts
+from bayesbias.report import columns as columns_room, parts, words as words_page
 
 PHRASE = ("a phrase of two hundred characters that somebody pasted into the list " * 3)[:199] + "."
 EVIL = [
@@ -266,6 +266,17 @@ def test_bad_runs_are_refused_and_nothing_is_written(fit, tmp_path):
     with pytest.raises(InputError, match="must be positive"):
         bb.write_report(fit, out, rope=0.0)
     assert not out.exists()
+
+
+def test_a_new_figure_is_on_the_page_without_a_change_of_the_page(fit, tmp_path, monkeypatch):
+    without_pictures(monkeypatch)
+    known = plates(fit)
+    new = Plate("new_one", on_axes(plot_connections, fit), (7, 3), "caption", "alt")
+    monkeypatch.setattr(words_page, "plates", lambda *_, **__: [*known, new])
+    parsed = Page(bb.write_report(fit, tmp_path / "report.html").read_text(encoding="utf-8"))
+    on_page = [attrs["id"] for attrs in parsed.of("figure")]
+    assert sorted(on_page) == sorted(f"figure-{plate.name}" for plate in [*known, new])
+    assert "More figures" in parsed.all_text()
 
 
 def test_very_many_shapes_become_a_picture(fit, monkeypatch):

@@ -160,8 +160,7 @@ def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
     present = set(fit.table["connection"].astype(str))
     if not any(a in present and b in present for a, b in CONTRASTS):
         return []
-    frame = fit.contrasts(prob, rope)
-    overall = frame[(frame["level"] == "overall") & (frame["estimand"] == "population")]
+    overall = fit.contrasts(prob, rope, level="overall", estimand="population")
     values = "; ".join(
         f"{with_minus(r.contrast)} {signed_text(r.mean)} ({interval_text(r.hpdi_low, r.hpdi_high, signed=True)})"
         for r in overall.itertuples()

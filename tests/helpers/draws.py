@@ -1,0 +1,98 @@
+"""Fits with made-up draws, for tests of what is drawn, written and said of a fit and not of the sampling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.models.design import Design
+from bayesbias.models.loading import load_model
+from bayesbias.tables.pair_table import PairTable
+
+
+def made_up_fit(
+    table: PairTable | pd.DataFrame,
+    model: str = "crossed",
+    *,
+    noise: float = 0.01,
+    chains: int = 2,
+    draws: int = 200,
+    seed: int = 3,
+    name: str = "simulated",
+) -> BiasFit:
+    """Make a fit whose draws lie around the means of the pairs; it looks converged and no sampler has run.
+
+    Each parameter of the mean is the mean of what those before it leave of the pairs, with normal `noise`; what a prior
+    is centred on is the mean of all its pairs, and spreads are those of what is left, give or take five percent.
+    """
+    frame = table.frame if isinstance(table, PairTable) else table
+    design = Design.of(load_model(model), frame)
+    spec = design.spec
+    rng = np.random.default_rng(seed)
+    left = design.y.copy()
+    centres = {
+        parent: _means(design.y, design.index[parent], design.size(parent))
+        for parent in spec.location_parameters()
+        if parent not in spec.mu
+    }
+    for parameter in spec.mu:
+        centres[parameter] = _means(left, design.index[parameter], design.size(parameter))
+        left = left - centres[parameter][design.index[parameter]]
+    variables: dict[str, Any] = {}
+    for key, parameter in spec.parameters.items():
+        if key in centres:
+            values = centres[key] + noise * rng.normal(size=(chains, draws, design.size(key)))
+        else:
+            values = left.std() * np.exp(0.05 * rng.normal(size=(chains, draws, design.size(key))))
+        shape = (chains, draws, *design.shape(key))
+        variables[key] = (("chain", "draw", *parameter.dims), values.reshape(shape))
+    return _fit(frame, spec, design, variables, (chains, draws), seed, name)
+
+
+def prior_fit(
+    table: PairTable | pd.DataFrame, model: str = "crossed", *, seed: int = 4, name: str = "simulated"
+) -> BiasFit:
+    """Make a fit whose draws are those of the prior, far wider than the pairs."""
+    frame = table.frame if isinstance(table, PairTable) else table
+    design = Design.of(load_model(model), frame)
+    values = design.prior_draws(100, seed)
+    variables = {
+        key: (("chain", "draw", *parameter.dims), values[key].reshape((4, 25, *design.shape(key))))
+        for key, parameter in design.spec.parameters.items()
+    }
+    return _fit(frame, design.spec, design, variables, (4, 25), seed, name)
+
+
+def _means(values: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:
+    return np.bincount(index, values, size) / np.maximum(np.bincount(index, minlength=size), 1)
+
+
+def _fit(
+    frame: pd.DataFrame,
+    spec: Any,
+    design: Design,
+    variables: dict[str, Any],
+    size: tuple[int, int],
+    seed: int,
+    name: str,
+) -> BiasFit:
+    import xarray as xr
+
+    dims = {dim for parameter in spec.parameters.values() for dim in parameter.dims}
+    coords = {dim: design.coords[dim] for dim in dims} | {"chain": range(size[0]), "draw": range(size[1])}
+    stats = {"diverging": (("chain", "draw"), np.zeros(size, dtype=int))}
+    tree = xr.DataTree.from_dict(
+        {
+            "posterior": xr.Dataset(variables, coords=coords),
+            "sample_stats": xr.Dataset(stats),
+            "observed_data": xr.Dataset({spec.outcome: ("pair", design.y)}),
+        }
+    )
+    sampler = {
+        "name": "made up", "draws": size[1], "tune": 0, "chains": size[0], "seed": seed, "method": "collapsed",
+        "why_pairwise": "",
+    }  # fmt: skip
+    return BiasFit(tree, frame, spec, {"table": {"name": name}, "sampler": sampler})
