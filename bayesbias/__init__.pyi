@@ -58,6 +58,8 @@ from .figures.contrasts import plot_contrasts as plot_contrasts
 from .figures.predictive import plot_predictive as plot_predictive
 from .figures.priors import plot_priors as plot_priors
 from .report.page import write_report as write_report
+from .runs.opening import open_run as open_run
+from .runs.saving import save_run as save_run
 from .basics.errors import BayesbiasError as BayesbiasError, FitError as FitError, InputError as InputError
 
 __version__: str

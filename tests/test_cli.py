@@ -272,7 +272,7 @@ def no_figures(monkeypatch):
     """Leave the drawing out, which takes seconds and is tested elsewhere."""
     from bayesbias.figures import saving
 
-    def draw(result, folder):
+    def draw(result, folder, **_):
         folder.mkdir()
         (folder / "one.svg").write_text("<svg/>")
         return [folder / "one.svg"]
@@ -286,7 +286,7 @@ def fitted_before(monkeypatch, direct):
 
 
 def files_of_a_run(*figures: str) -> set[str]:
-    names = {"pairs.csv", "fit.nc", "provenance.json", "result.txt"}
+    names = {"pairs.csv", "fit.nc", "provenance.json", "result.txt", "run.json"}
     names |= {f"{name}.csv" for name in ("summary", "words", "contrasts", "parameters", "coverage")}
     return names | {f"figures/{name}" for name in figures}
 
@@ -353,7 +353,7 @@ def test_a_disk_that_is_full_leaves_nothing_and_old_files_alone(run, files, tmp_
         monkeypatch.setattr(f"bayesbias.{module}.whole_file", full)
     draw = saving.save_figures
 
-    def draw_or_fail(result, folder):
+    def draw_or_fail(result, folder, **_):
         if fails_at == "one.svg":
             full(folder / "one.svg")
         return draw(result, folder)
@@ -370,9 +370,13 @@ def test_a_disk_that_is_full_leaves_nothing_and_old_files_alone(run, files, tmp_
 
     old = tmp_path / "old"
     old.mkdir()
-    (old / "summary.csv").write_text("of an earlier run")
+    earlier = {
+        name: "of an earlier run" for name in ("summary.csv", "fit.nc", "parameters.csv", "provenance.json")
+    }
+    for name, text in earlier.items():
+        (old / name).write_text(text)
     assert run(*arguments, old)[0] == 2
-    assert [(p.name, p.read_text()) for p in old.iterdir()] == [("summary.csv", "of an earlier run")]
+    assert {p.name: p.read_text() for p in old.iterdir()} == earlier
     assert reached == [fails_at] * 2
 
 
@@ -386,6 +390,7 @@ def test_a_second_run_replaces_the_first(run, files, tmp_path):
     second = {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir() if p.is_file()}
     assert set(first) == set(second)
     assert {name for name in first if first[name] == second[name]} == {"pairs.csv", "coverage.csv"}
+    assert "hierarchical" in json.loads(second["run.json"])["command"]
     assert bayesbias.load_fit(tmp_path / "run" / "fit.nc").spec.name == "hierarchical"
 
 

@@ -9,11 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayesbias import seat, sentence_test
+from bayesbias import save_run, seat, sentence_test
 from bayesbias.basics.errors import InputError
 from bayesbias.cli import main
 from bayesbias.cli.sentence_tests import seat_json
-from bayesbias.runs.sentences import write_seat
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS
 from bayesbias.words import read_test, shipped_tests
 
@@ -160,7 +159,7 @@ def test_a_folder_holds_all_tables(tmp_path, monkeypatch, capsys):
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     assert names == [
         "consistency.csv", "figures/seat.png", "figures/seat.svg", "provenance.json", "results.csv", "results.tsv",
-        "table4.csv",
+        "run.json", "table4.csv",
     ]  # fmt: skip
     assert all(str(folder / name) in out for name in names)
     tsv = (folder / "results.tsv").read_text(encoding="utf-8").splitlines()
@@ -180,7 +179,7 @@ def test_a_folder_holds_all_tables(tmp_path, monkeypatch, capsys):
 
 def test_an_older_run_is_kept_until_the_new_one_is_made(tmp_path, monkeypatch):
     result = seat("weat6", seed=1)
-    files = write_seat(result, tmp_path / "run")
+    files = save_run(result, tmp_path / "run")
     before = {path: path.read_bytes() for path in files}
 
     def full(*_):
@@ -188,13 +187,13 @@ def test_an_older_run_is_kept_until_the_new_one_is_made(tmp_path, monkeypatch):
 
     monkeypatch.setattr("bayesbias.figures.saving.save_figures", full)
     with pytest.raises(InputError, match="no space left"):
-        write_seat(seat("weat7", seed=1), tmp_path / "run")
+        save_run(seat("weat7", seed=1), tmp_path / "run")
     assert {path: path.read_bytes() for path in files} == before
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == sorted(
         {path.relative_to(tmp_path / "run").parts[0] for path in files}
     )
     with pytest.raises(InputError, match="no space left"):
-        write_seat(result, tmp_path / "fresh")
+        save_run(result, tmp_path / "fresh")
     assert not (tmp_path / "fresh").exists()
 
 

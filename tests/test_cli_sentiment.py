@@ -179,7 +179,8 @@ def test_a_folder_holds_all_and_nothing_of_an_earlier_run(printed, tmp_path):
     tables = {"predictions", "pairs", "tests", "professions", "noun_pairs", "control", "earnings"}
     figures = {"professions", "noun_pairs", "predictive", "genders", "earnings"}
     assert files == {
-        "fit.nc", "result.json", "result.txt", *(f"{name}.csv" for name in tables | {"summary", "shares", "effects"}),
+        "fit.nc", "result.json", "result.txt", "provenance.json", "run.json",
+        *(f"{name}.csv" for name in tables | {"summary", "shares", "effects"}),
         *(f"figures/{name}.{kind}" for name in figures for kind in ("png", "svg")),
     }  # fmt: skip
     stored = json.loads((out / "result.json").read_text(encoding="utf-8"))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import bayesbias
 from bayesbias.basics.errors import InputError
 from bayesbias.cli import options
-from bayesbias.runs.change import write_comparison
 
 if TYPE_CHECKING:
     from bayesbias.studies.comparison import Comparison
@@ -55,11 +55,12 @@ def compare(
     """Compare debiased vectors with the original, pair by pair."""
     from bayesbias.inference.estimands import ROPE
     from bayesbias.models.loading import load_model
+    from bayesbias.runs.kinds import check_run_folder
     from bayesbias.studies import change
 
     started = time.perf_counter()
-    if out is not None and out.exists() and not out.is_dir():
-        raise InputError("the output must be a folder", where=out, found="a file")
+    if out is not None:
+        check_run_folder(out, "change")
     spec = load_model(model)
     before, after = _tables(
         original, debiased, wordlist, controls, original_distances, debiased_distances, allow_pickle
@@ -70,7 +71,7 @@ def compare(
         progress=False if as_json else None,
     )  # fmt: skip
     half = float(ROPE if rope is None else rope)
-    files = write_comparison(found, out, prob, half) if out else []
+    files = bayesbias.save_run(found, out, prob=prob, rope=half, command=options.given()) if out else []
     if as_json:
         payload = comparison_json(found, prob, half)
         payload["timing"] = {

@@ -27,7 +27,7 @@ from bayesbias.cli import options
 @click.option("--controls", metavar="C", help="Control words of the list: 2022, 2021, none, or a TOML file.")
 @click.option("--method", type=click.Choice(["hard", "soft"]), default="hard", show_default=True)
 @click.option(
-    "--out", type=click.Path(path_type=Path), required=True, metavar="FILE",
+    "--out", type=options.Place(), required=True, metavar="FILE",
     help="word2vec file: binary where FILE ends in .bin (or .bin.gz), else text.",
 )  # fmt: skip
 @click.option("--k", type=click.IntRange(1), help="Components of the subspace; by default classes less one.")

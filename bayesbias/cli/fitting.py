@@ -12,9 +12,8 @@ import click
 
 import bayesbias
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import check_folder, records
+from bayesbias.basics.files import records
 from bayesbias.cli import options
-from bayesbias.runs.words import write_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,9 +78,12 @@ def fit(
 ) -> None:
     """Fit a model to every pair of protected word and attribute."""
     started = time.perf_counter()
-    check_folder(out)
     from bayesbias.inference.estimands import ROPE
     from bayesbias.models.loading import load_model
+    from bayesbias.runs.kinds import check_run_folder, files_of_run
+
+    if out is not None:
+        check_run_folder(out, "words")
 
     spec = load_model(model)  # before minutes are spent on the vectors
     table = _table_asked_for(embedding, wordlist, distances, controls, repeats, allow_pickle, invalid_utf8)
@@ -89,13 +91,13 @@ def fit(
     _check_contrasts(table)
     result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
     fitted = time.perf_counter()
-    settings = {"prob": prob, "rope": ROPE if rope is None else rope}
-    earlier = out is not None and (out / "fit.nc").exists()
-    files = write_run(result, table, out, **settings) if out else []
+    rope = float(ROPE if rope is None else rope)
+    earlier = out is not None and bool(files_of_run(out))
+    files = bayesbias.save_run(result, out, prob=prob, rope=rope, command=options.given()) if out else []
     if earlier:
         click.echo(f"note: replaced the run that was in {out}", err=True)
     if as_json:
-        payload = fit_json(result, **settings)
+        payload = fit_json(result, prob, rope)
         payload["timing"] |= {
             "load_s": round(loaded - started, 4),
             "fit_s": round(fitted - loaded, 4),
@@ -103,26 +105,24 @@ def fit(
         }
         click.echo(json.dumps(payload, allow_nan=False))
     else:
-        _print_fit(result, files, settings["prob"], settings["rope"])
+        _print_fit(result, files, prob, rope)
 
 
 @click.command()
-@click.option(
-    "--out", type=click.Path(path_type=Path), default=Path("bayesbias-demo"), show_default=True, metavar="DIR"
-)
+@click.option("--out", type=options.Place(), default=Path("bayesbias-demo"), show_default=True, metavar="DIR")
 @click.option("--seed", type=options.SEED, default=1, show_default=True)
 def demo(out: Path, seed: int) -> None:
     """Run the main job on the embedded vectors and the religion list; needs no network."""
     from bayesbias.findings.words import finding
-    from bayesbias.inference.estimands import ROPE
+    from bayesbias.inference.estimands import PROB, ROPE
+    from bayesbias.runs.kinds import check_run_folder
 
-    check_folder(out)
+    check_run_folder(out, "words")
     table = bayesbias.distance_table(DEMO[0], DEMO[1])
     click.echo(repr(table))
     result = bayesbias.fit(table, "crossed", seed=seed, pointwise=False)
-    settings = {"prob": 0.89, "rope": float(ROPE)}
-    files = write_run(result, table, out, **settings)
-    _print_fit(result, files, settings["prob"], settings["rope"], with_finding=False)
+    files = bayesbias.save_run(result, out, command=options.given())
+    _print_fit(result, files, PROB, ROPE, with_finding=False)
     click.echo(finding(result))
 
 

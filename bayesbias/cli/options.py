@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -37,9 +38,42 @@ def sampling(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--seed", type=SEED, help="Seed; same seed, same machine, same draws.")(command)
 
 
+class Place(click.Path):
+    """The path of what is written; an empty one is a slip, such as a variable of a shell that is not set."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return the path."""
+        if os.fspath(value) == "":
+            self.fail("the path is empty", parameter, context)
+        return super().convert(value, parameter, context)
+
+
 def folder(text: str, **settings: Any) -> Option:
     """Where to write."""
-    return click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help=text, **settings)
+    return click.option("--out", type=Place(), metavar="DIR", help=text, **settings)
+
+
+def given(context: click.Context | None = None) -> list[str]:
+    """Return the arguments of the command as click understood them: its name, and the options that were given."""
+    context = click.get_current_context() if context is None else context
+    words = context.command_path.split()[1:]
+    places: list[str] = []
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+            continue
+        value = context.params.get(name)
+        if isinstance(parameter, click.Argument):
+            places += [str(value)] if parameter.nargs == 1 else map(str, value or ())
+        elif isinstance(parameter, click.Option) and parameter.is_flag:
+            words.append(parameter.opts[-1] if value else parameter.secondary_opts[-1])
+        else:
+            for each in value if isinstance(value, tuple) and parameter.multiple else (value,):
+                words += [parameter.opts[0], str(each)]
+    return [*words, *(["--"] if any(place.startswith("-") for place in places) else []), *places]
 
 
 def as_json(text: str = "Print one JSON object and nothing else.") -> Option:

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from bayesbias.cli import options
+
 
 @click.command()
 @click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=options.Place(),
     required=True,
     metavar="FILE.html",
     help="Write the report here.",

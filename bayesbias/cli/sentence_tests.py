@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesbias.basics.files import check_folder, records
+import bayesbias
+from bayesbias.basics.files import records
 from bayesbias.cli import options
 from bayesbias.findings.sentences import named_encoder, seat_sentences
-from bayesbias.runs.sentences import write_seat
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -70,8 +70,11 @@ def seat(
     """  # noqa: D301 - click's mark for a paragraph to leave as it is
     if context.invoked_subcommand is not None:
         return
-    check_folder(out)
+    from bayesbias.runs.kinds import check_run_folder
     from bayesbias.studies.sentences import seat as run
+
+    if out is not None:
+        check_run_folder(out, "sentences")
 
     result = run(
         tests,
@@ -87,7 +90,7 @@ def seat(
         cache=not no_cache,
         progress=False if as_json else None,
     )
-    files = write_seat(result, out) if out else []
+    files = bayesbias.save_run(result, out, command=options.given()) if out else []
     if as_json:
         click.echo(json.dumps(seat_json(result), allow_nan=False))
     else:
@@ -99,7 +102,7 @@ def seat(
 
 @seat.command()
 @click.argument("test", required=False)
-@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="By default standard output.")
+@click.option("--out", type=options.Place(), metavar="FILE", help="By default standard output.")
 @click.option(
     "--level", type=click.Choice(["word", "sentence", "unbleached"]),
     help="Of a word list: its words, or sentences made of them.",

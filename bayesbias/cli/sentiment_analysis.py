@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import bayesbias
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import check_folder
 from bayesbias.cli import options
-from bayesbias.cli.sentiment_screen import print_sentiment, sentiment_json
-from bayesbias.runs.sentiment import write_sentiment
+from bayesbias.cli.sentiment_screen import print_sentiment
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,8 +103,12 @@ def sentiment(
                 "stands before a subcommand it does not belong to", where=context.invoked_subcommand, found=given[0]
             )  # fmt: skip
         return
+    from bayesbias.runs.kinds import check_run_folder
+    from bayesbias.runs.sentiment import sentiment_as_json
+
     started = time.perf_counter()
-    check_folder(out)
+    if out is not None:
+        check_run_folder(out, "sentiment")
     if logit and model is not None:
         raise InputError("--logit and --model name two models", valid="one of them")
     spec = None
@@ -130,7 +134,6 @@ def sentiment(
     loaded = time.perf_counter()
     fit, unfit = None, None
     if spec is not None:
-        import bayesbias
         from bayesbias.studies.sentiment_fit import with_analysis
 
         how: dict[str, Any] = {
@@ -141,9 +144,13 @@ def sentiment(
             fit = with_analysis(bayesbias.fit(analysis.table, spec, **how), analysis)
         except FitError as error:  # the tests need no model, and are worth printing
             unfit = f"no model was fitted, because of {_not_fitted(analysis.table, spec)}: {error}"
-    payload = sentiment_json(analysis, fit, prob) | ({} if unfit is None else {"problem": unfit})
+    payload = sentiment_as_json(analysis, fit, prob) | ({} if unfit is None else {"problem": unfit})
     timing = {"load_s": round(loaded - started, 4), "fit_s": round(time.perf_counter() - loaded, 4)}
-    files = write_sentiment(found, analysis, fit, out, prob, payload) if out else []
+    files = []
+    if out is not None:
+        result = analysis if fit is None else fit
+        command = options.given()
+        files = bayesbias.save_run(result, out, prob=prob, predictions=found, problem=unfit, command=command)
     payload["timing"] = timing | {"total_s": round(time.perf_counter() - started, 4)}
     if as_json:
         click.echo(json.dumps(payload, allow_nan=False))
@@ -168,8 +175,6 @@ def _refuse_labels(table: pd.DataFrame) -> None:
 
 def _not_fitted(table: pd.DataFrame, spec: ModelSpec) -> str:
     """Name the classifiers that the model cannot be fitted to by themselves."""
-    import bayesbias
-
     found = []
     for name, part in table.groupby("classifier", sort=False, observed=True):
         try:
@@ -183,7 +188,7 @@ def _not_fitted(table: pd.DataFrame, spec: ModelSpec) -> str:
 @click.option("--words", default="occupations", show_default=True, metavar="TOML")
 @click.option("--control", is_flag=True, help="Add the control sentences.")
 @click.option(
-    "--out", type=click.Path(path_type=Path), required=True, metavar="FILE",
+    "--out", type=options.Place(), required=True, metavar="FILE",
     help=".tsv or .csv; .txt for the sentences alone.",
 )  # fmt: skip
 def sentences(words: str, control: bool, out: Path) -> None:

@@ -1,4 +1,4 @@
-"""What ``bayesbias sentiment`` prints: tables and sentences, or one JSON object."""
+"""What ``bayesbias sentiment`` prints: tables and sentences."""
 
 from __future__ import annotations
 
@@ -6,82 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.files import records
-
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesbias.inference.posterior import BiasFit
     from bayesbias.studies.sentiment import SentimentAnalysis
 
 _SHOWN = 4  # rows at either end of a list
-
-
-def sentiment_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float) -> dict[str, Any]:
-    """Return what ``bayesbias sentiment --json`` prints, but for the timing."""
-    from bayesbias.findings.sentiment import sentiment_doubts, sentiment_in_words
-    from bayesbias.studies.sentiment_fit import contrasts_or_why_not
-
-    each = [_of_classifier(analysis, fit, name, prob) for name in analysis.classifiers]
-    out: dict[str, Any] = dict(each[0]) if len(each) == 1 else {"classifiers": each}
-    out |= {
-        "words": analysis.provenance.get("occupations", {}),
-        "hypotheses": analysis.provenance["hypotheses"],
-        "directions": {"f_minus_m": "female - male", "t": "male - female"},
-        "sentences": sentiment_in_words(analysis, fit, prob),
-        "notes": list(analysis.notes),
-    }
-    if fit is None:
-        return out | {"provenance": {"classifiers": analysis.provenance["classifiers"]}}
-    if len(each) > 1:
-        compared, _ = contrasts_or_why_not(fit, prob)
-        out["contrasts"] = [] if compared is None else records(compared)
-    provenance = dict(fit.provenance)
-    provenance.pop("timing", None)
-    provenance["classifiers"] = analysis.provenance["classifiers"]
-    return out | {
-        "model": fit.spec.name,
-        "outcome": fit.spec.outcome,
-        "diagnostics": fit.diagnostics(),
-        "doubts": sentiment_doubts(fit),
-        "provenance": provenance,
-    }
-
-
-def _of_classifier(
-    analysis: SentimentAnalysis, fit: BiasFit | None, name: str, prob: float
-) -> dict[str, Any]:
-    found = analysis.as_dict(name)
-    found.pop("notes")
-    if fit is None:
-        return found
-    for key, estimand in (
-        ("overall", "these_words"),
-        ("new_nouns", "new_nouns"),
-        ("new_professions", "new_professions"),
-        ("population", "population"),
-    ):
-        found[key] = _first_of_tests(fit.summary(prob, estimand), name)
-    found["shares"] = {
-        row["source"]: {k: row[k] for k in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
-        for row in records(fit.shares(prob, group=name))
-    }
-    for level, rows in (("profession", found["professions"]), ("noun_pair", found["noun_pairs"])):
-        for estimand in ("these_words", "population"):
-            frame = fit.means(level, prob, estimand)
-            frame = frame[frame["classifier"] == name].set_index("name")
-            for row in rows:
-                row[estimand] = _interval_of(frame.loc[row[level]].to_dict())
-    return found
-
-
-def _first_of_tests(frame: pd.DataFrame, name: str) -> dict[str, Any]:
-    (row,) = records(frame[frame["classifier"] == name])
-    return _interval_of(row) | {k: row[k] for k in ("estimand", "ess_bulk", "r_hat")}
-
-
-def _interval_of(row: dict[str, Any]) -> dict[str, Any]:
-    return {k: float(row[k]) for k in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
 
 
 def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float, files: list[Path]) -> None:
@@ -100,6 +29,7 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
         signed,
         verdict,
     )
+    from bayesbias.runs.sentiment import first_of_tests
     from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
 
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
@@ -137,7 +67,7 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
         if fit is not None and fit.diagnostics()["ok"]:
             rows = []
             for estimand, holds in SENTIMENT_ESTIMANDS.items():
-                row = _first_of_tests(fit.summary(prob, estimand), name)
+                row = first_of_tests(fit.summary(prob, estimand), name)
                 ends = row["hpdi_low"], row["hpdi_high"]
                 mean, low, high = signed(row["mean"], *ends)
                 rows.append([holds, mean, f"{low} to {high}", verdict(*ends)])

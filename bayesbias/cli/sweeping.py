@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import bayesbias
 from bayesbias.basics.files import records
 from bayesbias.basics.wording import number_of
 from bayesbias.cli import options
@@ -84,6 +85,7 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
     except KeyboardInterrupt:
         click.echo("stopped; finished cells are kept, and --resume goes on with the rest", err=True)
         raise
+    files = bayesbias.save_run(result, out, command=options.given())
     failures = result.failures
     if as_json:
         labels = ["cell", "embedding", "wordlist", "controls", "distances", "model", "seed"]
@@ -102,7 +104,7 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
         }
         click.echo(json.dumps(payload, allow_nan=False))
     else:
-        _print_sweep(result)
+        _print_sweep(result, files)
     sys.exit(1 if len(failures) else 0)
 
 
@@ -111,7 +113,7 @@ def _doubtful(result: SweepResult) -> pd.DataFrame:
     return cells[~cells["trusted"].fillna(True)]
 
 
-def _print_sweep(result: SweepResult) -> None:
+def _print_sweep(result: SweepResult, files: list[Path]) -> None:
     from rich.console import Console
     from rich.markup import escape
 
@@ -137,7 +139,6 @@ def _print_sweep(result: SweepResult) -> None:
     again = result.cells["look_again"].dropna()
     if len(again):
         console.print(escape(f"look again ({number_of(len(again), 'cell')}), such as: {again.iloc[0]}"))
-    files = [result.out / name for name in ("results.csv", "results.parquet", "timing.csv")]
     console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
     before = f" ({result.reused} of them before)" if result.reused else ""
     failed = f", {len(result.failures)} failed" if len(result.failures) else ""

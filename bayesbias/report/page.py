@@ -30,6 +30,7 @@ from bayesbias.studies.sentiment_fit import is_sentiment
 
 __all__ = ["write_report"]
 
+_KINDS = "words, change, or sentiment with a fit"
 _SUFFIXES = (".html", ".htm")
 
 
@@ -83,9 +84,10 @@ def write_report(
     if target.is_dir():
         raise InputError("is a folder, not a file", where=target)
     if not isinstance(run, BiasFit | Comparison):
-        found, settings = open_run(Path(run))
-        prob = settings.get("prob") if prob is None else prob
-        rope = settings.get("rope") if rope is None else rope
+        opened = open_run(run)
+        prob = opened.settings.get("prob") if prob is None else prob
+        rope = opened.settings.get("rope") if rope is None else rope
+        found = opened.result
     else:
         found = run
     prob, rope = float(PROB if prob is None else prob), float(ROPE if rope is None else rope)
@@ -95,6 +97,8 @@ def write_report(
         raise InputError("the half-width of the ROPE must be positive", found=rope)
     if isinstance(found, Comparison):
         text = _rendered_page(of_comparison(found, prob, rope))
+    elif not isinstance(found, BiasFit):
+        raise InputError("there is no page on such a run", where=opened.path, found=opened.kind, valid=_KINDS)
     elif is_sentiment(found):
         text = _rendered_page(of_sentiment(found, prob))
     else:

@@ -1,41 +1,47 @@
-"""A comparison of original and debiased vectors as a folder."""
+"""A comparison of original and debiased vectors as a folder: fits, pairs, tables and figures."""
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.runs.layout import Content, Layout
+from bayesbias.runs.manifest import Manifest
+from bayesbias.runs.words import versions_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayesbias.studies.comparison import Comparison
 
 
-def write_comparison(found: Comparison, out: Path, prob: float, rope: float) -> list[Path]:
-    """Write fits, tables and figures into a folder; files of an earlier run stay until all are made."""
-    import tempfile
+def _ranking(of: Content) -> pd.DataFrame | None:
+    ranked = {"associated", "different"} <= set(of.result.original.table["connection"])
+    return of.result.ranking(of.prob, of.rope) if ranked else None
 
-    from bayesbias.basics.files import whole_file
-    from bayesbias.figures.saving import save_figures
 
-    out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=out) as name:
-        inner = Path(name)
-        files = found.save(inner)
-        frames = {"changes": found.changes(prob, rope), "contrasts": found.contrasts(prob, rope)}
-        if {"associated", "different"} <= set(found.original.table["connection"]):
-            frames["ranking"] = found.ranking(prob, rope)
-        for stem, frame in frames.items():
-            files.append(inner / f"{stem}.csv")
-            with whole_file(files[-1]) as temporary:
-                frame.to_csv(temporary, index=False)
-        files.append(inner / "construction.json")
-        with whole_file(files[-1]) as temporary:
-            content = {key: item.construction.as_dict() for key, item in found.methods.items()}
-            temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        files += save_figures(found, inner / "figures")
-        written = [path.relative_to(inner) for path in files]
-        for path in written:
-            (out / path).parent.mkdir(exist_ok=True)
-            os.replace(inner / path, out / path)
-    return [out / path for path in written]
+def _construction(of: Content) -> dict[str, Any]:
+    return {name: item.construction.as_dict() for name, item in of.result.methods.items()}
+
+
+def _read(folder: Path, manifest: Manifest | None) -> Comparison:
+    from bayesbias.studies.comparison import load_comparison
+
+    return load_comparison(folder)
+
+
+LAYOUT = Layout(
+    kind="change",
+    files={
+        "changes.csv": lambda of: of.result.changes(of.prob, of.rope),
+        "contrasts.csv": lambda of: of.result.contrasts(of.prob, of.rope),
+        "ranking.csv": _ranking,
+        "construction.json": _construction,
+    },
+    own=lambda of, folder: of.result.save(folder),
+    own_names=("comparison.json", "fit_[0-9]*.nc", "pairs_[0-9]*.csv"),
+    figures=("changes", "changes_[0-9]*", "pairs", "pairs_[0-9]*", "ranking"),
+    known_by=("comparison.json", "changes.csv", "construction.json"),
+    read=_read,
+    versions=versions_of,
+)

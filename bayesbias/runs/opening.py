@@ -2,39 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.inference.fitting import load_fit
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.studies.comparison import Comparison, load_comparison
+from bayesbias.runs.kinds import LAYOUTS
+from bayesbias.runs.manifest import read_manifest
+from bayesbias.runs.transaction import settle
+from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.seat_result import SeatResult
+from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.studies.sentiment_fit import is_sentiment
+from bayesbias.sweeps.result import SweepResult
 
-_VALID_RUNS = (
-    "a folder that `bayesbias fit`, `compare` or `sentiment --bayes` wrote with --out, or a .nc file of a fit"
-)
+__all__ = ["Run", "open_run"]
+
+_VALID_RUNS = "a folder that save_run or a command with --out wrote, or a .nc file of a fit"
+# Files that tell what a folder without a manifest holds.
+_FIRST_LAYOUT = {
+    "comparison.json": "change",
+    "fit.nc": "words",
+    "results.tsv": "sentences",
+    "result.json": "sentiment",
+    "sweep.json": "sweep",
+}
 
 
-def open_run(path: Path) -> tuple[BiasFit | Comparison, dict[str, float]]:
-    """Load a run; return it with the settings its tables were written with."""
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A result with what is known of the run that made it.
+
+    Attributes
+    ----------
+    kind : str
+        ``words`` (a fit of distances), ``sentences`` (SEAT), ``sentiment``, ``change`` (a comparison) or ``sweep``.
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis or SweepResult
+        Of sentiment the fit, where there is one; `analysis_of` has its analysis.
+    settings : Mapping of str to float
+        ``prob`` and ``rope`` of the tables, as far as they are known.
+    command : tuple of str, optional
+        The arguments of ``bayesbias`` that made it; None where it was written from Python, or it is not known.
+    versions : Mapping of str to str
+        Program -> version, of those that wrote it.
+    files : Mapping of str to Mapping
+        Name -> ``bytes`` and ``sha256``, as they were when it was written; empty for a run without a manifest.
+    path : Path
+        Where it was opened.
+    """
+
+    kind: str
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SweepResult
+    settings: Mapping[str, float]
+    command: tuple[str, ...] | None
+    versions: Mapping[str, str]
+    files: Mapping[str, Mapping[str, Any]]
+    path: Path = field(repr=False)
+
+    def __repr__(self) -> str:
+        command = "" if self.command is None else f", made by: bayesbias {' '.join(self.command)}"
+        return f"Run of {self.kind} in {self.path}{command}\n{self.result!r}"
+
+
+def open_run(path: str | os.PathLike[str]) -> Run:
+    """Open a run that `save_run` or a command with ``--out`` wrote.
+
+    Parameters
+    ----------
+    path : path
+        The folder; or a ``.nc`` file of a fit alone. Folders without ``run.json``, as this version wrote at first, are
+        opened too.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    InputError
+        Where there is no run, or a damaged one.
+
+    See Also
+    --------
+    save_run : with an example.
+    """
+    path = Path(path)
+    if path.name in _FIRST_LAYOUT and path.suffix == ".json" and path.is_file():
+        path = path.parent
     if path.is_dir():
-        inside = sorted(item.name for item in path.iterdir())
-        found = [name for name in ("comparison.json", "fit.nc") if name in inside]
-        if len(found) == 2:
-            raise InputError(
-                "holds both a fit and a comparison",
-                where=path,
-                valid=f"{path / 'fit.nc'}, or a folder of one run",
-            )
-        if not found:
-            fits = [name for name in inside if name.endswith(".nc")]
-            hint = f"give one of its fits, such as {path / fits[0]}" if fits else None
-            raise InputError("holds no run", where=path, found=inside[:6], valid=_VALID_RUNS, hint=hint)
-        run = load_comparison(path) if found[0] == "comparison.json" else load_fit(path / "fit.nc")
-        settings = _settings_of(path / "contrasts.csv")
-        return run, settings or _settings_of(path / "summary.csv", ("prob",))
-    if path.name == "comparison.json" and path.is_file():
-        return load_comparison(path.parent), _settings_of(path.parent / "contrasts.csv")
+        settle(path)
+        return _of_folder(path)
     if not path.exists():
         beside = [item.name for item in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InputError(
@@ -42,7 +103,52 @@ def open_run(path: Path) -> tuple[BiasFit | Comparison, dict[str, float]]:
         )
     if path.suffix != ".nc":
         raise InputError("is no run", where=path, found=path.suffix, valid=_VALID_RUNS)
-    return load_fit(path), {}
+    fit = load_fit(path)
+    return Run("sentiment" if is_sentiment(fit) else "words", fit, {}, None, _versions(fit), {}, path)
+
+
+def _of_folder(folder: Path) -> Run:
+    manifest = read_manifest(folder)
+    if manifest is None:
+        return _of_first_layout(folder)
+    for name in manifest.files:
+        if not (folder / name).is_file() and not name.startswith("figures/"):
+            raise InputError(f"is no complete run: {name} is missing", where=folder)
+    result = LAYOUTS[manifest.kind].read(folder, manifest)
+    return Run(
+        manifest.kind, result, manifest.settings, manifest.command, manifest.versions, manifest.files, folder
+    )
+
+
+def _of_first_layout(folder: Path) -> Run:
+    inside = sorted(item.name for item in folder.iterdir())
+    kinds = [kind for name, kind in _FIRST_LAYOUT.items() if name in inside]
+    if "sentiment" in kinds and "words" in kinds:
+        kinds.remove("words")  # its fit
+    if len(kinds) > 1:
+        both = " and ".join(
+            "a comparison" if kind == "change" else "a fit" if kind == "words" else kind for kind in kinds
+        )
+        raise InputError(
+            f"holds both {both}" if len(kinds) == 2 else f"holds {', '.join(kinds)}",
+            where=folder,
+            valid="a folder of one run" + (f", or {folder / 'fit.nc'}" if "words" in kinds else ""),
+        )
+    if not kinds:
+        fits = [name for name in inside if name.endswith(".nc")]
+        hint = f"give one of its fits, such as {folder / fits[0]}" if fits else None
+        raise InputError("holds no run", where=folder, found=inside[:6], valid=_VALID_RUNS, hint=hint)
+    result = LAYOUTS[kinds[0]].read(folder, None)
+    if isinstance(result, BiasFit) and is_sentiment(result):
+        kinds = ["sentiment"]
+    settings: dict[str, float] = {}
+    if kinds[0] in ("words", "change", "sentiment"):
+        settings = _settings_of(folder / "contrasts.csv") or _settings_of(folder / "summary.csv", ("prob",))
+    return Run(kinds[0], result, settings, None, _versions(result), {}, folder)
+
+
+def _versions(result: Any) -> Mapping[str, str]:
+    return dict(getattr(result, "provenance", {}).get("versions", {}))
 
 
 def _settings_of(path: Path, names: Sequence[str] = ("prob", "rope")) -> dict[str, float]:

@@ -1,82 +1,89 @@
-"""Sentence tests as a folder: tables, provenance and figures, all or none of them."""
+"""Sentence tests as a folder: tables, provenance and figures."""
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.errors import BayesbiasError, InputError
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import read_bytes
+from bayesbias.runs.layout import Content, Layout
+from bayesbias.runs.manifest import Manifest
+from bayesbias.runs.reading import read_table
+from bayesbias.runs.words import versions_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayesbias.studies.seat_result import SeatResult
 
-
-def write_seat(result: SeatResult, out: Path) -> list[Path]:
-    """Write tables, provenance and figures into a folder, all or none of them; return the paths.
-
-    Files of an earlier run stay as they are until all is made; those that this run has no use for are then removed.
-    """
-    import tempfile
-
-    made = not out.exists()
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=out) as name:
-            inner = Path(name)
-            written = [path.relative_to(inner) for path in _write_files(result, inner)]
-            for path in written:
-                (out / path).parent.mkdir(exist_ok=True)
-                os.replace(inner / path, out / path)
-        ours = [
-            Path("dropped.csv"),
-            Path("failures.csv"),
-            Path("notes.csv"),
-            *(p.relative_to(out) for p in out.glob("figures/seat*")),
-        ]
-        for path in ours:
-            if path not in written:
-                (out / path).unlink(missing_ok=True)
-    except BayesbiasError as error:
-        raise InputError(str(error).replace(name, str(out))) from error
-    finally:
-        if made and not any(out.iterdir()):
-            out.rmdir()
-    return [out / path for path in written]
+_TEXTS = ("model", "options", "test", "level", "p_method", "reason", "set", "word", "sentence", "note")
+_WHOLE = ("num_targ1", "num_targ2", "num_attr1", "num_attr2", "dropped")
+_COLUMNS = {
+    "failures": ("model", "options", "test", "reason"),
+    "dropped": ("model", "options", "test", "set", "word", "sentence"),
+    "notes": ("model", "options", "test", "note"),
+}
 
 
-def _write_files(result: SeatResult, out: Path) -> list[Path]:
-    from bayesbias.basics.files import whole_file
-    from bayesbias.figures.saving import save_figures
-
-    files = [result.write_tsv(out / "results.tsv")]
-    frames = {
-        "results": result.frame,
-        "table4": result.table().reset_index(),
-        "consistency": result.consistency(),
-        **{
-            name: frame
-            for name, frame in (
-                ("dropped", result.dropped),
-                ("failures", result.failures),
-                ("notes", result.notes),
-            )
-            if len(frame)
-        },
-    }
-    for name, frame in frames.items():
-        files.append(out / f"{name}.csv")
-        with whole_file(files[-1]) as temporary:
-            _joined(frame).to_csv(temporary, index=False)
-    files.append(out / "provenance.json")
-    with whole_file(files[-1]) as temporary:
-        # An encoder may state whatever it likes of itself.
-        text = json.dumps(result.provenance, indent=2, default=str) + "\n"
-        temporary.write_text(text, encoding="utf-8")
-    return [*files, *save_figures(result, out / "figures")]
-
-
-def _joined(frame: Any) -> Any:
+def _joined(frame: pd.DataFrame) -> pd.DataFrame | None:
     """Write tuples as texts joined by blanks."""
     return frame.map(lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else value)
+
+
+def _unless_empty(frame: pd.DataFrame) -> pd.DataFrame | None:
+    return _joined(frame) if len(frame) else None
+
+
+def _provenance(of: Content) -> dict[str, Any]:
+    # An encoder may state whatever it likes of itself.
+    return json.loads(json.dumps(of.result.provenance, default=str))
+
+
+def _settings(of: Content) -> dict[str, float]:
+    prob = of.result.provenance.get("prob")  # of the fits; without them there is no interval
+    return {} if prob is None else {"prob": float(prob)}
+
+
+def _read(folder: Path, manifest: Manifest | None) -> SeatResult:
+    from bayesbias.studies.seat_result import SeatResult
+
+    try:
+        provenance = json.loads(read_bytes(folder / "provenance.json"))
+    except ValueError as error:
+        raise InputError(f"is damaged ({error})", where=folder / "provenance.json") from None
+    frame = _table(folder / "results.csv")
+    return SeatResult(frame=frame, provenance=provenance, **{name: _part(folder, name) for name in _COLUMNS})
+
+
+def _part(folder: Path, name: str) -> pd.DataFrame:
+    import pandas as pd
+
+    if not (folder / f"{name}.csv").is_file():  # as there is none where there is nothing to say
+        return pd.DataFrame(columns=list(_COLUMNS[name]))
+    return _table(folder / f"{name}.csv")
+
+
+def _table(path: Path) -> pd.DataFrame:
+    return read_table(path, texts=_TEXTS, whole=_WHOLE)
+
+
+LAYOUT = Layout(
+    kind="sentences",
+    files={
+        "results.tsv": lambda of: of.result.published(),
+        "results.csv": lambda of: _joined(of.result.frame),
+        "table4.csv": lambda of: _joined(of.result.table().reset_index()),
+        "consistency.csv": lambda of: _joined(of.result.consistency()),
+        "dropped.csv": lambda of: _unless_empty(of.result.dropped),
+        "failures.csv": lambda of: _unless_empty(of.result.failures),
+        "notes.csv": lambda of: _unless_empty(of.result.notes),
+        "provenance.json": _provenance,
+    },
+    figures=("seat", "seat_contrasts", "seat_contrasts_[0-9]*"),
+    known_by=("results.tsv", "results.csv", "table4.csv", "provenance.json"),
+    read=_read,
+    settings=_settings,
+    versions=versions_of,
+)

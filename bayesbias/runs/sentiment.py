@@ -1,128 +1,226 @@
-"""An analysis of sentiment as a folder: tables, predictions, fit and figures, all or none of them."""
+"""An analysis of sentiment as a folder: predictions, tables, what the screen says, figures, and the fit if there is one."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.errors import BayesbiasError, InputError
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import read_bytes, records
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.runs.layout import Content, Layout
+from bayesbias.runs.manifest import Manifest
+from bayesbias.runs.reading import read_table
 
 if TYPE_CHECKING:
-    from bayesbias.classifiers.prediction_files import Predictions
-    from bayesbias.inference.posterior import BiasFit
-    from bayesbias.studies.sentiment import SentimentAnalysis
-
-_TABLES = (
-    "predictions", "pairs", "tests", "professions", "noun_pairs", "control", "earnings", "summary", "shares", "effects",
-    "classifiers",
-)  # fmt: skip
-_FIGURES = ("professions", "noun_pairs", "predictive", "genders", "earnings")
-_ALL_FILES = (
-    "fit.nc",
-    *(f"{name}.csv" for name in _TABLES),
-    *(f"figures/{name}.{kind}" for name in _FIGURES for kind in ("png", "svg")),
-)
-
-
-def write_sentiment(
-    found: Sequence[Predictions],
-    analysis: SentimentAnalysis,
-    fit: BiasFit | None,
-    out: Path,
-    prob: float,
-    payload: dict[str, Any],
-) -> list[Path]:
-    """Write predictions, tables, fit and figures into a folder; files of an earlier run stay until all are made."""
-    import tempfile
-
-    made = not out.exists()
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"the output folder cannot be made ({error.strerror})", where=out) from None
-    try:
-        with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=out) as name:
-            inner = Path(name)
-            files = _write_files(found, analysis, fit, inner, prob, payload)
-            written = [path.relative_to(inner) for path in files]
-            for path in written:
-                (out / path).parent.mkdir(exist_ok=True)
-                os.replace(inner / path, out / path)
-            # What an earlier run left and this one does not make would be taken for its own.
-            for path in {Path(name) for name in _ALL_FILES} - set(written):
-                (out / path).unlink(missing_ok=True)
-    except BayesbiasError as error:
-        raise InputError(str(error).replace(name, str(out))) from error
-    finally:
-        if made and not any(out.iterdir()):
-            out.rmdir()
-    return [out / path for path in written]
-
-
-def _write_files(
-    found: Sequence[Predictions],
-    analysis: SentimentAnalysis,
-    fit: BiasFit | None,
-    out: Path,
-    prob: float,
-    payload: dict[str, Any],
-) -> list[Path]:
     import pandas as pd
 
-    from bayesbias.basics.files import whole_file
-    from bayesbias.figures.saving import save_figures
-    from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS, contrasts_or_why_not
+    from bayesbias.studies.sentiment import SentimentAnalysis
 
-    frames = {
-        "predictions": pd.concat([p.frame for p in found], ignore_index=True),
-        "pairs": analysis.table,
-        "tests": analysis.tests,
-        "professions": analysis.professions,
-        "noun_pairs": analysis.noun_pairs,
-        "control": analysis.control,
-        "earnings": analysis.earnings,
+_TEXTS = ("classifier", "noun_pair", "profession", "category")
+
+
+def sentiment_as_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float) -> dict[str, Any]:
+    """Return all that an analysis says, for JSON: ``result.json``, and what ``bayesbias sentiment --json`` prints."""
+    from bayesbias.findings.sentiment import sentiment_doubts, sentiment_in_words
+    from bayesbias.studies.sentiment_fit import contrasts_or_why_not
+
+    each = [_of_classifier(analysis, fit, name, prob) for name in analysis.classifiers]
+    out: dict[str, Any] = dict(each[0]) if len(each) == 1 else {"classifiers": each}
+    out |= {
+        "words": analysis.provenance.get("occupations", {}),
+        "hypotheses": analysis.provenance["hypotheses"],
+        "directions": {"f_minus_m": "female - male", "t": "male - female"},
+        "sentences": sentiment_in_words(analysis, fit, prob),
+        "notes": list(analysis.notes),
     }
-    files: list[Path] = []
-    if fit is not None:
-        files.append(out / "fit.nc")
-        fit.save(files[0])
-        names = analysis.classifiers
-        frames["summary"] = pd.concat([fit.summary(prob, e) for e in SENTIMENT_ESTIMANDS], ignore_index=True)
-        frames["shares"] = pd.concat(
-            [fit.shares(prob, group=n).assign(classifier=n) for n in names], ignore_index=True
-        )
-        frames["effects"] = pd.concat(
-            [
-                fit.means(level, prob, e)
-                for level in ("profession", "noun_pair")
-                for e in ("these_words", "population")
+    if fit is None:
+        return out | {"provenance": {"classifiers": analysis.provenance["classifiers"]}}
+    if len(each) > 1:
+        compared, _ = contrasts_or_why_not(fit, prob)
+        out["contrasts"] = [] if compared is None else records(compared)
+    provenance = dict(fit.provenance)
+    provenance.pop("timing", None)
+    provenance["classifiers"] = analysis.provenance["classifiers"]
+    return out | {
+        "model": fit.spec.name,
+        "outcome": fit.spec.outcome,
+        "diagnostics": fit.diagnostics(),
+        "doubts": sentiment_doubts(fit),
+        "provenance": provenance,
+    }
+
+
+def _of_classifier(
+    analysis: SentimentAnalysis, fit: BiasFit | None, name: str, prob: float
+) -> dict[str, Any]:
+    found = analysis.as_dict(name)
+    found.pop("notes")
+    if fit is None:
+        return found
+    for key, estimand in (
+        ("overall", "these_words"),
+        ("new_nouns", "new_nouns"),
+        ("new_professions", "new_professions"),
+        ("population", "population"),
+    ):
+        found[key] = first_of_tests(fit.summary(prob, estimand), name)
+    found["shares"] = {
+        row["source"]: {k: row[k] for k in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
+        for row in records(fit.shares(prob, group=name))
+    }
+    for level, rows in (("profession", found["professions"]), ("noun_pair", found["noun_pairs"])):
+        for estimand in ("these_words", "population"):
+            frame = fit.means(level, prob, estimand)
+            frame = frame[frame["classifier"] == name].set_index("name")
+            for row in rows:
+                row[estimand] = _interval_of(frame.loc[row[level]].to_dict())
+    return found
+
+
+def first_of_tests(frame: pd.DataFrame, name: str) -> dict[str, Any]:
+    """Return the numbers of one classifier in a table with a row for each."""
+    (row,) = records(frame[frame["classifier"] == name])
+    return _interval_of(row) | {k: row[k] for k in ("estimand", "ess_bulk", "r_hat")}
+
+
+def _interval_of(row: dict[str, Any]) -> dict[str, Any]:
+    return {k: float(row[k]) for k in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
+
+
+def _fit(of: Content) -> BiasFit | None:
+    return of.result if isinstance(of.result, BiasFit) else None
+
+
+def _analysis(of: Content) -> SentimentAnalysis:
+    from bayesbias.studies.sentiment_fit import analysis_of
+
+    return analysis_of(of.result) if isinstance(of.result, BiasFit) else of.result
+
+
+def _unless_empty(frame: pd.DataFrame) -> pd.DataFrame | None:
+    return frame if len(frame) else None
+
+
+def _predictions(of: Content) -> pd.DataFrame | None:
+    import pandas as pd
+
+    return pd.concat([p.frame for p in of.predictions], ignore_index=True) if of.predictions else None
+
+
+def _summary(of: Content) -> pd.DataFrame | None:
+    import pandas as pd
+
+    from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
+
+    if (fit := _fit(of)) is None:
+        return None
+    return pd.concat([fit.summary(of.prob, e) for e in SENTIMENT_ESTIMANDS], ignore_index=True)
+
+
+def _shares(of: Content) -> pd.DataFrame | None:
+    import pandas as pd
+
+    if (fit := _fit(of)) is None:
+        return None
+    shares = [fit.shares(of.prob, group=n).assign(classifier=n) for n in _analysis(of).classifiers]
+    return pd.concat(shares, ignore_index=True)
+
+
+def _effects(of: Content) -> pd.DataFrame | None:
+    import pandas as pd
+
+    if (fit := _fit(of)) is None:
+        return None
+    levels, estimands = ("profession", "noun_pair"), ("these_words", "population")
+    return pd.concat([fit.means(level, of.prob, e) for level in levels for e in estimands], ignore_index=True)
+
+
+def _between_classifiers(of: Content) -> pd.DataFrame | None:
+    from bayesbias.studies.sentiment_fit import contrasts_or_why_not
+
+    return None if (fit := _fit(of)) is None else contrasts_or_why_not(fit, of.prob)[0]
+
+
+def _payload(of: Content) -> dict[str, Any]:
+    payload = sentiment_as_json(_analysis(of), _fit(of), of.prob)
+    return payload if of.problem is None else payload | {"problem": of.problem}
+
+
+def _in_words(of: Content) -> str:
+    payload = _payload(of)
+    lines = [
+        *payload["sentences"],
+        *(f"Look again: {doubt}." for doubt in payload.get("doubts", [])),
+        *(f"Note: {note}." for note in payload["notes"]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _provenance(of: Content) -> dict[str, Any]:
+    from bayesbias.studies.sentiment_fit import origin_of
+
+    fit = _fit(of)
+    return {**(dict(fit.provenance) if fit is not None else {}), "sentiment": origin_of(_analysis(of))}
+
+
+def _versions(of: Content) -> dict[str, str]:
+    return dict(of.result.provenance.get("versions", {}))
+
+
+def _read(folder: Path, manifest: Manifest | None) -> BiasFit | SentimentAnalysis:
+    from bayesbias.inference.fitting import load_fit
+    from bayesbias.studies.sentiment_fit import analysis_from
+
+    if (folder / "fit.nc").is_file():
+        return load_fit(folder / "fit.nc")
+    return analysis_from(read_table(folder / "pairs.csv", texts=_TEXTS, whole=["clipped"]), _origin(folder))
+
+
+def _origin(folder: Path) -> dict[str, Any]:
+    """Return where an analysis comes from; of a run of the first layout, as far as its result says."""
+    name = "provenance.json" if (folder / "provenance.json").is_file() else "result.json"
+    try:
+        content = json.loads(read_bytes(folder / name))
+        if name == "provenance.json":
+            return dict(content["sentiment"])
+        each = content.get("classifiers", [content])
+        return {
+            "classifiers": content["provenance"]["classifiers"],
+            "occupations": content["words"],
+            "hypotheses": content["hypotheses"],
+            "control": [
+                {"classifier": one["classifier"], **one["control"]} for one in each if one["control"]
             ],
-            ignore_index=True,
-        )
-        if (compared := contrasts_or_why_not(fit, prob)[0]) is not None:
-            frames["classifiers"] = compared
-    for stem, frame in frames.items():
-        if len(frame):
-            files.append(out / f"{stem}.csv")
-            with whole_file(files[-1]) as temporary:
-                frame.to_csv(temporary, index=False)
-    texts = {
-        "result.json": json.dumps(payload, allow_nan=False, indent=2) + "\n",
-        "result.txt": "\n".join(
-            [
-                *payload["sentences"],
-                *(f"Look again: {doubt}." for doubt in payload.get("doubts", [])),
-                *(f"Note: {note}." for note in payload["notes"]),
-            ]
-        )
-        + "\n",
-    }
-    for stem, text in texts.items():
-        files.append(out / stem)
-        with whole_file(files[-1]) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-    result = fit if fit is not None else analysis
-    return [*files, *save_figures(result, out / "figures", prob=prob)]
+            "notes": content["notes"],
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"is damaged ({error})", where=folder / name) from None
+
+
+LAYOUT = Layout(
+    kind="sentiment",
+    files={
+        "predictions.csv": _predictions,
+        "pairs.csv": lambda of: _analysis(of).table,
+        "tests.csv": lambda of: _unless_empty(_analysis(of).tests),
+        "professions.csv": lambda of: _unless_empty(_analysis(of).professions),
+        "noun_pairs.csv": lambda of: _unless_empty(_analysis(of).noun_pairs),
+        "control.csv": lambda of: _unless_empty(_analysis(of).control),
+        "earnings.csv": lambda of: _unless_empty(_analysis(of).earnings),
+        "fit.nc": _fit,
+        "summary.csv": _summary,
+        "shares.csv": _shares,
+        "effects.csv": _effects,
+        "classifiers.csv": _between_classifiers,
+        "result.json": lambda of: json.dumps(_payload(of), allow_nan=False, indent=2) + "\n",
+        "result.txt": _in_words,
+        "provenance.json": _provenance,
+    },
+    figures=("professions", "noun_pairs", "predictive", "genders", "earnings"),
+    known_by=("result.json", "tests.csv", "pairs.csv"),
+    read=_read,
+    settings=lambda of: {"prob": of.prob},
+    versions=_versions,
+)

@@ -69,17 +69,36 @@ def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
     same = is_sentiment(fit) and len(fit.table) == len(analysis.table)
     if not same or (fit.table[keys].to_numpy() != analysis.table[keys].to_numpy()).any():
         raise InputError("the fit is of another table", where="analysis", valid="the analysis of its table")
-    about = analysis.provenance
-    name = about.get("occupations", {}).get("name", "sentences")
-    control = plain(analysis.control.to_dict("records"))
+    name = analysis.provenance.get("occupations", {}).get("name", "sentences")
     return dataclasses.replace(
         fit,
         provenance={
             **fit.provenance,
             "table": {"name": f"{name} by {' and '.join(analysis.classifiers)}"},
-            "sentiment": {**about, "control": control, "notes": list(analysis.notes)},
+            "sentiment": origin_of(analysis),
         },
     )
+
+
+def origin_of(analysis: SentimentAnalysis) -> dict[str, Any]:
+    """Return what an analysis holds beside its table, for JSON; `analysis_from` puts both together again."""
+    control = plain(analysis.control.to_dict("records"))
+    return {**analysis.provenance, "control": control, "notes": list(analysis.notes)}
+
+
+def analysis_from(table: pd.DataFrame, origin: Mapping[str, Any]) -> SentimentAnalysis:
+    """Return the published analysis of a table, with what `origin_of` says of it."""
+    import pandas as pd
+
+    control = None
+    if origin.get("control"):
+        control = pd.DataFrame(origin["control"]).astype({"t": "Float64", "p_value": "Float64"})
+    analysis = analysis_of_table(
+        table, control=control, hypotheses=origin.get("hypotheses"), earnings=origin.get("earnings"),
+        provenance={k: origin[k] for k in ("classifiers", "occupations") if k in origin},
+    )  # fmt: skip
+    notes = dict.fromkeys([*origin.get("notes", ()), *analysis.notes])
+    return dataclasses.replace(analysis, notes=tuple(notes))
 
 
 def analysis_of(fit: BiasFit) -> SentimentAnalysis:
@@ -90,20 +109,9 @@ def analysis_of(fit: BiasFit) -> SentimentAnalysis:
     FitError
         For a fit of something else than sentiment.
     """
-    import pandas as pd
-
     if not is_sentiment(fit):
         raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")
-    about: Mapping[str, Any] = fit.provenance.get("sentiment", {})
-    control = None
-    if about.get("control"):
-        control = pd.DataFrame(about["control"]).astype({"t": "Float64", "p_value": "Float64"})
-    found = analysis_of_table(
-        fit.table, control=control, hypotheses=about.get("hypotheses"), earnings=about.get("earnings"),
-        provenance={k: about[k] for k in ("classifiers", "occupations") if k in about},
-    )  # fmt: skip
-    notes = dict.fromkeys([*about.get("notes", ()), *found.notes])
-    return dataclasses.replace(found, notes=tuple(notes))
+    return analysis_from(fit.table, fit.provenance.get("sentiment", {}))
 
 
 def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:

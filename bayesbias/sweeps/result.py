@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
 from bayesbias.basics.values import Shown
@@ -171,6 +172,31 @@ def collect_results(
     mine = {cell.key for group in groups for cell in group.cells}
     others = sum(path.stem not in mine for path in (out / "cells").glob("*.json"))
     return SweepResult(frame, timing, out, reused, others)
+
+
+def load_sweep(folder: Path, *, reused: int = 0, others: int = 0) -> SweepResult:
+    """Read the tables of a sweep that has ended.
+
+    Raises
+    ------
+    InputError
+        Where it has not, or its tables are damaged.
+    """
+    import pandas as pd
+
+    path = folder / "results.parquet"
+    if not path.is_file():
+        hint = f"`bayesbias sweep PLAN.toml --out {folder} --resume` goes on with it"
+        raise InputError("holds a sweep that has not ended", where=folder, hint=hint)
+    columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
+    try:
+        frame = pd.read_parquet(path)[list(columns)].astype(columns)
+        path = folder / "timing.csv"
+        timing = pd.read_csv(path, dtype=str)
+        timing = timing.astype({name: float for name in timing.columns if name != "cell"})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"is damaged ({str(error).splitlines()[0]})", where=path) from None
+    return SweepResult(frame, timing, folder, reused, others)
 
 
 def _word_counts(coverage: Mapping[str, Any]) -> dict[str, int]:

@@ -67,6 +67,7 @@ def sweep_folder(out: Path, plan: SweepPlan, resume: bool) -> Iterator[None]:
             "bayesbias": own_version(),
             "plan": {**dataclasses.asdict(plan), "folder": str(plan.folder)},
         }
+        (out / "run.json").unlink(missing_ok=True)  # it vouches for tables that are about to be written anew
         write_json(out / _MARKER, about, indent=2)
         yield
 

@@ -1,0 +1,144 @@
+"""``run.json``: what a run is, what made it, and the size and the SHA-256 of every file that belongs to it."""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import platform
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any
+
+import bayesbias
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import read_bytes, sha256_file
+
+MANIFEST = "run.json"
+SCHEMA = 1
+KINDS = ("words", "sentences", "sentiment", "change", "sweep")
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The content of ``run.json``, in a form that later versions will read.
+
+    Its keys, all of which are there:
+
+    ``schema``
+        1. It changes when a key changes its meaning.
+    ``kind``
+        ``words`` (a fit of distances), ``sentences`` (SEAT), ``sentiment`` (with or without a fit), ``change`` (a
+        comparison) or ``sweep``.
+    ``versions``
+        Program -> version, of those that wrote the run: ``bayesbias`` and ``python`` at least.
+    ``settings``
+        ``prob`` and ``rope`` of the tables, those of them that the kind has.
+    ``command``
+        The arguments of ``bayesbias`` that made the run, as a list of texts, with the command first and only those
+        options that were given; null where it was written from Python.
+    ``facts``
+        What the result holds beside its files, by kind; may be empty.
+    ``files``
+        Name (relative, with ``/``) -> ``bytes`` and ``sha256`` of every file of the run but this one.
+    """
+
+    kind: str
+    settings: Mapping[str, float]
+    command: tuple[str, ...] | None
+    files: Mapping[str, Mapping[str, Any]]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+def write_manifest(
+    folder: Path,
+    kind: str,
+    *,
+    settings: Mapping[str, float],
+    command: Sequence[str] | None,
+    facts: Mapping[str, Any],
+    versions: Mapping[str, str],
+) -> Path:
+    """Write ``run.json`` into a folder that holds the files of a run and nothing else; return its path."""
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    content = {
+        "schema": SCHEMA,
+        "kind": kind,
+        "versions": {"bayesbias": bayesbias.__version__, "python": platform.python_version(), **versions},
+        "settings": dict(settings),
+        "command": None if command is None else [str(word) for word in command],
+        "facts": dict(facts),
+        "files": {
+            name: {"bytes": (folder / name).stat().st_size, "sha256": sha256_file(folder / name)}
+            for name in names
+        },
+    }
+    path = folder / MANIFEST
+    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    return path
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """Read ``run.json``; None where there is none.
+
+    Raises
+    ------
+    InputError
+        Where it is damaged, or of a later version.
+    """
+    path = folder / MANIFEST
+    if not os.path.lexists(path):
+        return None
+    try:
+        content = json.loads(read_bytes(path))
+        schema = content["schema"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise InputError("is damaged", where=path, valid="as `bayesbias` writes it") from None
+    if schema != SCHEMA:
+        raise InputError(
+            "is a run in a form that this version does not know", where=path, found=schema, valid=str(SCHEMA)
+        )
+    try:
+        return _checked(content)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise InputError("is damaged", where=path, valid="as `bayesbias` writes it") from None
+
+
+def _checked(content: Mapping[str, Any]) -> Manifest:
+    command, files = content["command"], content["files"]
+    if content["kind"] not in KINDS or not all(map(_is_inside, files)):
+        raise ValueError
+    if command is not None and not all(isinstance(word, str) for word in command):
+        raise ValueError
+    return Manifest(
+        kind=content["kind"],
+        settings={name: float(value) for name, value in content["settings"].items()},
+        command=None if command is None else tuple(command),
+        files={name: {"bytes": int(of["bytes"]), "sha256": str(of["sha256"])} for name, of in files.items()},
+        facts=dict(content["facts"]),
+        versions={name: str(of) for name, of in content["versions"].items()},
+    )
+
+
+def _is_inside(name: str) -> bool:
+    """Say whether a name stays in its folder, on every system: what a manifest names may be replaced and removed."""
+    path = PurePosixPath(name)
+    return (
+        bool(path.parts)
+        and not path.is_absolute()
+        and ".." not in path.parts
+        and not PureWindowsPath(name).drive
+        and "\\" not in name
+    )
+
+
+def matching(names: Collection[str], patterns: Collection[str]) -> set[str]:
+    """Return the names that one of the patterns describes; ``*`` stands for a part of a name without ``/``."""
+    return {
+        name
+        for name in names
+        for pattern in patterns
+        if name.count("/") == pattern.count("/") and fnmatch.fnmatchcase(name, pattern)
+    }

@@ -1,0 +1,147 @@
+"""Any result written as a folder, whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bayesbias.basics.errors import InputError
+from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.runs.kinds import LAYOUTS, check_run_folder, files_of_run
+from bayesbias.runs.layout import Content
+from bayesbias.runs.manifest import write_manifest
+from bayesbias.runs.transaction import whole_folder
+from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.seat_result import SeatResult
+from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.studies.sentiment_fit import is_sentiment
+from bayesbias.sweeps.result import SweepResult
+
+if TYPE_CHECKING:
+    from bayesbias.classifiers.prediction_files import Predictions
+
+__all__ = ["save_run"]
+
+
+def save_run(
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SweepResult,
+    folder: str | os.PathLike[str],
+    *,
+    prob: float = PROB,
+    rope: float = ROPE,
+    predictions: Sequence[Predictions] = (),
+    problem: str | None = None,
+    command: Sequence[str] | None = None,
+) -> list[Path]:
+    """Write a result as a folder: tables, figures, what is needed to open it again, and ``run.json``.
+
+    All is written or nothing, whatever happens on the way. A run that was in the folder is replaced as a whole; files
+    in it that no run wrote stay untouched.
+
+    Parameters
+    ----------
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis or SweepResult
+        A fit is one of distances or of sentiment. Of a sweep the tables are written; its cells stay in its own folder.
+    folder : path
+        Made where it does not exist.
+    prob : float in (0, 1)
+        Probability of the intervals in the tables. SEAT and sweeps have theirs already.
+    rope : float > 0
+        Half-width of the region of practical equivalence, in cosine distance.
+    predictions : sequence of Predictions
+        Of an analysis of sentiment: what it was made of, to be written beside it.
+    problem : str, optional
+        Of an analysis of sentiment: why no model was fitted.
+    command : sequence of str, optional
+        The arguments of ``bayesbias`` that made the result, to be found in the manifest and in the report.
+
+    Returns
+    -------
+    list of Path
+        Of the files, ``run.json`` last.
+
+    Raises
+    ------
+    InputError
+        Where the folder cannot be written, or holds a file that no run wrote under the name of a file of this run.
+
+    See Also
+    --------
+    open_run : opens it again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> analysis = bb.published_analysis(bb.shipped_predictions("m1"))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     files = bb.save_run(analysis, f"{folder}/run")
+    ...     run = bb.open_run(f"{folder}/run")
+    >>> run.kind, len(files) == len(run.files) + 1
+    ('sentiment', True)
+    """
+    if not os.fspath(folder):
+        raise InputError("no folder is named", where="folder", found="''")
+    if not 0 < prob < 1:
+        raise InputError("the probability of an interval must lie between 0 and 1", found=prob)
+    if not rope > 0:
+        raise InputError("the half-width of the ROPE must be positive", found=rope)
+    target = Path(folder)
+    layout = LAYOUTS[_kind_of(result)]
+    check_run_folder(target, layout.kind)
+    content = Content(result, float(prob), float(rope), tuple(predictions), problem)
+    with whole_folder(target, files_of_run) as new:
+        layout.write(content, new)
+        names = [path.relative_to(new) for path in _in_order(new, layout.files)]
+        manifest = write_manifest(
+            new,
+            layout.kind,
+            settings=layout.settings(content),
+            command=command,
+            facts=layout.facts(content),
+            versions=layout.versions(content),
+        )
+    return [*(target / name for name in names), target / manifest.name]
+
+
+def _kind_of(result: object) -> str:
+    if isinstance(result, BiasFit):
+        if is_sentiment(result):
+            return "sentiment"
+        if result.spec.outcome == "distance" and result.spec.results.group == "connection":
+            return "words"
+        hint = "save its comparison instead" if result.spec.outcome == "change" else None
+        raise InputError(
+            "a fit of this kind is no run",
+            where=f"model {result.spec.name}",
+            found=result.spec.outcome,
+            valid="distance, difference, logit_difference",
+            hint=hint,
+        )
+    kinds = {
+        Comparison: "change", SeatResult: "sentences", SentimentAnalysis: "sentiment", SweepResult: "sweep",
+    }  # fmt: skip
+    for value, kind in kinds.items():
+        if isinstance(result, value):
+            return kind
+    raise InputError("is no result", where="result", found=type(result).__name__, valid=_RESULTS)
+
+
+_RESULTS = "BiasFit, Comparison, SeatResult, SentimentAnalysis, SweepResult"
+
+
+def _in_order(folder: Path, first: Iterable[str]) -> list[Path]:
+    """Return the files of a folder: those that are named, in their order, then the others."""
+    order = {name: place for place, name in enumerate(first)}
+    paths = [path for path in folder.rglob("*") if path.is_file()]
+    return sorted(
+        paths,
+        key=lambda path: (
+            order.get(path.relative_to(folder).as_posix(), len(order)),
+            path.parent != folder,
+            str(path),
+        ),
+    )

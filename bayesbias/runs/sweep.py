@@ -1,0 +1,44 @@
+"""A sweep as a folder: its tables. Its cells are kept by the sweep itself while it runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.runs.layout import Content, Layout
+from bayesbias.runs.manifest import Manifest
+
+if TYPE_CHECKING:
+    from bayesbias.sweeps.result import SweepResult
+
+
+def _facts(of: Content) -> dict[str, Any]:
+    return {"reused": of.result.reused, "others": of.result.others}
+
+
+def _settings(of: Content) -> dict[str, float]:
+    frame = of.result.frame
+    return {
+        name: float(frame[name].dropna().iloc[0]) for name in ("prob", "rope") if frame[name].notna().any()
+    }
+
+
+def _read(folder: Path, manifest: Manifest | None) -> SweepResult:
+    from bayesbias.sweeps.result import load_sweep
+
+    facts = {} if manifest is None else manifest.facts
+    return load_sweep(folder, reused=int(facts.get("reused", 0)), others=int(facts.get("others", 0)))
+
+
+LAYOUT = Layout(
+    kind="sweep",
+    files={
+        "results.csv": lambda of: of.result.frame,
+        "results.parquet": lambda of: of.result.frame,
+        "timing.csv": lambda of: of.result.timing,
+    },
+    known_by=("sweep.json",),
+    read=_read,
+    settings=_settings,
+    facts=_facts,
+)

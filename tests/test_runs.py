@@ -1,0 +1,410 @@
+"""A result as a folder: of every kind, written, opened again, replaced, and described by its manifest."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from helpers.fits import made_up, pairs
+
+import bayesbias as bb
+from bayesbias.basics.errors import InputError
+from bayesbias.cli import options
+from bayesbias.cli.main import cli
+from bayesbias.runs.kinds import LAYOUTS, files_of_run
+from bayesbias.runs.manifest import KINDS, MANIFEST, matching
+from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS
+from bayesbias.tables.coverage import Coverage
+
+COMMAND = ["fit", "--embedding", "v.txt", "--prob", "0.8"]
+
+
+@pytest.fixture(autouse=True)
+def no_figures(monkeypatch):
+    """Leave the drawing out, which takes seconds and is tested elsewhere."""
+
+    def draw(result, folder, **_):
+        folder.mkdir()
+        for name in {"SeatResult": ["seat"], "Comparison": ["changes"]}.get(
+            type(result).__name__, ["predictive"]
+        ):
+            (folder / f"{name}.svg").write_text(f"<svg>{type(result).__name__}</svg>")
+
+    monkeypatch.setattr("bayesbias.figures.saving.save_figures", draw)
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return made_up(pairs(), values={"c": 0.9}, sd=0.01)
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    earnings = {"doctor": 2.0, "nurse": 1.0, "chef": 3.0, "clerk": 2.5}
+    return bb.published_analysis(bb.shipped_predictions("m1"), hypotheses=4, earnings=earnings)
+
+
+@pytest.fixture(scope="module")
+def sentiment_fit(analysis):
+    return bb.studies.with_analysis(made_up(analysis.table, "sentiment"), analysis)
+
+
+@pytest.fixture(scope="module")
+def seat():
+    result = bb.seat("weat6,sent-weat7", seed=1, cache=False)
+    key = {"model": "minilm-static", "options": ""}
+    frame = result.frame.assign(
+        effect_size=[0.1 + 0.2, np.nan],
+        contrast=[-0.1 / 3, np.nan],
+        converged=[True, np.nan],
+        test=["null", "NA"],
+    )
+    return dataclasses.replace(
+        result,
+        frame=frame,
+        notes=pd.DataFrame([key | {"test": "null", "note": 'a, "note"\nof two lines'}]),
+        dropped=pd.DataFrame([key | {"test": "null", "set": "targ1", "word": "NaN", "sentence": ""}]),
+        failures=pd.DataFrame([key | {"test": "x", "reason": "none"}]),
+        provenance={**result.provenance, "prob": 0.5},
+    )
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    before = bb.read_distances(pairs(seed=1))
+    after = {"hard": bb.read_distances(pairs(seed=2)), "soft": bb.read_distances(pairs(seed=3))}
+    return bb.compare(before, after, seed=1, draws=50, tune=50, chains=2, progress=False)
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    numbers = {"mean": 0.1 + 0.2, "prob": 0.89, "rope": 0.02}
+    rows = [
+        {"cell": "a", "embedding": "e", "seed": 1, "status": "ok", "trusted": False, **numbers},
+        {"cell": "b", "embedding": "null", "status": "failed", "error": "no such file"},
+    ]  # fmt: skip
+    columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
+    frame = pd.DataFrame({c: pd.array([row.get(c) for row in rows], dtype=t) for c, t in columns.items()})
+    times = ["load_s", "sample_s", "fit_s", "summarise_s"]
+    timing = pd.DataFrame([["a", 0.1, 0.2, 0.3, 0.4]], columns=["cell", *times])
+    return bb.sweeps.SweepResult(frame, timing, tmp_path / "sweep", 1, 2)
+
+
+@pytest.fixture(params=["words", "sentences", "sentiment", "sentiment with a fit", "change", "sweep"])
+def result(request):
+    name = {
+        "words": "fit",
+        "sentences": "seat",
+        "sentiment": "analysis",
+        "sentiment with a fit": "sentiment_fit",
+    }
+    return request.param.split()[0], request.getfixturevalue(
+        {**name, "change": "comparison", "sweep": "sweep"}[request.param]
+    )
+
+
+def frames(result) -> dict[str, pd.DataFrame]:
+    """Every table of a result."""
+    if isinstance(result, bb.BiasFit):
+        return {"table": result.table, "summary": result.summary(), "parameters": result.parameters()}
+    if isinstance(result, bb.studies.Comparison):
+        return {"changes": result.changes(), "contrasts": result.contrasts(), "ranking": result.ranking()}
+    return {
+        field.name: value
+        for field in dataclasses.fields(result)
+        if isinstance(value := getattr(result, field.name), pd.DataFrame)
+    }
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {
+        p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()
+    }
+
+
+def same(opened, result) -> None:
+    assert type(opened) is type(result)
+    found, wanted = frames(opened), frames(result)
+    assert list(found) == list(wanted)
+    for name, frame in wanted.items():
+        pd.testing.assert_frame_equal(
+            found[name], frame, check_dtype=False, check_exact=True, check_categorical=False
+        )
+        empty = [c for c in frame if not frame[c].notna().any()]
+        kinds = {c: frame[c].dtype.kind for c in frame if c not in empty and frame[c].dtype.kind in "iufb"}
+        assert {c: found[name][c].dtype.kind for c in kinds} == kinds
+
+
+# -- written and opened ----------------------------------------------------------------------------
+
+
+def test_what_is_written_is_what_is_opened(result, tmp_path):
+    kind, value = result
+    files = bb.save_run(value, tmp_path / "run", prob=0.8, rope=0.05, command=COMMAND)
+    run = bb.open_run(tmp_path / "run")
+    same(run.result, value)
+    assert (run.kind, run.command, run.path) == (kind, tuple(COMMAND), tmp_path / "run")
+    assert (
+        run.settings
+        == {
+            "words": {"prob": 0.8, "rope": 0.05},
+            "change": {"prob": 0.8, "rope": 0.05},
+            "sentiment": {"prob": 0.8},
+            "sentences": {"prob": 0.5},
+            "sweep": {"prob": 0.89, "rope": 0.02},
+        }[kind]
+    )
+    assert {"bayesbias", "python"} <= set(run.versions)
+    assert f"Run of {kind} in {tmp_path / 'run'}, made by: bayesbias fit --embedding v.txt" in repr(run)
+    # All that is there is in the manifest, as it is; and every name is one that such a run may have.
+    stored = contents(tmp_path / "run")
+    assert {path.relative_to(tmp_path / "run").as_posix() for path in files} == set(stored)
+    assert stored.pop(MANIFEST)
+    assert {name: (of["bytes"], of["sha256"]) for name, of in run.files.items()} == {
+        name: (len(text), hashlib.sha256(text).hexdigest()) for name, text in stored.items()
+    }
+    assert matching(stored, LAYOUTS[kind].names) == set(stored)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        run.kind = "other"
+
+
+def test_the_same_result_gives_the_same_manifest_but_for_netcdf(analysis, tmp_path):
+    for name in ("a", "b"):
+        bb.save_run(analysis, tmp_path / name)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    assert bb.open_run(tmp_path / "a").command is None
+
+
+def test_an_analysis_comes_back_with_where_it_is_from(analysis, sentiment_fit, tmp_path):
+    predictions = [bb.shipped_predictions("m1")]
+    bb.save_run(analysis, tmp_path / "run", predictions=predictions, problem="no model was fitted")
+    back = bb.open_run(tmp_path / "run").result
+    assert back.provenance == analysis.provenance
+    assert back.notes == analysis.notes
+    read = bb.read_predictions(tmp_path / "run" / "predictions.csv")
+    assert read.frame["probability"].tolist() == predictions[0].frame["probability"].tolist()
+    stored = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert stored["problem"] == "no model was fitted"
+    bb.save_run(sentiment_fit, tmp_path / "run")
+    assert bb.studies.analysis_of(bb.open_run(tmp_path / "run").result).provenance == analysis.provenance
+
+
+def test_coverage_is_written_where_the_fit_has_one(fit, tmp_path):
+    bb.save_run(fit, tmp_path / "run")
+    assert not (tmp_path / "run" / "coverage.csv").exists()
+    group = {"listed": 2, "found": 1, "missing": ["a"], "matched": {"b": "B"}}
+    account = Coverage({"x": group}, {"y": group}, notes=("thin",))
+    with_account = dataclasses.replace(fit, provenance={**fit.provenance, "coverage": account.as_dict()})
+    bb.save_run(with_account, tmp_path / "run")
+    frame = pd.read_csv(tmp_path / "run" / "coverage.csv")
+    pd.testing.assert_frame_equal(frame, account.frame(), check_dtype=False)
+
+
+def test_a_fit_alone_is_a_run_too(fit, sentiment_fit, tmp_path):
+    for value, kind in ((fit, "words"), (sentiment_fit, "sentiment")):
+        value.save(tmp_path / "fit.nc")
+        run = bb.open_run(tmp_path / "fit.nc")
+        assert (run.kind, run.settings, run.command, dict(run.files)) == (kind, {}, None, {})
+
+
+def test_every_kind_has_its_place():
+    assert tuple(LAYOUTS) == KINDS
+    for kind, layout in LAYOUTS.items():
+        assert set(layout.known_by) <= set(LAYOUTS[kind].names) | {"sweep.json"}
+
+
+# -- replaced --------------------------------------------------------------------------------------
+
+
+def test_any_run_replaces_any_other_and_nothing_else(seat, analysis, sentiment_fit, fit, tmp_path):
+    folder = tmp_path / "run"
+    for foreign in ({}, {"notes.txt": b"mine", "figures/mine.svg": b"mine"}):
+        for value in (sentiment_fit, analysis, seat, fit, analysis):
+            bb.save_run(value, folder)
+            bb.save_run(value, tmp_path / "fresh")
+            names = set(contents(tmp_path / "fresh"))
+            assert set(contents(folder)) == names | set(foreign)
+            assert {name: contents(folder)[name] for name in foreign} == foreign
+            assert files_of_run(folder) == names
+            same(bb.open_run(folder).result, value)
+            shutil.rmtree(tmp_path / "fresh")
+        for name in ("notes.txt", "figures/mine.svg"):
+            (folder / name).write_bytes(b"mine")
+
+
+def test_a_run_of_the_first_layout_is_opened_and_replaced(result, analysis, sweep, tmp_path):
+    kind, value = result
+    folder = tmp_path / "run"
+    bb.save_run(value, folder, prob=0.8, rope=0.05)
+    (folder / MANIFEST).unlink()
+    if kind == "sweep":
+        (folder / "sweep.json").write_text("{}")
+    if kind == "sentiment":
+        (folder / "provenance.json").unlink()
+    run = bb.open_run(folder)
+    assert run.kind == kind
+    if kind == "sentiment" and not isinstance(value, bb.BiasFit):  # it did not say which earnings were taken
+        published = bb.words.load_occupations().earnings
+        value = bb.published_analysis(bb.shipped_predictions("m1"), hypotheses=4, earnings=published)
+    same(run.result, value)
+    assert (run.command, dict(run.files)) == (None, {})
+    if kind in ("words", "change") or isinstance(value, bb.BiasFit):
+        assert run.settings["prob"] == 0.8
+    if kind == "sweep":
+        return  # what it keeps stays, and it is written by a sweep alone
+    (folder / "notes.txt").write_text("mine")
+    bb.save_run(analysis, folder)
+    bb.save_run(analysis, tmp_path / "fresh")
+    assert contents(folder) == contents(tmp_path / "fresh") | {"notes.txt": b"mine"}
+
+
+def test_the_folder_of_a_sweep_keeps_its_cells(sweep):
+    cells = {"cells/a.json": b"{}", "cells/old.json": b"{}", "sweep.json": b"{}", "inputs.json": b"{}"}
+    for name, text in cells.items():
+        (sweep.out / name).parent.mkdir(parents=True, exist_ok=True)
+        (sweep.out / name).write_bytes(text)
+    sweep.frame.to_csv(sweep.out / "results.csv")  # as the sweep itself writes at its end
+    with pytest.raises(InputError, match=r"a sweep that has not ended.*--resume"):
+        bb.open_run(sweep.out)
+    for _ in range(2):
+        bb.save_run(sweep, sweep.out)
+        tables = {"results.csv", "results.parquet", "timing.csv"}
+        assert set(contents(sweep.out)) == {*cells, *tables, MANIFEST}
+        run = bb.open_run(sweep.out)
+        assert set(run.files) == tables
+        assert (run.result.reused, run.result.others) == (1, 2)
+
+
+# -- refused ---------------------------------------------------------------------------------------
+
+
+def test_files_of_others_are_never_replaced(fit, seat, tmp_path):
+    for name in ("words.csv", "fit.nc", "figures"):
+        folder = tmp_path / name
+        path = folder / name
+        path.parent.mkdir(parents=True)
+        path.write_text("mine")
+        with pytest.raises(InputError, match=rf"holds {name}, which no run wrote"):
+            bb.save_run(fit, folder)
+        assert contents(folder) == {name: b"mine"}
+    bb.save_run(seat, tmp_path / "words.csv")  # which needs no such name
+    assert (tmp_path / "words.csv" / "words.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("command", "worker"),
+    [
+        (["fit", "--distances", "TABLE"], "bayesbias.fit"),
+        (
+            ["compare", "--original-distances", "TABLE", "--debiased-distances", "TABLE"],
+            "bayesbias.studies.change.compare",
+        ),
+        (["seat", "--tests", "weat6"], "bayesbias.studies.sentences.seat"),
+        (["sentiment", "--predictions", "m1"], "bayesbias.studies.sentiment.published_analysis"),
+        (["demo"], "bayesbias.fit"),
+    ],
+)  # fmt: skip
+def test_a_folder_is_checked_before_the_work(command, worker, tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, lambda *_, **__: pytest.fail("worked first"))
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / MANIFEST).write_text("mine")
+    pairs().to_csv(tmp_path / "table.csv", index=False)
+    arguments = [str(tmp_path / "table.csv") if word == "TABLE" else word for word in command]
+    for out, says in (
+        (tmp_path / "file", "the output must be a folder"),
+        (tmp_path / "file" / "x", "the output must be a folder"),
+        (tmp_path / "full", "run.json: is damaged"),
+    ):
+        done = CliRunner().invoke(cli, [*arguments, "--out", str(out)])
+        assert isinstance(done.exception, InputError)
+        assert says in str(done.exception)
+    done = CliRunner().invoke(cli, [*arguments, "--out", ""])
+    assert done.exit_code == 2
+    assert "Invalid value for '--out': the path is empty" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda c: {**c, "schema": 2}, "in a form that this version does not know; found: 2; valid: 1"),
+        (lambda c: {**c, "kind": "other"}, "is damaged"),
+        (lambda c: {**c, "files": {"../mine.txt": {"bytes": 1, "sha256": ""}}}, "is damaged"),
+        (lambda c: {**c, "files": {"/mine.txt": {"bytes": 1, "sha256": ""}}}, "is damaged"),
+        (lambda c: {**c, "files": {"C:mine.txt": {"bytes": 1, "sha256": ""}}}, "is damaged"),
+        (lambda c: {**c, "files": ["pairs.csv"]}, "is damaged"),
+        (lambda c: {**c, "command": [1]}, "is damaged"),
+        (lambda c: {**c, "settings": {"prob": "high"}}, "is damaged"),
+        (lambda c: {k: v for k, v in c.items() if k != "facts"}, "is damaged"),
+        (lambda c: [], "is damaged"),
+    ],
+)  # fmt: skip
+def test_a_damaged_manifest_is_said_and_nothing_is_touched(change, says, analysis, tmp_path):
+    folder = tmp_path / "run"
+    bb.save_run(analysis, folder)
+    (tmp_path / "mine.txt").write_text("mine")
+    content = json.loads((folder / MANIFEST).read_text())
+    (folder / MANIFEST).write_text(json.dumps(change(content)))
+    before = contents(tmp_path)
+    for use in (lambda: bb.open_run(folder), lambda: bb.save_run(analysis, folder)):
+        with pytest.raises(InputError, match=says):
+            use()
+    assert contents(tmp_path) == before
+
+
+def test_what_is_no_run_is_said(fit, analysis, tmp_path):
+    bb.save_run(analysis, tmp_path / "run")
+    (tmp_path / "run" / "pairs.csv").unlink()
+    with pytest.raises(InputError, match=r"no complete run: pairs.csv is missing"):
+        bb.open_run(tmp_path / "run")
+    for value, says in (
+        (None, "is no result; found: 'NoneType'"),
+        (fit.table, "is no result; found: 'DataFrame'"),
+    ):
+        with pytest.raises(InputError, match=says):
+            bb.save_run(value, tmp_path / "x")
+    with pytest.raises(InputError, match="no folder is named"):
+        bb.save_run(fit, "")
+    for settings in ({"prob": 1.0}, {"rope": 0.0}):
+        with pytest.raises(InputError, match=r"between 0 and 1|must be positive"):
+            bb.save_run(fit, tmp_path / "x", **settings)
+    assert not (tmp_path / "x").exists()
+
+
+# -- the command that made it ----------------------------------------------------------------------
+
+
+def test_a_command_knows_its_own_arguments():
+    recorded = []
+
+    @click.command()
+    @click.argument("places", nargs=-1)
+    @click.option("--name", multiple=True)
+    @click.option("--on/--off", default=True)
+    @click.option("--flag", is_flag=True)
+    @click.option("--number", type=float, default=0.5)
+    @click.option("--out", "-o", type=options.Place())
+    def sub(**_):
+        recorded.append(options.given())
+
+    group = click.Group(commands={"sub": sub})
+    for words, wanted in (
+        ([], ["sub"]),
+        (["--number", "0.5"], ["sub", "--number", "0.5"]),  # given, though it is the default
+        (["--number=1e-3", "-oX", "--flag"], ["sub", "--flag", "--number", "0.001", "--out", "X"]),
+        (["--off", "--name", "a b", "--name=c"], ["sub", "--name", "a b", "--name", "c", "--off"]),
+        (["p", "q", "--on"], ["sub", "--on", "p", "q"]),
+        (["--", "-p"], ["sub", "--", "-p"]),
+    ):
+        for _ in range(2):  # what was recorded makes the same again
+            done = CliRunner().invoke(group, ["sub", *words] if _ == 0 else recorded[-1], prog_name="program")
+            assert done.exit_code == 0, done.output
+            assert recorded[-1] == wanted
