@@ -14,6 +14,7 @@ from . import simulation as simulation
 from . import sweeps as sweeps
 from . import findings as findings
 from . import figures as figures
+from . import runs as runs
 from .words.wordlist import WordList as WordList
 from .words.listfile import load_wordlist as load_wordlist
 from .words.pairing import pairs as pairs

@@ -182,7 +182,7 @@ def test_an_older_run_is_kept_until_the_new_one_is_made(tmp_path, monkeypatch):
     files = save_run(result, tmp_path / "run")
     before = {path: path.read_bytes() for path in files}
 
-    def full(*_):
+    def full(*_, **__):
         raise InputError("no space left on device")
 
     monkeypatch.setattr("bayesbias.figures.saving.save_figures", full)

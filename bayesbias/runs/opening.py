@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.face import public_in
 from bayesbias.inference.fitting import load_fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.kinds import LAYOUTS
@@ -33,6 +34,7 @@ _FIRST_LAYOUT = {
 }
 
 
+@public_in("bayesbias.runs")
 @dataclass(frozen=True, eq=False)
 class Run:
     """A result with what is known of the run that made it.
