@@ -614,7 +614,7 @@ def test_measure_refuses_what_it_cannot_do(tmp_path) -> None:
         (["--distances", path, "--measure", "direct_bias"], "needs vectors"),
         (["--distances", path, "--wordlist", "gender"], "stands alone"),
         (["--distances", path, "--measure", "waet"], "did you mean 'weat'"),
-        (["--distances", path, "--measure", "weat", "--against", path], "--against is for MAC"),
+        (["--distances", path, "--measure", "weat", "--against", path], "--against is for mac"),
         (["--wordlist", "gender"], "nothing to measure"),
         (["--distances", path, "--classes", "x,z"], "unknown protected class"),
     ]:
@@ -623,3 +623,86 @@ def test_measure_refuses_what_it_cannot_do(tmp_path) -> None:
     assert "the differences of the averages do not vary" in run(
         "measure", "--distances", path, "--against", path
     )
+
+
+def test_choices_of_the_command_are_those_of_the_scores() -> None:
+    from typing import get_args
+
+    from bayesbias.scores.association import DENOMINATORS
+    from bayesbias.scores.averages import CONVENTIONS
+    from bayesbias.scores.measures import MEASURES
+    from bayesbias.scores.permutation import Method
+
+    settings = {setting.name: setting for row in MEASURES.values() for setting in row.settings}
+    assert len(settings) == sum(len(row.settings) for row in MEASURES.values())  # no two bear one name
+    assert settings["denominator"].choices == DENOMINATORS
+    assert settings["convention"].choices == CONVENTIONS
+    assert set(settings["p"].choices) == set(get_args(Method))
+
+
+def test_a_new_score_is_one_file_and_one_row(tmp_path, monkeypatch) -> None:
+    import importlib
+
+    from bayesbias.basics.settings import Setting
+    from bayesbias.cli import measuring
+    from bayesbias.scores import measures
+
+    # A file beside the others: the share of pairs nearer than a threshold.
+    (tmp_path / "nearness.py").write_text(NEARNESS)
+    monkeypatch.setattr(
+        "bayesbias.scores.__path__", [*importlib.import_module("bayesbias.scores").__path__, str(tmp_path)]
+    )
+    row = measures.Measure(
+        "nearness:measured_nearness",
+        settings=(
+            Setting("within", 1.0, "The distance.", least=0),
+            Setting("kind", "all", "Which pairs.", choices=("all", "associated")),
+        ),
+    )
+    monkeypatch.setattr(measures, "MEASURES", {**measures.MEASURES, "nearness": row})
+    try:
+        command = importlib.reload(measuring).measure
+        path = tmp_path / "pairs.csv"
+        table = distance_table(vectors(), LIST)
+        table.save(path)
+
+        def run_it(*args: str) -> str:
+            result = CliRunner().invoke(command, ["--distances", str(path), *args], catch_exceptions=False)
+            assert result.exit_code == 0, result.output
+            return result.stdout
+
+        distance = table.frame["distance"]
+        printed = json.loads(run_it("--measure", "nearness", "--within", "0.9", "--json"))
+        assert printed["nearness"]["share"] == pytest.approx((distance < 0.9).mean())
+        own = distance[table.frame["connection"] == "associated"]
+        text = run_it("--kind", "associated")
+        assert f"  {(own < 1.0).mean():.6f} of {len(own)} pairs" in text.splitlines()
+        assert text.startswith("WEAT, ")  # by default with all others
+        assert "--within FLOAT RANGE" in CliRunner().invoke(command, ["--help"]).stdout
+        assert CliRunner().invoke(command, ["--distances", str(path), "--within", "-1"]).exit_code == 2
+    finally:
+        monkeypatch.undo()
+        importlib.reload(measuring)
+
+
+NEARNESS = """
+from dataclasses import dataclass
+
+from bayesbias.scores.stereotypes import ScoreResult
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Nearness(ScoreResult):
+    share: float
+    n_pairs: int
+
+    def in_words(self):
+        return [f"nearness, {self.name}", f"  {self.share:.6f} of {self.n_pairs} pairs"]
+
+
+def measured_nearness(given, *, within, kind):
+    frame = given.table.frame
+    if kind != "all":
+        frame = frame[frame["connection"] == kind]
+    return Nearness("pairs", (), (), frame, (frame["distance"] < within).mean(), len(frame))
+"""

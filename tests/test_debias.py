@@ -234,3 +234,75 @@ def test_sets_whose_words_are_missing_are_named():
     result = hard_debias(vectors(), sets=[*THREE, ["a1", "gone"], ["b1", "c2", "lost"]], neutralise=["w0"])
     assert "the definitional set a1/gone is left out, for want of gone" in result.notes
     assert "the definitional set b1/c2/lost is used without lost" in result.notes
+
+
+def test_methods_of_the_command_are_those_of_their_functions():
+    import importlib
+    import inspect
+
+    from bayesbias.debiasing.methods import METHODS
+    from bayesbias.debiasing.soft import LAM
+
+    for row in METHODS.values():
+        room, _, name = row.place.partition(":")
+        parameters = inspect.signature(
+            getattr(importlib.import_module(f"bayesbias.debiasing.{room}"), name)
+        ).parameters
+        for setting in row.settings:
+            assert parameters[setting.name].default == setting.default
+    assert METHODS["soft"].settings[0].default == LAM
+
+
+def test_a_new_method_is_one_file_and_one_row(tmp_path, monkeypatch):
+    import importlib
+
+    from click.testing import CliRunner
+
+    from bayesbias.basics.settings import Setting
+    from bayesbias.cli import debiasing
+    from bayesbias.debiasing import methods
+
+    (tmp_path / "shrinking.py").write_text(SHRINKING)
+    folders = importlib.import_module("bayesbias.debiasing").__path__
+    monkeypatch.setattr("bayesbias.debiasing.__path__", [*folders, str(tmp_path)])
+    row = methods.Method(
+        "shrinking:shrink", settings=(Setting("keep", 0.5, "What is left.", least=0, most=1),)
+    )
+    monkeypatch.setattr(methods, "METHODS", {**methods.METHODS, "shrink": row})
+    try:
+        command = importlib.reload(debiasing).debias
+        args = [
+            "--embedding",
+            "minilm-static",
+            "--wordlist",
+            "gender",
+            "--words",
+            "listed",
+            "--method",
+            "shrink",
+        ]
+        out = tmp_path / "out.txt"
+        for keep in (0.25, 1.0):
+            result = CliRunner().invoke(
+                command, [*args, "--keep", str(keep), "--out", str(out), "--json"], catch_exceptions=False
+            )
+            account = json.loads(result.stdout)
+            assert (account["method"], account["settings"]["keep"]) == ("shrink", keep)
+            assert (account["n_changed"] == 0) == (keep == 1.0)
+            assert len(load_embedding(out)) == account["n_changed"] + account["n_unchanged"]
+        assert CliRunner().invoke(command, [*args, "--keep", "2", "--out", str(out)]).exit_code == 2
+    finally:
+        monkeypatch.undo()
+        importlib.reload(debiasing)
+
+
+SHRINKING = """
+from bayesbias.debiasing.account import with_account
+from bayesbias.debiasing.subspace import prepare
+
+
+def shrink(embedding, wordlist=None, *, sets=None, k=None, neutralise="attributes", keep=0.5):
+    job = prepare(embedding, wordlist, sets, k, neutralise)
+    out = job.unit - (1 - keep) * (job.unit @ job.basis.T) @ job.basis
+    return with_account(job, out, "shrink", (), [], {"keep": keep})
+"""

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from bayesbias.cli import options
+from bayesbias.debiasing.methods import METHODS
 
 
 @click.command()
@@ -25,7 +26,7 @@ from bayesbias.cli import options
     help="A word list with definitional sets: a name or a TOML file.",
 )
 @click.option("--controls", metavar="C", help="Control words of the list: 2022, 2021, none, or a TOML file.")
-@click.option("--method", type=click.Choice(["hard", "soft"]), default="hard", show_default=True)
+@click.option("--method", type=click.Choice(list(METHODS)), default="hard", show_default=True)
 @click.option(
     "--out", type=options.Place(), required=True, metavar="FILE",
     help="word2vec file: binary where FILE ends in .bin (or .bin.gz), else text.",
@@ -39,14 +40,7 @@ from bayesbias.cli import options
     "--words", type=click.Choice(["all", "listed"]), default="all", show_default=True,
     help="All vectors of E, or those of the list alone.",
 )  # fmt: skip
-@click.option("--equalise/--no-equalise", default=True, show_default=True, help="Of the hard method.")
-@click.option(
-    "--overlap", type=click.Choice(["merge", "last"]), default="merge", show_default=True,
-    help="Hard: join definitional sets that share words, or let the last one win, as published.",
-)  # fmt: skip
-@click.option(
-    "--lam", type=click.FloatRange(0), default=0.2, show_default=True, help="Weight of the soft method."
-)
+@options.of_settings(setting for row in METHODS.values() for setting in row.settings)
 @options.allow_pickle()
 @options.as_json("Print the account as one JSON object.")
 def debias(
@@ -58,15 +52,11 @@ def debias(
     k: int | None,
     neutralise: str,
     words: str,
-    equalise: bool,
-    overlap: str,
-    lam: float,
     allow_pickle: bool,
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """Debias word vectors and write them as word2vec."""
-    from bayesbias.debiasing.hard import hard_debias
-    from bayesbias.debiasing.soft import soft_debias
     from bayesbias.vectors.loading import load_embedding
     from bayesbias.vectors.writing import save_word2vec
     from bayesbias.words.listfile import load_wordlist
@@ -81,10 +71,8 @@ def debias(
         import dataclasses
 
         vectors = dataclasses.replace(vectors, lookup=None)
-    if method == "hard":
-        result = hard_debias(vectors, listed, k=k, neutralise=neutralise, equalise=equalise, overlap=overlap)
-    else:
-        result = soft_debias(vectors, listed, k=k, neutralise=neutralise, lam=lam)
+    own = {setting.name: settings[setting.name] for setting in METHODS[method].settings}
+    result = METHODS[method].run(vectors, listed, k=k, neutralise=neutralise, **own)
     save_word2vec(result.embedding, out, binary=out.name.removesuffix(".gz").endswith(".bin"))
     if as_json:
         click.echo(json.dumps({**result.as_dict(), "written": str(out)}, allow_nan=False))

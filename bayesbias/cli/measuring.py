@@ -3,147 +3,71 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
 from bayesbias.cli import options
-from bayesbias.findings.scores import score_in_words
+from bayesbias.scores.measures import MEASURES, Given
 
 if TYPE_CHECKING:
     from bayesbias.tables.pair_table import PairTable
     from bayesbias.vectors.embedding import Embedding
     from bayesbias.words.wordlist import WordList
 
-MEASURES = ("weat", "mac", "direct_bias", "relative_norm_distance")
-_OF_TWO = ("weat", "relative_norm_distance")
-_NEED_VECTORS = ("direct_bias", "relative_norm_distance")
-
 
 @click.command()
 @click.option("--embedding", metavar="E", help="Word vectors: a file, a gensim-data name, or minilm-static.")
 @click.option("--wordlist", metavar="W", help="A word list: a shipped name or the path of a TOML file.")
 @click.option("--distances", metavar="FILE", help="A table of distances (CSV or Parquet) in place of both.")
-@click.option("--against", metavar="FILE", help="A second table, for MAC and its paired t-test.")
 @click.option(
     "--measure",
     "measures",
     metavar="NAMES",
     help=f"Which of {', '.join(MEASURES)}, with commas between; by default all that the input allows.",
 )
-@click.option(
-    "--p",
-    "method",
-    type=click.Choice(["auto", "exact", "bounds", "montecarlo", "normal"]),
-    default="auto",
-    show_default=True,
-    help="How WEAT's p-value is found.",
-)
-@click.option(
-    "--sides", type=click.Choice(["1", "2"]), default="1", show_default=True, help="Of WEAT's test."
-)
-@click.option(
-    "--denominator",
-    type=click.Choice(["union_n_minus_1", "union_n", "pooled"]),
-    default="union_n_minus_1",
-    show_default=True,
-    help="Of WEAT's effect size.",
-)
-@click.option(
-    "--convention",
-    type=click.Choice(["class_means", "all_pairs"]),
-    default="class_means",
-    show_default=True,
-    help="What MAC averages.",
-)
-@click.option(
-    "--mac-words",
-    type=click.Choice(["evaluation", "all"]),
-    default="evaluation",
-    show_default=True,
-    help="MAC over the evaluation sets of the word list, as published, or over all protected words.",
-)
 @click.option("--classes", metavar="X,Y", help="The two protected classes to compare, where there are more.")
-@click.option(
-    "--strictness", type=click.FloatRange(0), default=1.0, show_default=True, help="The c of direct bias."
-)
-@click.option(
-    "--samples",
-    type=click.IntRange(1),
-    default=99_999,
-    show_default=True,
-    help="Partitions that montecarlo draws.",
-)
-@click.option("--seed", type=options.SEED, help="Seed for montecarlo.")
+@options.of_settings(setting for row in MEASURES.values() for setting in row.settings)
 @options.vector_files
 @options.as_json("Print one JSON object, with a key per measure.")
 def measure(
     embedding: str | None,
     wordlist: str | None,
     distances: str | None,
-    against: str | None,
     measures: str | None,
-    method: str,
-    sides: str,
-    denominator: str,
-    convention: str,
-    mac_words: str,
     classes: str | None,
-    strictness: float,
-    samples: int,
-    seed: int | None,
     allow_pickle: bool,
     invalid_utf8: str,
     as_json: bool,
+    **settings: Any,
 ) -> None:
     """Compute the scores in common use: WEAT, MAC, direct bias, relative norm distance."""
-    from bayesbias.scores import association, averages, projections
-
     asked = _asked(measures)
+    _refuse_unused(asked, settings)
     couple = None if classes is None else [c.strip() for c in classes.split(",")]
-    if against is not None and asked is not None and "mac" not in asked:
-        raise InputError(
-            "--against is for MAC, which is not asked for", found=measures, valid="mac among --measure"
-        )
     table, words, vectors = _input(embedding, wordlist, distances, allow_pickle, invalid_utf8)
-
-    def mac_() -> Any:
-        chosen = _evaluation_words(table, words) if mac_words == "evaluation" else None
-        return averages.mac(table, against=against, words=chosen, convention=convention)
-
-    run: dict[str, Callable[[], Any]] = {
-        "weat": lambda: association.weat(
-            table, classes=couple, denominator=denominator, p=method, sides=int(sides),  # type: ignore[arg-type]
-            samples=samples, seed=seed,
-        ),
-        "mac": mac_,
-        "direct_bias": lambda: projections.direct_bias(vectors, words, strictness=strictness),
-        "relative_norm_distance": lambda: projections.relative_norm_distance(vectors, words, classes=couple),  # type: ignore[arg-type]
-    }  # fmt: skip
+    given = Given(table, words, vectors, couple, lambda text: click.echo(f"note: {text}", err=True))
+    present = list(dict.fromkeys(table.frame["protected_class"].astype(str)))
     if asked is None:
-        why_not = _left_out(table, words, couple)
+        why_not = {name: row.why_not(given, present) for name, row in MEASURES.items()}
         for name, reason in why_not.items():
-            click.echo(f"note: {name} left out: {reason}", err=True)
-        asked = [name for name in MEASURES if name not in why_not]
-    elif couple is None:
-        for name in asked:
-            _need_two(name, table)
+            if reason:
+                click.echo(f"note: {name} left out: {reason}", err=True)
+        asked = [name for name, reason in why_not.items() if not reason]
+    else:
+        _check_input(asked, given, present)
     results = {}
     for name in asked:
-        if name in _NEED_VECTORS and vectors is None:
-            raise InputError(
-                f"{name} needs vectors, not distances",
-                found="--distances",
-                valid="--embedding E --wordlist W",
-            )
-        results[name] = run[name]()
+        own = {setting.name: settings[setting.name] for setting in MEASURES[name].settings}
+        results[name] = MEASURES[name].run(given, **own)
     if as_json:
-        click.echo(json.dumps({name: _flat(result) for name, result in results.items()}, allow_nan=False))
+        click.echo(json.dumps({name: result.as_json() for name, result in results.items()}, allow_nan=False))
         return
-    for name, result in results.items():
-        click.echo(score_in_words(name, result))
+    for result in results.values():
+        click.echo("\n".join(result.in_words()))
         for note in result.notes:
             click.echo(f"  note: {note}")
         if result.dropped:
@@ -155,10 +79,7 @@ def _asked(measures: str | None) -> list[str] | None:
         return None
     names = list(dict.fromkeys(name.strip() for name in measures.split(",")))
     for name in names:
-        if name not in MEASURES:
-            raise InputError(
-                "unknown measure", where="--measure", found=name, valid=MEASURES, hint=nearest(name, MEASURES)
-            )
+        checks.choice(name, MEASURES, "measure", "--measure")
     return names
 
 
@@ -188,80 +109,29 @@ def _input(
     return distance_table(vectors, words), words, vectors
 
 
-def _classes(table: PairTable) -> list[str]:
-    return list(dict.fromkeys(table.frame["protected_class"].astype(str)))
+def _refuse_unused(asked: list[str] | None, settings: Mapping[str, Any]) -> None:
+    for name, row in MEASURES.items():
+        for setting in row.settings:
+            given = settings[setting.name] != setting.default
+            if setting.insists and given and asked is not None and name not in asked:
+                raise InputError(
+                    f"{setting.option} is for {name}, which is not asked for",
+                    found=", ".join(asked),
+                    valid=f"{name} among --measure",
+                )
 
 
-def _need_two(name: str, table: PairTable) -> None:
-    """Refuse a measure of two classes where there are more and none is named; the others say what they need."""
-    classes = _classes(table)
-    if name in _OF_TWO and len(classes) > 2:
-        raise InputError(
-            f"{name} compares two protected classes", found=classes, hint="name two with --classes X,Y"
-        )
-
-
-def _left_out(table: PairTable, words: WordList | None, couple: list[str] | None) -> dict[str, str]:
-    """Return the measures that the input does not allow, each with the reason."""
-    why: dict[str, str] = {}
-    classes = _classes(table)
-    if couple is None and len(classes) != 2:
-        reason = (
-            f"it compares two protected classes, and there is only {classes[0]}"
-            if len(classes) == 1
-            else f"it compares two protected classes, and there are {len(classes)} ({', '.join(classes)}); "
-            "name two with --classes X,Y"
-        )
-        why.update(dict.fromkeys(_OF_TWO, reason))
-    if words is None:
-        why.update(
-            dict.fromkeys(_NEED_VECTORS, "it needs vectors (--embedding E --wordlist W), not distances")
-        )
-    elif not words.definitional_sets:
-        why["direct_bias"] = "the list has no definitional sets"
-    elif any(len(s) != 2 for s in words.definitional_sets):
-        why["direct_bias"] = "the definitional sets of the list are not all pairs"
-    return {name: why[name] for name in MEASURES if name in why}
-
-
-def _evaluation_words(table: PairTable, words: WordList | None) -> list[str] | None:
-    """Return the words of the evaluation sets that go with a table, or None for all its words.
-
-    A table read from a file names no word list. It is taken for a shipped list's where all protected words
-    are that list's, in its classes, which is how the published tables are told.
-    """
-    from bayesbias.words.listfile import load_wordlist, shipped_wordlists
-
-    if words is None:
-        frame = table.frame.drop_duplicates("protected_word")
-        mine = {
-            *zip(frame["protected_word"], frame["protected_class"], strict=True),
-            *((w, c) for c, group in table.coverage.protected.items() for w in group["missing"]),
-        }
-        for name in shipped_wordlists():
-            listed = load_wordlist(name, controls="none")
-            if listed.evaluation_sets and mine == {(w, c.name) for c in listed.classes for w in c.protected}:
-                words = listed
-    if words is None or not words.evaluation_sets:
-        return None
-    chosen = list(dict.fromkeys(w for s in words.evaluation_sets for w in s))
-    known = set(words.protected_words)
-    left = [w for w in words.protected_words if w not in set(chosen)]
-    if left:
-        click.echo(
-            f"note: MAC is over the evaluation sets of {words.name}, without {', '.join(left)} (--mac-words all "
-            "takes every protected word)",
-            err=True,
-        )
-    return [w for w in chosen if w in known]
-
-
-def _flat(result: Any) -> dict[str, Any]:
-    """Return a result's fields for JSON; of the permutation test what WEAT does not say already."""
-    out = result.as_dict()
-    if "permutation" in out:
-        test = out["permutation"]
-        out["permutation"] = {
-            key: test[key] for key in ("partitions", "ties", "rigorous", "samples", "seed", "note")
-        }
-    return out
+def _check_input(asked: list[str], given: Given, present: list[str]) -> None:
+    """Refuse what a measure that was asked for cannot do; what it needs of the word list it says itself."""
+    for name in asked:
+        row = MEASURES[name]
+        if row.needs_two_classes and given.classes is None and len(present) > 2:
+            raise InputError(
+                f"{name} compares two protected classes", found=present, hint="name two with --classes X,Y"
+            )
+        if row.needs_vectors and given.vectors is None:
+            raise InputError(
+                f"{name} needs vectors, not distances",
+                found="--distances",
+                valid="--embedding E --wordlist W",
+            )

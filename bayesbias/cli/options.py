@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
+
+from bayesbias.basics.settings import Setting
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 SEED = click.IntRange(0, 2**32 - 1)
@@ -96,3 +98,33 @@ def vector_files(command: Callable[..., Any]) -> Callable[..., Any]:
         command
     )
     return allow_pickle()(command)
+
+
+def of_settings(rows: Iterable[Setting]) -> Option:
+    """Options for what the rows of a table of measures or methods may be told, in their order."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for row in reversed(list(rows)):
+            command = _option_of(row)(command)
+        return command
+
+    return decorate
+
+
+def _option_of(row: Setting) -> Option:
+    common = {"default": row.default, "show_default": row.default is not None, "help": row.help}
+    if isinstance(row.default, bool):
+        return click.option(f"{row.option}/--no-{row.option[2:]}", row.name, **common)
+    return click.option(row.option, row.name, type=_type_of(row), metavar=row.metavar, **common)
+
+
+def _type_of(row: Setting) -> click.ParamType | type:
+    if row.choices:
+        return click.Choice(row.choices)
+    kind = row.kind or (str if row.default is None else type(row.default))
+    if kind is int and (row.least, row.most) != (None, None):
+        least, most = (None if end is None else int(end) for end in (row.least, row.most))
+        return click.IntRange(least, most)
+    if kind is float and (row.least, row.most) != (None, None):
+        return click.FloatRange(row.least, row.most)
+    return kind

@@ -39,6 +39,8 @@ from bayesbias.words.wordlist import WordList
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bayesbias.scores.measures import Given
+
 __all__ = ["DENOMINATORS", "WeatResult", "effect_size", "largest_effect_size", "weat"]
 
 DENOMINATORS = ("union_n_minus_1", "union_n", "pooled")
@@ -108,6 +110,25 @@ class WeatResult(ScoreResult):
             f"{self.n_a} + {self.n_b} attributes; effect size {effect}{limit} ({self.denominator}); "
             f"p {self.p_value:.4g} ({self.p_method}, {self.sides}-sided); {len(self.dropped)} words dropped>"
         )
+
+    def in_words(self) -> list[str]:
+        """Say what was found, in lines for the screen."""
+        effect = "none" if self.effect_size is None else f"{self.effect_size:.4f}"
+        most = "" if self.largest_effect_size is None else f", at most {self.largest_effect_size:.4f}"
+        bounds = "" if self.p_lower in (None, self.p_upper) else f", {self.p_lower:.6g} to {self.p_upper:.6g}"
+        return [
+            f"WEAT, {self.name}",
+            f"  X {self.classes[0]} ({self.n_x}), Y {self.classes[1]} ({self.n_y}), A ({self.n_a}), B ({self.n_b})",
+            f"  statistic {self.statistic:.6f}",
+            f"  effect size {effect} ({self.denominator}{most})",
+            f"  p {self.p_value:.6g} ({self.p_method}, {self.sides}-sided{bounds})",
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what the command prints as JSON: of the permutation test what is not said already."""
+        out = self.as_dict()
+        keys = ("partitions", "ties", "rigorous", "samples", "seed", "note")
+        return {**out, "permutation": {key: out["permutation"][key] for key in keys}}
 
 
 def weat(
@@ -337,3 +358,8 @@ def _finite_scores(scores: npt.ArrayLike, name: str) -> list[float]:
     if not np.isfinite(array).all():
         raise InputError("a score is not finite", where=name)
     return array.tolist()
+
+
+def measured_weat(given: Given, **settings: Any) -> WeatResult:
+    """Compute WEAT as the command does."""
+    return weat(given.table, classes=given.classes, **settings)

@@ -27,10 +27,13 @@ from bayesbias.scores.stereotypes import (
 )
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.vectors.embedding import Embedding
+from bayesbias.words.listfile import load_wordlist, shipped_wordlists
 from bayesbias.words.wordlist import WordList
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayesbias.scores.measures import Given
 
 __all__ = ["CONVENTIONS", "MacResult", "mac"]
 
@@ -86,6 +89,21 @@ class MacResult(ScoreResult):
             f"<MacResult {self.name}: {self.mac:.6f}{second}{test}; {self.n_words} words, "
             f"{self.n_averages} averages of {self.n_pairs} pairs ({self.convention}); {len(self.dropped)} words dropped>"
         )
+
+    def in_words(self) -> list[str]:
+        """Say what was found, in lines for the screen."""
+        lines = [
+            f"MAC, {self.name}",
+            f"  mean average cosine distance {self.mac:.6f} ({self.convention}; {self.n_words} words, "
+            f"{self.n_averages} averages of {self.n_pairs} pairs)",
+        ]
+        if self.mac_against is not None:
+            lines.append(f"  against {self.mac_against:.6f} in {self.name_against}")
+        if self.p_value is not None:
+            lines.append(
+                f"  paired t-test of the averages: t({self.df}) = {self.t:.4f}, p {self.p_value:.4g}"
+            )
+        return lines
 
     def averages(self) -> pd.DataFrame:
         """Return S(t, A_j) of equation 6: ``protected_word, attribute_class, distance, distance_against``."""
@@ -226,3 +244,39 @@ def _paired_t(
         return None, n - 1, None, "the differences of the averages do not vary, so there is no t-test"
     test = stats.ttest_1samp(differences, 0.0)
     return float(test.statistic), n - 1, float(test.pvalue), None
+
+
+def measured_mac(given: Given, *, mac_words: str, **settings: Any) -> MacResult:
+    """Compute MAC as the command does, over the evaluation sets or all protected words."""
+    chosen = _evaluation_words(given) if mac_words == "evaluation" else None
+    return mac(given.table, words=chosen, **settings)
+
+
+def _evaluation_words(given: Given) -> list[str] | None:
+    """Return the words of the evaluation sets that go with a table, or None for all its words.
+
+    A table read from a file names no word list. It is taken for a shipped list's where all protected words
+    are that list's, in its classes, which is how the published tables are told.
+    """
+    words = given.words
+    if words is None:
+        frame = given.table.frame.drop_duplicates("protected_word")
+        mine = {
+            *zip(frame["protected_word"], frame["protected_class"], strict=True),
+            *((w, c) for c, group in given.table.coverage.protected.items() for w in group["missing"]),
+        }
+        for name in shipped_wordlists():
+            listed = load_wordlist(name, controls="none")
+            if listed.evaluation_sets and mine == {(w, c.name) for c in listed.classes for w in c.protected}:
+                words = listed
+    if words is None or not words.evaluation_sets:
+        return None
+    chosen = list(dict.fromkeys(w for s in words.evaluation_sets for w in s))
+    known = set(words.protected_words)
+    left = [w for w in words.protected_words if w not in set(chosen)]
+    if left:
+        given.note(
+            f"MAC is over the evaluation sets of {words.name}, without {', '.join(left)} (--mac-words all "
+            "takes every protected word)"
+        )
+    return [w for w in chosen if w in known]

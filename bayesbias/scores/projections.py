@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from bayesbias.vectors.embedding import Embedding
 from bayesbias.vectors.loading import load_embedding
 from bayesbias.words.listfile import load_wordlist
 from bayesbias.words.wordlist import WordList
+
+if TYPE_CHECKING:
+    from bayesbias.scores.measures import Given
 
 __all__ = ["DirectBias", "RelativeNormDistance", "direct_bias", "relative_norm_distance"]
 
@@ -69,6 +72,14 @@ class DirectBias(ScoreResult):
             f"{len(self.dropped)} words dropped>"
         )
 
+    def in_words(self) -> list[str]:
+        """Say what was found, in lines for the screen."""
+        return [
+            f"direct bias, {self.name}",
+            f"  {self.value:.6f} (strictness {self.strictness:g}) of {self.n_words} words",
+            f"  direction of {self.n_pairs} pairs, towards {self.towards[0]}, explains {self.explained:.0%}",
+        ]
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RelativeNormDistance(ScoreResult):
@@ -111,6 +122,14 @@ class RelativeNormDistance(ScoreResult):
             f"<RelativeNormDistance {self.name}: {self.value:.4f}, {self.mean:.4f} per word, nearer to {nearer}; "
             f"{self.n_words} words; {len(self.dropped)} words dropped>"
         )
+
+    def in_words(self) -> list[str]:
+        """Say what was found, in lines for the screen."""
+        nearer = self.classes[0] if self.value < 0 else self.classes[1]
+        return [
+            f"relative norm distance, {self.name}",
+            f"  {self.value:.6f} over {self.n_words} words, {self.mean:.6f} per word: nearer to {nearer}",
+        ]
 
 
 def direct_bias(
@@ -341,3 +360,14 @@ def _defining_pairs(sets: Iterable[Sequence[str]] | None, where: str) -> list[tu
             valid='definitional_sets in the word list, or sets=[("he", "she"), ...]',
         )  # fmt: skip
     return couples
+
+
+def measured_direct_bias(given: Given, **settings: Any) -> DirectBias:
+    """Compute direct bias as the command does."""
+    return direct_bias(given.vectors, given.words, **settings)
+
+
+def measured_relative_norm_distance(given: Given) -> RelativeNormDistance:
+    """Compute the relative norm distance as the command does."""
+    assert given.words is not None  # vectors come with a word list
+    return relative_norm_distance(given.vectors, given.words, classes=given.classes)

@@ -48,6 +48,16 @@ class ScoreResult(Shown):
         """Return the fields, but for the table of pairs, as plain numbers, texts, lists and dictionaries."""
         return {f.name: plain(getattr(self, f.name)) for f in dataclasses.fields(self) if f.name != "_pairs"}
 
+    def as_json(self) -> dict[str, Any]:
+        """Return what the command prints as JSON."""
+        return self.as_dict()
+
+    def in_words(self) -> list[str]:
+        """Say what was found, in lines for the screen."""
+        return [
+            f"{key.replace('_', ' ')}: {value}" for key, value in self.as_json().items() if key != "notes"
+        ]
+
 
 @dataclass(frozen=True, eq=False)
 class StereotypeGrid:

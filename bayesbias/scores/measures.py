@@ -1,0 +1,134 @@
+"""The scores that ``bayesbias measure`` computes: what each needs, what it may be told, one row each.
+
+A new averaged score is one file beside this one and one row of `MEASURES`. The file has a function that takes a
+`Given` and the settings of the row by name and returns a `ScoreResult`, which says itself what it found.
+Nothing is imported before a measure runs.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.basics.checks import MOST_SEED
+from bayesbias.basics.settings import Setting
+
+if TYPE_CHECKING:
+    from bayesbias.scores.stereotypes import ScoreResult
+    from bayesbias.tables.pair_table import PairTable
+    from bayesbias.vectors.embedding import Embedding
+    from bayesbias.words.wordlist import WordList
+
+__all__ = ["MEASURES", "Given", "Measure"]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What there is to measure.
+
+    Attributes
+    ----------
+    table : PairTable
+    words : WordList or None
+        None where a table of distances was handed over, which names no list.
+    vectors : Embedding or None
+    classes : list of str or None
+        The two protected classes to compare, where they were named.
+    note : callable
+        Is told what a reader should know of a choice that was made.
+    """
+
+    table: PairTable
+    words: WordList | None
+    vectors: Embedding | None
+    classes: list[str] | None
+    note: Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One score: where its function is, what it needs and what it may be told."""
+
+    place: str  # room of `bayesbias.scores`, colon, function
+    needs_vectors: bool = False
+    needs_two_classes: bool = False
+    needs_couples: bool = False  # definitional sets of two words each
+    settings: tuple[Setting, ...] = ()
+
+    def run(self, given: Given, **settings: Any) -> ScoreResult:
+        """Compute the score."""
+        room, _, function = self.place.partition(":")
+        return getattr(importlib.import_module(f"bayesbias.scores.{room}"), function)(given, **settings)
+
+    def why_not(self, given: Given, classes: list[str]) -> str | None:
+        """Say why the score cannot be computed of what there is; None where it can."""
+        if self.needs_vectors and given.vectors is None:
+            return "it needs vectors (--embedding E --wordlist W), not distances"
+        if self.needs_couples and given.words is not None:
+            if not given.words.definitional_sets:
+                return "the list has no definitional sets"
+            if any(len(group) != 2 for group in given.words.definitional_sets):
+                return "the definitional sets of the list are not all pairs"
+        if self.needs_two_classes and given.classes is None and len(classes) != 2:
+            if len(classes) == 1:
+                return f"it compares two protected classes, and there is only {classes[0]}"
+            return (
+                f"it compares two protected classes, and there are {len(classes)} ({', '.join(classes)}); "
+                "name two with --classes X,Y"
+            )
+        return None
+
+
+MEASURES: Mapping[str, Measure] = {
+    "weat": Measure(
+        "association:measured_weat",
+        needs_two_classes=True,
+        settings=(
+            Setting(
+                "p",
+                "auto",
+                "How WEAT's p-value is found.",
+                choices=("auto", "exact", "bounds", "montecarlo", "normal"),
+            ),
+            Setting("sides", 1, "Of WEAT's test.", choices=(1, 2)),
+            Setting(
+                "denominator",
+                "union_n_minus_1",
+                "Of WEAT's effect size.",
+                choices=("union_n_minus_1", "union_n", "pooled"),
+            ),
+            Setting("samples", 99_999, "Partitions that montecarlo draws.", least=1),
+            Setting("seed", None, "Seed for montecarlo.", kind=int, least=0, most=MOST_SEED),
+        ),
+    ),
+    "mac": Measure(
+        "averages:measured_mac",
+        settings=(
+            Setting(
+                "against",
+                None,
+                "A second table, for MAC and its paired t-test.",
+                metavar="FILE",
+                insists=True,
+            ),
+            Setting("convention", "class_means", "What MAC averages.", choices=("class_means", "all_pairs")),
+            Setting(
+                "mac_words",
+                "evaluation",
+                "MAC over the evaluation sets of the word list, as published, or over all protected words.",
+                choices=("evaluation", "all"),
+            ),
+        ),
+    ),
+    "direct_bias": Measure(
+        "projections:measured_direct_bias",
+        needs_vectors=True,
+        needs_couples=True,
+        settings=(Setting("strictness", 1.0, "The c of direct bias.", least=0),),
+    ),
+    "relative_norm_distance": Measure(
+        "projections:measured_relative_norm_distance", needs_vectors=True, needs_two_classes=True
+    ),
+}
