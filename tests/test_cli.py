@@ -13,6 +13,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import monte_carlo as mc
+from helpers.seeds import shifted
 
 import bayesbias
 from bayesbias.cli import main
@@ -22,7 +24,7 @@ WORDS = {
     "old": (["elder", "senior"], ["frail", "wise", "slow"]),
 }
 HUMAN, NEUTRAL = ["hand", "head", "neck"], ["door", "lamp", "leaf", "rock"]
-QUICK = ["--draws", "200", "--tune", "200", "--chains", "2", "--seed", "5"]
+QUICK = ["--draws", "200", "--tune", "200", "--chains", "2", "--seed", str(shifted(5))]
 
 
 def wordlist_text(**changes) -> str:
@@ -124,7 +126,7 @@ def printed(files) -> subprocess.CompletedProcess:
 def direct(files):
     """The same fit through Python."""
     table = bayesbias.distance_table(str(files / "vectors.txt"), str(files / "age.toml"))
-    return bayesbias.fit(table, seed=5, draws=200, tune=200, chains=2, pointwise=False)
+    return bayesbias.fit(table, seed=shifted(5), draws=200, tune=200, chains=2, pointwise=False)
 
 
 def test_json_is_one_object_on_stdout_and_nothing_else(printed):
@@ -165,7 +167,7 @@ def test_json_has_the_documented_keys_and_the_values_of_the_fit(printed, direct)
     assert found["diagnostics"] == direct.diagnostics()
     assert found["coverage"]["protected"]["young"] == {"listed": 3, "found": 3, "missing": []}
     assert found["coverage"]["missing"] == []
-    assert found["provenance"]["sampler"]["seed"] == 5
+    assert found["provenance"]["sampler"]["seed"] == shifted(5)
     assert found["provenance"]["table"]["embedding"]["name"] == "vectors"
     assert found["timing"]["total_s"] >= found["timing"]["fit_s"] >= found["timing"]["sample_s"] > 0
 
@@ -173,11 +175,12 @@ def test_json_has_the_documented_keys_and_the_values_of_the_fit(printed, direct)
 def test_same_seed_same_object_but_for_the_time(printed, run, files):
     arguments = ["fit", "--embedding", files / "vectors.txt", "--wordlist", files / "age.toml", "--json"]
     first = json.loads(printed.stdout)
-    again, other = (json.loads(run(*arguments, *QUICK[:-1], seed)[1]) for seed in (5, 6))
+    again, other = (json.loads(run(*arguments, *QUICK[:-1], shifted(seed))[1]) for seed in (5, 6))
     assert first.pop("timing").keys() == again.pop("timing").keys()
     assert again == first
     assert other["summary"] != first["summary"]
-    assert other["summary"][0]["mean"] == pytest.approx(first["summary"][0]["mean"], abs=0.1)
+    one, two = (mc.mean_of_row(pd.DataFrame(found["summary"])) for found in (first, other))
+    mc.assert_near(one, two)
 
 
 def test_a_table_of_distances_gives_the_fit_of_its_vectors(printed, run, files):
@@ -191,7 +194,7 @@ def test_a_table_of_distances_gives_the_fit_of_its_vectors(printed, run, files):
 @pytest.mark.parametrize("chains_draws", [(1, 200), (2, 3)])
 def test_json_holds_no_nan(run, files, chains_draws):
     chains, draws = map(str, chains_draws)
-    arguments = ["--draws", draws, "--tune", "100", "--chains", chains, "--seed", "1", "--json"]
+    arguments = ["--draws", draws, "--tune", "100", "--chains", chains, "--seed", str(shifted(1)), "--json"]
     code, out, err = run("fit", "--distances", files / "pairs.csv", *arguments)
     assert (code, err) == (0, "")
 
@@ -305,7 +308,7 @@ def assert_written(out: Path, text: str, direct, *figures: str) -> None:
     pd.testing.assert_frame_equal(back.contrasts(), direct.contrasts(), check_exact=True)
     provenance = json.loads((out / "provenance.json").read_text())
     assert provenance == json.loads(json.dumps(back.provenance))
-    assert provenance["sampler"]["seed"] == 5
+    assert provenance["sampler"]["seed"] == shifted(5)
     coverage = pd.read_csv(out / "coverage.csv", keep_default_na=False)
     assert coverage["listed"].tolist() == [3, 2, 2, 3, 3, 4]
 

@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.seeds import shifted
 
 from bayesbias import save_run, seat, sentence_test
 from bayesbias.basics.errors import InputError
@@ -53,11 +54,11 @@ def lacking(tmp_path):
 
 
 def test_json_is_one_list_of_rows(monkeypatch, capsys):
-    code, out, err = run(monkeypatch, capsys, "--tests", "weat6,weat7", "--seed", 1, "--json")
+    code, out, err = run(monkeypatch, capsys, "--tests", "weat6,weat7", "--seed", shifted(1), "--json")
     rows = json.loads(out)
     assert (code, err) == (0, "")
     assert [row["test"] for row in rows] == ["weat6", "weat7"]
-    result = seat("weat6,weat7", seed=1)
+    result = seat("weat6,weat7", seed=shifted(1))
     for row, expected in zip(rows, result.frame.to_dict("records"), strict=True):
         assert set(row) >= {*NINE, *P, "p_words", "level", "dropped"}
         assert row.pop("notes") == []
@@ -70,7 +71,7 @@ def test_json_with_bayes(monkeypatch, capsys):
         "--tests",
         "heilman_double_bind_competent_one_sentence",
         "--seed",
-        1,
+        shifted(1),
         "--bayes",
         "--prob",
         0.5,
@@ -82,13 +83,18 @@ def test_json_with_bayes(monkeypatch, capsys):
     assert 0 < row["share_word"] < 1
     assert row["share_template"] is None  # one template to a set tells nothing of templates
     wide = seat(
-        "heilman_double_bind_competent_one_sentence", seed=1, bayes=True, draws=200, tune=300, chains=2
+        "heilman_double_bind_competent_one_sentence",
+        seed=shifted(1),
+        bayes=True,
+        draws=200,
+        tune=300,
+        chains=2,
     )
     assert wide.frame["hpdi_high"].iloc[0] > row["hpdi_high"]
 
 
 def test_small_p_values_survive_json_and_what_is_missing_is_null():
-    result = seat("weat6", seed=1)
+    result = seat("weat6", seed=shifted(1))
     frame = result.frame.assign(p_upper=1e-40, effect_size=np.nan)
     import dataclasses
 
@@ -101,7 +107,7 @@ def test_small_p_values_survive_json_and_what_is_missing_is_null():
 @pytest.mark.slow
 def test_the_screen_has_the_table_and_what_to_know_beside_it(monkeypatch, capsys):
     code, out, err = run(
-        monkeypatch, capsys, "--tests", "weat7,sent-weat7,weat3b,weat5b", "--seed", 1, "--no-cache"
+        monkeypatch, capsys, "--tests", "weat7,sent-weat7,weat3b,weat5b", "--seed", shifted(1), "--no-cache"
     )
     assert (code, err) == (0, "")
     lines = [" ".join(line.split()) for line in out.splitlines()]
@@ -115,7 +121,16 @@ def test_the_screen_has_the_table_and_what_to_know_beside_it(monkeypatch, capsys
 
 def test_a_test_that_fails_is_said_and_the_others_are_printed(lacking, tmp_path, monkeypatch, capsys):
     folder = tmp_path / "run"
-    arguments = ["--encoder", lacking, "--encoder", "minilm-static", "--tests", "weat6,weat7", "--seed", 1]
+    arguments = [
+        "--encoder",
+        lacking,
+        "--encoder",
+        "minilm-static",
+        "--tests",
+        "weat6,weat7",
+        "--seed",
+        shifted(1),
+    ]
     code, out, err = run(monkeypatch, capsys, *arguments, "--json", "--out", folder)
     assert code == 1
     rows = json.loads(out)
@@ -129,7 +144,7 @@ def test_a_test_that_fails_is_said_and_the_others_are_printed(lacking, tmp_path,
     failures = pd.read_csv(folder / "failures.csv")
     assert failures["test"].tolist() == ["weat7"]
     # A later run in the folder, in which nothing fails, leaves none of it.
-    code, *_ = run(monkeypatch, capsys, "--tests", "weat6", "--seed", 1, "--out", folder)
+    code, *_ = run(monkeypatch, capsys, "--tests", "weat6", "--seed", shifted(1), "--out", folder)
     assert code == 0
     assert not (folder / "failures.csv").exists()
     assert len(pd.read_csv(folder / "results.csv")) == 1
@@ -152,10 +167,10 @@ def test_what_cannot_be_used_exits_with_two(arguments, message, monkeypatch, cap
 
 def test_a_folder_holds_all_tables(tmp_path, monkeypatch, capsys):
     folder = tmp_path / "new" / "run"
-    arguments = ["--tests", "weat6,weat7,weat8", "--seed", 1, "--out", folder]
+    arguments = ["--tests", "weat6,weat7,weat8", "--seed", shifted(1), "--out", folder]
     code, out, _ = run(monkeypatch, capsys, *arguments)
     assert code == 0
-    result = seat("weat6,weat7,weat8", seed=1)
+    result = seat("weat6,weat7,weat8", seed=shifted(1))
     names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
     assert names == [
         "consistency.csv", "figures/seat.png", "figures/seat.svg", "provenance.json", "results.csv", "results.tsv",
@@ -171,14 +186,14 @@ def test_a_folder_holds_all_tables(tmp_path, monkeypatch, capsys):
     assert pd.read_csv(folder / "table4.csv")["minilm-static"].tolist()[0].startswith("0.95")
     assert pd.read_csv(folder / "consistency.csv")["tests"].tolist() == ["weat7 weat8"]
     facts = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
-    assert facts["seed"] == 1
+    assert facts["seed"] == shifted(1)
     assert [test["name"] for test in facts["tests"]] == ["weat6", "weat7", "weat8"]
     assert facts["tests"][0]["sha256"] == sentence_test("weat6").sha256
     assert facts["encoders"][0]["name"] == "minilm-static"
 
 
 def test_an_older_run_is_kept_until_the_new_one_is_made(tmp_path, monkeypatch):
-    result = seat("weat6", seed=1)
+    result = seat("weat6", seed=shifted(1))
     files = save_run(result, tmp_path / "run")
     before = {path: path.read_bytes() for path in files}
 
@@ -187,7 +202,7 @@ def test_an_older_run_is_kept_until_the_new_one_is_made(tmp_path, monkeypatch):
 
     monkeypatch.setattr("bayesbias.figures.saving.save_figures", full)
     with pytest.raises(InputError, match="no space left"):
-        save_run(seat("weat7", seed=1), tmp_path / "run")
+        save_run(seat("weat7", seed=shifted(1)), tmp_path / "run")
     assert {path: path.read_bytes() for path in files} == before
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == sorted(
         {path.relative_to(tmp_path / "run").parts[0] for path in files}
@@ -219,7 +234,7 @@ def test_a_test_is_written_in_the_published_format(tmp_path, monkeypatch, capsys
     assert list(data) == ["targ1", "targ2", "attr1", "attr2"]
     assert len(data["targ2"]["examples"]) == 18
     # And runs by its path.
-    code, out, _ = run(monkeypatch, capsys, "--tests", path, "--seed", 1, "--json")
+    code, out, _ = run(monkeypatch, capsys, "--tests", path, "--seed", shifted(1), "--json")
     assert json.loads(out)[0]["num_targ2"] == 73
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers import monte_carlo as mc
+from helpers.seeds import shifted
 from scipy import stats
 
 from bayesbias.inference.collapsed import NotCollapsible, collapse
@@ -242,14 +244,15 @@ def test_effects_are_drawn_from_their_conditional(model, table):
     reduced = collapse(design)
     n = 8_000
     theta = np.random.default_rng(2).normal(-2, 0.3, reduced.n_theta)
-    drawn = reduced.draw_effects(np.tile(theta, (n, 1)), np.random.default_rng(3))
+    drawn = reduced.draw_effects(np.tile(theta, (n, 1)), np.random.default_rng(shifted(3)))
     mean, cov, noise = dense(design, reduced.split(theta))
     gain = cov @ np.linalg.inv(cov + np.diag(noise))
     expected, spread = mean + gain @ (design.y - mean), cov - gain @ cov
     fitted = design.mean(drawn)
     sd = np.sqrt(np.diag(spread))
-    assert np.abs((fitted.mean(axis=0) - expected) / (sd / np.sqrt(n))).max() < 5
-    np.testing.assert_allclose(np.cov(fitted.T), spread, atol=6 * sd.max() ** 2 / np.sqrt(n))
+    assert np.abs((fitted.mean(axis=0) - expected) / (sd / np.sqrt(n))).max() < mc.limit(len(sd))
+    error = np.sqrt((np.outer(sd, sd) ** 2 + spread**2) / n)  # of a covariance of normal draws
+    assert np.abs((np.cov(fitted.T) - spread) / error).max() < mc.limit(spread.size)
     for name in design.spec.location_parameters():
         assert drawn[name].shape == (n, *design.shape(name))
 
@@ -263,11 +266,11 @@ def test_entries_without_data_keep_their_prior():
     design = Design.of(load_model("hierarchical"), table)
     reduced = collapse(design)
     theta = np.full(reduced.n_theta, -1.5)
-    drawn = reduced.draw_effects(np.tile(theta, (20_000, 1)), np.random.default_rng(0))
+    drawn = reduced.draw_effects(np.tile(theta, (20_000, 1)), np.random.default_rng(shifted(0)))
     w, k = design.coords["protected_word"].index("w00"), design.coords["connection"].index("associated")
     rest = drawn["c"][:, w, k] - drawn["cbar"][:, k]
-    assert rest.mean() == pytest.approx(0, abs=5 * np.exp(-1.5) / np.sqrt(20_000))
-    assert rest.std() == pytest.approx(np.exp(-1.5), rel=0.03)
+    mc.assert_near(mc.mean_of(rest), 0)
+    mc.assert_near(mc.log_sd_of(rest), -1.5)
 
 
 def test_size_depends_on_orbits_not_on_words():
@@ -327,21 +330,23 @@ def test_blocks_group_what_is_exchangeable():
 
 # The plain model of each is compiled, which takes seconds on a new machine.
 @pytest.mark.parametrize(
-    "model",
+    ("model", "table"),
     [
-        pytest.param(m, marks=[pytest.mark.slow] if m in ("additive", "hierarchical") else [])
+        pytest.param(m, "grid", marks=[pytest.mark.slow] if m in ("additive", "hierarchical") else [])
         for m in NORMAL_MODELS
-    ],
+    ]
+    + [pytest.param("sentence", "sentences", marks=pytest.mark.slow)],
 )
-def test_log_density_differences_equal_the_plain_pymc_model(model):
+def test_log_density_differences_equal_the_plain_pymc_model(model, table):
     """log p(y, effects, scales) of PyMC less log p(effects | y, scales) is the collapsed density."""
     from bayesbias.inference.fitting import build
 
-    design = Design.of(load_model(model), grid())
+    design = Design.of(load_model(model), TABLES[table])
     reduced = collapse(design)
-    plain = build(model, grid())
+    plain = build(model, TABLES[table])
     point = plain.initial_point()
-    logp = plain.compile_logp()
+    # Four values are sooner computed than compiled for; the larger model has more terms than that way can add.
+    logp = plain.compile_logp(mode=None if model == "sentence" else "FAST_COMPILE")
     rng = np.random.default_rng(11)
     names = design.spec.location_parameters()
     differences = []

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from helpers import monte_carlo as mc
+from helpers.seeds import shifted
 
 mpl.use("Agg")
 
@@ -26,7 +28,7 @@ from bayesbias.studies.comparison import Comparison, load_comparison
 from bayesbias.studies.construction import control_changes, find_construction
 from bayesbias.tables.change import common_pairs, join_pairs
 
-SMALL: dict[str, Any] = {"draws": 1000, "tune": 500, "chains": 2, "seed": 1}
+SMALL: dict[str, Any] = {"draws": 1000, "tune": 500, "chains": 2, "seed": shifted(1)}
 PUBLISHED = "data/bayesbias_distances/reddit_pairs_2021"
 
 
@@ -220,17 +222,20 @@ def test_only_pairs_that_all_tables_have_are_compared():
 def test_a_known_shift_is_recovered_and_the_rest_stays(found):
     frame = found.changes(estimand="population", method="strong")
     overall = frame[frame["level"] == "overall"].set_index("connection")
-    assert overall.loc["associated", "hpdi_low"] < 0.1 < overall.loc["associated", "hpdi_high"]
+    low, high = mc.ends_of_row(overall.loc["associated"])
+    assert low.may_stay_below(0.1)
+    assert high.may_reach(0.1)
     assert overall.loc["associated", "verdict"] == "moved"
-    assert set(overall.loc[["different", "human", "neutral"], "verdict"]) <= {
-        "no evidence of change",
-        "practically unchanged",
-    }
+    low, high = mc.ends_of_row(overall.loc[["different", "human", "neutral"]])
+    assert low.may_stay_below(0)
+    assert high.may_reach(0)
     pairs = found.methods["strong"].pairs
     these = found.changes(estimand="these_words", method="strong")
-    these = these[these["level"] == "overall"].set_index("connection")["mean"]
+    these = these[these["level"] == "overall"].set_index("connection")
     raw = pairs.groupby("connection", observed=True)["change"].mean()
-    assert np.allclose(these[raw.index], raw, atol=0.004)
+    # The prior draws a mean from the raw one by far less than it is uncertain.
+    apart = mc.mean_of_row(these.loc[raw.index]) - raw.to_numpy()
+    assert (np.abs(apart.value) < 0.5 * these.loc[raw.index, "sd"] + mc.K * apart.error).all()
     words = frame[frame["level"] == "word"]
     assert len(words) == 8 * 4
     assert set(words["n_pairs"]) == {6}
@@ -242,9 +247,16 @@ def test_the_gap_closes_by_what_the_connections_moved_apart(found):
     pairs = found.methods["strong"].pairs
     means = pairs.groupby("connection", observed=True)[["original", "debiased", "change"]].mean()
     gap = means.loc["associated"] - means.loc["different"]
-    assert row["mean"] == pytest.approx(gap["change"], abs=0.005)
-    assert row["before"] == pytest.approx(gap["original"], abs=0.01)
-    assert row["after"] == pytest.approx(gap["debiased"], abs=0.01)
+    assert row["hpdi_low"] < gap["change"] < row["hpdi_high"]
+    before = found.original.contrasts(estimand="these_words").set_index(["level", "contrast"])
+    before = before.loc[("overall", "associated - different")]
+    assert row["before"] == before["mean"]
+    assert before["hpdi_low"] < gap["original"] < before["hpdi_high"]
+    assert row["after_low"] < gap["debiased"] < row["after_high"]
+    # The prior draws a mean from the raw one by far less than it is uncertain.
+    for mean, of, which in ((row["mean"], row, "change"), (row["before"], before, "original")):
+        error = mc.K * float(mc.mean_of_row(of).error)
+        assert abs(mean - gap[which]) < 0.5 * of["sd"] + error, which
     assert row["verdict"] == "moved"
     assert not row["by_construction"]
     # What the two tables share cancels: the change is known better than either gap.
@@ -315,7 +327,7 @@ def test_a_comparison_is_saved_and_read_back(found, tmp_path):
 
 def test_nothing_is_concluded_from_a_fit_that_has_not_converged():
     before = table()
-    short = compare(before, changed(before, NONE, 1), seed=1, draws=20, tune=20, chains=2)
+    short = compare(before, changed(before, NONE, 1), seed=shifted(1), draws=20, tune=20, chains=2)
     assert not short.diagnostics()["ok"]
     said = " ".join(short.sentences())
     assert "no conclusion, since the sampler cannot be believed yet" in said
@@ -406,35 +418,48 @@ def test_construction_is_seen_through_single_precision_and_not_in_soft_debiasing
 
 
 @pytest.mark.slow
-def test_no_change_is_called_a_change_at_the_nominal_rate():
+@pytest.mark.parametrize("tables", [16, pytest.param(60, marks=pytest.mark.claim)])
+def test_no_change_is_called_a_change_at_the_nominal_rate(tables):
     """Tables whose population changes are zero: an 89 % interval excludes zero in about 11 %."""
     calls, shifts = [], []
-    for seed in range(60):
+    for seed in range(tables):
         before = table(seed=seed)
         truth = NONE if seed % 2 else {**NONE, "associated": 0.06}
         after = changed(before, truth, 1000 + seed)
         frame = bb.fit(
-            join_pairs(before, after)[0], "change", draws=300, tune=300, chains=2, seed=seed, pointwise=False
+            join_pairs(before, after)[0],
+            "change",
+            draws=300,
+            tune=300,
+            chains=2,
+            seed=shifted(seed),
+            pointwise=False,
         ).contrasts(estimand="population")
         row = frame[frame["level"] == "overall"].iloc[0]
         if seed % 2:
             calls.append(change_verdict(row["hpdi_low"], row["hpdi_high"]))
         else:
             shifts.append(row["hpdi_low"] < 0.06 < row["hpdi_high"])
+    # The tables are always these: the seed decides only where an end lies at the truth.
     silent = sum(call in ("no evidence of change", "practically unchanged") for call in calls)
-    assert silent >= 23  # of 30; 89 % would be 26.7, fewer than 23 has probability 0.02
+    # 89 % of 30 would be 26.7, and fewer than 23 has probability 0.02; 7.1 of 8, fewer than 5 0.007.
+    least = {30: 23, 8: 5}[len(calls)]
+    assert silent >= least
     assert "moved" not in calls or calls.count("moved") <= 2
-    assert sum(shifts) >= 23
+    assert sum(shifts) >= least
 
 
 @pytest.mark.slow
 def test_the_published_religion_tables_whole(shared):
     folder = shared / PUBLISHED
-    found = compare(folder / "religionReddit.csv", folder / "debiasedReligionReddit.csv", seed=1)
+    found = compare(folder / "religionReddit.csv", folder / "debiasedReligionReddit.csv", seed=shifted(1))
     assert found.diagnostics()["ok"], found.diagnostics()["problems"]
     frame = found.contrasts(estimand="population")
     row = frame[frame["level"] == "overall"].iloc[0]
-    assert row["mean"] == pytest.approx(0.053, abs=0.006)
+    raw = found.methods["debiased"].construction.means.set_index("connection")
+    raw = (raw["after"] - raw["before"]).loc[["associated", "different"]]
+    apart = mc.mean_of_row(row) - (raw["associated"] - raw["different"])
+    assert abs(apart.value) < 0.5 * row["sd"] + mc.K * apart.error
     assert row["by_construction"]
     assert found.sentences()[0].startswith("BY CONSTRUCTION")
     # Christianity's words moved away from its stereotypes, Islam's hardly: section 5 of the paper.
@@ -487,7 +512,7 @@ def test_debias_and_compare_on_the_command_line(tmp_path):
     assert account["n_changed"] == 26
     done = run(
         "compare", "--original", "minilm-static", "--debiased", str(out), "--wordlist", "religion",
-        "--controls", "2021", "--draws", "50", "--tune", "100", "--chains", "2", "--seed", "1",
+        "--controls", "2021", "--draws", "50", "--tune", "100", "--chains", "2", "--seed", str(shifted(1)),
         "--out", str(tmp_path / "run"), "--json",
     )  # fmt: skip
     assert done.exit_code == 0, done.exception
@@ -529,7 +554,7 @@ def test_compare_prints_construction_above_the_results(shared):
     folder = shared / PUBLISHED
     done = run(
         "compare", "--original-distances", str(folder / "genderReddit.csv"), "--debiased-distances",
-        str(folder / "debiasedGenderReddit.csv"), "--draws", "50", "--tune", "100", "--chains", "2", "--seed", "1",
+        str(folder / "debiasedGenderReddit.csv"), "--draws", "50", "--tune", "100", "--chains", "2", "--seed", str(shifted(1)),
     )  # fmt: skip
     assert done.exit_code == 0, done.exception
     assert done.stdout.startswith("BY CONSTRUCTION")

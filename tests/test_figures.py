@@ -18,6 +18,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.seeds import shifted
 
 mpl.use("Agg")
 
@@ -647,7 +648,7 @@ def test_rates_near_the_level_are_not_blown_up() -> None:
     from bayesbias.figures.critique import _SHOWN, plot_false_alarms
     from bayesbias.simulation.alarms import simulate_grid
 
-    grid = simulate_grid([2, 8, 32], attribute_sd=[0.0, 0.06], draws=300, seed=2)
+    grid = simulate_grid([2, 8, 32], attribute_sd=[0.0, 0.06], draws=300, seed=shifted(2))
     calm = plot_false_alarms(grid, ax=Figure().subplots(), attribute_sd=0)
     assert grid.loc[grid["attribute_sd"] == 0, "alarms_high"].max() < 0.2
     assert calm.get_ylim() == (0, 0.2)
@@ -803,7 +804,7 @@ def test_a_missing_column_is_named(fit: BiasFit, ax: Any) -> None:
 def test_published_table_is_drawn_whole(shared: Path, ax: Any) -> None:
     folder = shared / "data" / "bayesbias_distances" / "with_controls_2022"
     table = read_distances(folder / "religion_group_reddit_dataset.csv")
-    fit = fit_model(table, seed=1, draws=200, tune=300, pointwise=False)
+    fit = fit_model(table, seed=shifted(1), draws=200, tune=300, pointwise=False)
     plot_words(fit, ax=ax)
     assert sum(len(points.get_offsets()) for points in ax.collections) == 4830
     assert len(ax.get_yticklabels()) == 15

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.pages import without_pictures
+from helpers.seeds import shifted
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
@@ -38,7 +39,7 @@ EVIL = [
     "$x_1$ & \"q\" 'r'",
     "]]>--><svg onload=x>",
 ]
-SETTINGS = {"seed": 1, "draws": 200, "tune": 300, "chains": 2, "pointwise": False}
+SETTINGS = {"seed": shifted(1), "draws": 200, "tune": 300, "chains": 2, "pointwise": False}
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
 
@@ -82,7 +83,7 @@ def comparison():
         kind: bb.distance_table(debias("minilm-static", "religion").embedding, "religion", controls="2021")
         for kind, debias in {"hard <i>": bb.hard_debias, "soft": bb.soft_debias}.items()
     }
-    return bb.compare(before, tables, draws=1000, tune=500, chains=2, seed=1, progress=False)
+    return bb.compare(before, tables, draws=1500, tune=500, chains=4, seed=shifted(1), progress=False)
 
 
 class Page(HTMLParser):
@@ -178,7 +179,7 @@ def test_the_page_says_what_the_draws_say(page, fit):
         assert shown in text, r.protected_word
     assert " ".join(fit.spec.text.split()) in text
     assert fit.spec.sha256 in text
-    assert "--model crossed --seed 1 --draws 200 --tune 300 --chains 2" in text
+    assert f"--model crossed --seed {shifted(1)} --draws 200 --tune 300 --chains 2" in text
 
 
 def test_nothing_is_concluded_from_a_fit_that_has_not_converged(tmp_path, monkeypatch):
@@ -433,7 +434,7 @@ def console(stderr: str) -> list[str]:
     return [line for line in stderr.splitlines() if ":CONSOLE" in line]
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 @pytest.mark.parametrize("which", ["fit", "comparison"])
 def test_a_browser_has_nothing_to_complain_of(which, chromium, served, tmp_path, request):
     address, pages, asked = served
@@ -455,7 +456,7 @@ def test_a_browser_has_nothing_to_complain_of(which, chromium, served, tmp_path,
     assert said["sorted"] == "descending"
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_the_policy_stops_what_the_page_should_not_do(chromium, served, page):
     """What the tests above do not find would be found: a picture and a script put in are refused and reported."""
     address, pages, asked = served
@@ -468,7 +469,7 @@ def test_the_policy_stops_what_the_page_should_not_do(chromium, served, page):
     assert "<title>taken" not in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 @pytest.mark.parametrize("script", [True, False], ids=["with script", "without script"])
 def test_nothing_is_lost_in_print(script, chromium, page, tmp_path):
     if shutil.which("pdftotext") is None:

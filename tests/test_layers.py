@@ -314,7 +314,7 @@ def texts() -> list[Path]:
     out = []
     for folder, inner, names in ROOT.walk():
         inner[:] = [name for name in inner if name not in SKIPPED and not name.endswith(".egg-info")]
-        out += [folder / name for name in names if name != ".git"]  # a file in a worktree of git
+        out += [folder / name for name in names if name not in SKIPPED]  # `.git` is a file in a worktree
     return sorted(out)
 
 

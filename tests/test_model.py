@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
+from helpers import monte_carlo as mc
+from helpers.seeds import shifted
 from test_collapsed import grid
 
 from bayesbias import read_distances
@@ -47,9 +47,9 @@ def by_hand(fit, seed):
 
 
 def test_same_seed_same_draws():
-    first = fit(grid(), "crossed", seed=4, **QUICK)
-    again = fit(grid(), "crossed", seed=4, **QUICK)
-    other = fit(grid(), "crossed", seed=5, **QUICK)
+    first = fit(grid(), "crossed", seed=shifted(4), **QUICK)
+    again = fit(grid(), "crossed", seed=shifted(4), **QUICK)
+    other = fit(grid(), "crossed", seed=shifted(5), **QUICK)
     for name, values in first.draws().items():
         np.testing.assert_array_equal(values, again.draws()[name])
     assert not np.array_equal(first.draws()["cbar"], other.draws()["cbar"])
@@ -62,7 +62,7 @@ def test_a_seed_is_drawn_and_recorded():
 
 
 def test_the_way_taken_is_recorded():
-    assert fit(grid(), "crossed", seed=1, **QUICK).provenance["sampler"]["method"] == "collapsed"
+    assert fit(grid(), "crossed", seed=shifted(1), **QUICK).provenance["sampler"]["method"] == "collapsed"
     with pytest.raises(FitError, match="StudentT"):
         fit(grid(), "robust", sampler="collapsed")
 
@@ -101,8 +101,9 @@ def test_rotated_coordinates_are_the_same_distribution(model):
         pt.log(at[name]).flatten() if design.spec.parameters[name].positive else at[name].flatten()
         for name in names
     ]
-    joint = pytensor.function(value_vars, [rotated.logp(), pt.concatenate(columns)])
-    plain_logp = plain.compile_logp()
+    # Compiling for speed would take longer than all that is computed here.
+    joint = pytensor.function(value_vars, [rotated.logp(), pt.concatenate(columns)], mode="FAST_COMPILE")
+    plain_logp = plain.compile_logp(mode="FAST_COMPILE")
     shapes = {v.name: np.shape(plain.initial_point()[v.name]) for v in plain.value_vars}
     start = rotated.initial_point()
     flat = np.concatenate([np.ravel(start[v.name]) for v in value_vars])
@@ -127,55 +128,68 @@ def test_rotated_coordinates_are_the_same_distribution(model):
     np.testing.assert_allclose(differences, differences[0], atol=1e-6)  # slopes by differences
 
 
-def standard_errors_apart(ours, theirs, least):
-    """Means and sds of draws, in Monte Carlo standard errors of their difference; both need `least` effective draws."""
-    import arviz as az
-    from scipy import stats
-
-    errors, moments = [], []
-    for draws in (ours, theirs):
-        # Antithetic draws tell more of a mean than of a spread: each moment has its own count.
-        of_mean, of_sd = (
-            az.ess(draws.to_dataset(name="x"), method=method)["x"].to_numpy() for method in ("mean", "sd")
-        )
-        assert min(of_mean.min(), of_sd.min()) > least, (of_mean.min(), of_sd.min())
-        flat = draws.to_numpy().reshape((-1, *draws.shape[2:]))
-        kurtosis, sd = stats.kurtosis(flat, axis=0, fisher=False), flat.std(axis=0)
-        moments.append((flat.mean(axis=0), np.log(sd)))
-        errors.append((sd / np.sqrt(of_mean), np.sqrt((kurtosis - 1) / (4 * of_sd))))
-    return [np.abs(moments[0][i] - moments[1][i]) / np.hypot(errors[0][i], errors[1][i]) for i in (0, 1)]
-
-
 def close(reduced, sampled, least=600):
-    """Means and sds of every parameter within five Monte Carlo standard errors, which must be small."""
+    """Means and sds of every parameter agree within Monte Carlo errors, which must be small."""
     for name in reduced.spec.parameters:
-        mean, sd = standard_errors_apart(reduced.tree["posterior"][name], sampled["posterior"][name], least)
-        assert mean.max() < 5, name
-        assert sd.max() < 5, name
+        both = reduced.tree["posterior"][name], sampled["posterior"][name]
+        for estimate, method in ((mc.mean, "mean"), (mc.log_sd, "sd")):
+            assert min(mc.effective(draws, method).min() for draws in both) > least, name
+            mc.assert_near(estimate(both[0]), estimate(both[1]), name)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("table", ["religion", "gender", "race"])
+@pytest.mark.parametrize(
+    "table", ["religion", *(pytest.param(name, marks=pytest.mark.claim) for name in ("gender", "race"))]
+)
 def test_hierarchical_agrees_with_plain_pymc(shared, table):
     path = shared / f"data/bayesbias_distances/with_controls_2022/{table}_group_reddit_dataset.csv"
     pairs = read_distances(path)
-    ours = fit(pairs, "hierarchical", seed=1, draws=3000, pointwise=False)
+    ours = fit(pairs, "hierarchical", seed=shifted(1), draws=3000, pointwise=False)
     assert ours.provenance["sampler"]["method"] == "collapsed"
-    close(ours, by_hand(ours, 2))
+    close(ours, by_hand(ours, shifted(2)))
+
+
+def additive_by_hand(table, one, other):
+    """Posterior mean and sd of a contrast: normal for each sigma, and sigma taken on a grid."""
+    design = np.concatenate(
+        [
+            table["protected_word"].to_numpy(str)[:, None] == np.array(table["protected_word"].unique(), str),
+            table["connection"].to_numpy(str)[:, None] == np.array(table["connection"].unique(), str),
+        ],
+        axis=1,
+    ).astype(float)
+    y = table["distance"].to_numpy(float)
+    rows = [design[(table["connection"] == c).to_numpy()].mean(axis=0) for c in (one, other)]
+    weights, centre = rows[0] - rows[1], np.repeat([1.0, 0.0], [design.shape[1] - 4, 4])
+    grid = y.std() * np.linspace(0.5, 1.5, 1001)
+    logp, mean, variance = [], [], []
+    for sigma in grid:
+        precision = design.T @ design / sigma**2 + np.eye(len(centre)) / 0.5**2
+        right = design.T @ y / sigma**2 + centre / 0.5**2
+        at, cov = np.linalg.solve(precision, right), np.linalg.inv(precision)
+        fit = 0.5 * (right @ at - y @ y / sigma**2)
+        logp.append(fit - len(y) * np.log(sigma) - 0.5 * np.linalg.slogdet(precision)[1] - np.log1p(sigma**2))
+        mean.append(weights @ at)
+        variance.append(weights @ cov @ weights)
+    p = np.exp(np.array(logp) - max(logp))
+    p /= p.sum()
+    expected = p @ np.array(mean)
+    return expected, np.sqrt(p @ (np.array(variance) + np.array(mean) ** 2) - expected**2)
 
 
 @pytest.mark.slow
-def test_additive_agrees_with_plain_pymc_and_its_ridge(shared):
+def test_additive_agrees_with_the_closed_form_and_its_ridge(shared):
     pairs = read_distances(shared / "data/bayesbias_distances/reddit_pairs_2021/religionReddit.csv")
-    ours = fit(pairs, "additive", seed=1, draws=4000, pointwise=False)
+    ours = fit(pairs, "additive", seed=shifted(1), draws=4000, pointwise=False)
     # A common shift of m (15 words) and co (4) has posterior sd 0.5 / sqrt(15 + 4); see the model's notes.
-    draws = ours.draws()
-    shift = (draws["m"].sum(axis=1) - draws["co"].sum(axis=1)) / 19
-    assert shift.std() == pytest.approx(0.5 / np.sqrt(19), rel=0.05)
+    draws = ours.tree["posterior"]
+    shift = (draws["m"].sum("protected_word") - draws["co"].sum("connection")) / 19
+    mc.assert_near(mc.log_sd(shift), np.log(0.5 / np.sqrt(19)))
     contrast = ours.contrasts(estimand="population").set_index(["level", "contrast"])
     row = contrast.loc[("overall", "associated - neutral")]
-    assert row["mean"] == pytest.approx(-0.119, abs=0.002)
-    assert row["sd"] == pytest.approx(0.025, abs=0.001)
+    expected, sd = additive_by_hand(ours.table, "associated", "neutral")
+    mc.assert_near(mc.mean_of_row(row), expected)
+    mc.assert_near(mc.log_sd_of_row(row), np.log(sd))
 
 
 @pytest.mark.slow
@@ -185,68 +199,60 @@ def test_crossed_leaves_less_residual_and_predicts_better(shared):
     pairs = read_distances(
         shared / "data/bayesbias_distances/with_controls_2022/religion_group_reddit_dataset.csv"
     )
-    crossed = fit(pairs, "crossed", seed=1)
-    hierarchical = fit(pairs, "hierarchical", seed=1)
-    assert np.allclose(crossed.draws()["sigma"].mean(axis=0), 0.115, atol=0.01)
-    assert (hierarchical.draws()["sigma"].mean(axis=0) > 0.165).all()
+    fewer = {"draws": 300, "tune": 500, "chains": 2}
+    crossed = fit(pairs, "crossed", seed=shifted(1), **fewer)
+    hierarchical = fit(pairs, "hierarchical", seed=shifted(1), **fewer)
+    left = mc.mean(crossed.tree["posterior"]["sigma"])
+    assert left.may_reach(0.105)
+    assert left.may_stay_below(0.125)
+    assert mc.mean(hierarchical.tree["posterior"]["sigma"]).may_reach(0.165)
     table = compare_models({"crossed": crossed, "hierarchical": hierarchical})
     assert table.index[0] == "crossed"
     assert table.loc["hierarchical", "elpd_diff"] < -10 * table.loc["hierarchical", "dse"]
 
 
+# The larger tables and the longer runs are claims; the smaller ones say the same with less certainty.
 @pytest.mark.slow
-def test_pairwise_sampling_agrees_with_collapsed():
-    table = grid((5, 5, 5), (4, 4, 4), 20, 30)
-    ours = fit(table, "crossed", seed=1, draws=3000, pointwise=False)
-    other = fit(table, "crossed", seed=2, draws=3000, sampler="pairwise", pointwise=False, progress=False)
+@pytest.mark.parametrize(
+    ("table", "settings", "least"),
+    [
+        (((3, 3), (3, 3), 5, 5), {"draws": 700, "tune": 500, "chains": 2}, 100),
+        pytest.param(((5, 5, 5), (4, 4, 4), 20, 30), {"draws": 3000}, 600, marks=pytest.mark.claim),
+    ],
+    ids=["small", "large"],
+)
+def test_pairwise_sampling_agrees_with_collapsed(table, settings, least):
+    table = grid(*table)
+    ours = fit(table, "crossed", seed=shifted(1), draws=3000, pointwise=False)
+    other = fit(
+        table, "crossed", seed=shifted(2), sampler="pairwise", pointwise=False, progress=False, **settings
+    )
     assert other.provenance["sampler"]["method"] == "pairwise"
-    close(ours, other.tree)
+    close(ours, other.tree, least)
 
 
 @pytest.mark.slow
-def test_robust_recovers_heavy_tails():
+@pytest.mark.parametrize(
+    ("settings", "long_enough"),
+    [
+        ({"draws": 300, "tune": 500, "chains": 2}, lambda found: found["max_r_hat"] < 1.05),
+        pytest.param({}, lambda found: found["ok"], marks=pytest.mark.claim),
+    ],
+    ids=["short", "long"],
+)
+def test_robust_recovers_heavy_tails(settings, long_enough):
     table = grid((5, 5, 5), (4, 4, 4), 20, 40)
     rng = np.random.default_rng(8)
     far = rng.random(len(table)) < 0.05
     table.loc[far, "distance"] += rng.choice([-0.8, 0.8], far.sum())
-    robust = fit(table, "robust", seed=1, progress=False, pointwise=False)
-    assert robust.diagnostics()["ok"], robust.diagnostics()
+    robust = fit(table, "robust", seed=shifted(1), progress=False, pointwise=False, **settings)
+    assert long_enough(robust.diagnostics()), robust.diagnostics()
     assert robust.draws()["nu"].mean() < 6
     # Normal noise has to stretch to sqrt(0.1^2 + 0.05 x 0.8^2) = 0.2; the scale of the t stays with the bulk (0.1).
-    normal = fit(table, "crossed", seed=1, pointwise=False)
+    normal = fit(table, "crossed", seed=shifted(1), pointwise=False)
     controls = [2, 3]  # human and neutral: hundreds of pairs, of which a twentieth are far
     assert (normal.draws()["sigma"].mean(axis=0)[controls] > 0.16).all()
     assert (robust.draws()["sigma"].mean(axis=0)[controls] < 0.11).all()
-
-
-@pytest.mark.slow
-def test_ranks_are_uniform():
-    """Simulation-based calibration (Talts et al. 2018): the rank of the truth among its posterior draws."""
-    from scipy import stats
-
-    frame = grid()
-    spec = load_model("crossed")
-    # Narrower priors than the shipped ones, so that few simulated tables are wild; the method is the same.
-    parameters = {
-        name: dataclasses.replace(p, args={**p.args, "lam": 12.0}) if p.distribution == "Exponential" else p
-        for name, p in spec.parameters.items()
-    }
-    spec = dataclasses.replace(spec, parameters=parameters)
-    design = Design.of(spec, frame)
-    n, thin, kept = 200, 20, 99
-    truth = design.prior_draws(n, seed=1)
-    ranks: dict[str, list[float]] = {}
-    for i in range(n):
-        one = {name: values[i] for name, values in truth.items()}
-        table = frame.assign(distance=design.outcome_draws(one, seed=1000 + i))
-        result = fit(table, spec, seed=i, draws=kept * thin // 2 + thin, tune=500, chains=2, pointwise=False)
-        for name, values in result.draws().items():
-            chosen = values.reshape(len(values), -1)[::thin][:kept]
-            for k in (0, -1):
-                ranks.setdefault(f"{name}[{k}]", []).append(int((chosen[:, k] < one[name].ravel()[k]).sum()))
-    for name, values in ranks.items():
-        counts = np.histogram(values, bins=10, range=(0, kept + 1))[0]
-        assert stats.chisquare(counts).pvalue > 1e-4, (name, counts)
 
 
 def test_outcomes_without_noise_are_refused_in_words():
@@ -255,6 +261,6 @@ def test_outcomes_without_noise_are_refused_in_words():
         {w: i / 50 for i, w in enumerate(table["protected_word"].unique())}
     )
     with pytest.raises(FitError, match="noise of zero is no noise"):
-        fit(table, "crossed", seed=1, **QUICK)
+        fit(table, "crossed", seed=shifted(1), **QUICK)
     with pytest.raises(FitError, match=r"every row has the same distance \(0.9\)"):
-        fit(table.assign(distance=0.9), "crossed", seed=1, **QUICK)
+        fit(table.assign(distance=0.9), "crossed", seed=shifted(1), **QUICK)

@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from helpers import monte_carlo as mc
+from helpers.seeds import shifted
 from test_collapsed import grid
 
 from bayesbias.basics.errors import FitError, InputError
@@ -26,7 +28,7 @@ from bayesbias.models.loading import load_model, parse_model
 from bayesbias.tables.distances import distance_table
 from bayesbias.words.pairing import CONNECTIONS
 
-SETTINGS = {"draws": 200, "tune": 200, "chains": 2, "seed": 3}
+SETTINGS = {"draws": 200, "tune": 200, "chains": 2, "seed": shifted(3)}
 WORDS = {
     "a": {"protected": ["a1", "a2", "a3"], "attributes": ["kind", "rude", "calm"]},
     "b": {"protected": ["b1", "b2"], "attributes": ["late", "loud"]},
@@ -411,7 +413,7 @@ def test_a_table_without_classes_fits_and_says_what_it_lacks(pairs):
 
 @pytest.fixture(scope="session")
 def good(pairs) -> BiasFit:
-    return fit(pairs, "additive", draws=1000, tune=500, chains=4, seed=1, pointwise=False)
+    return fit(pairs, "additive", draws=1000, tune=500, chains=4, seed=shifted(1), pointwise=False)
 
 
 def test_a_good_fit_is_said_to_be_good(good):
@@ -731,9 +733,11 @@ def test_pointwise_values_and_predictions(result):
     assert len(new) == 200
     # Each row is predicted around its fitted mean; the noise of 200 draws allows this much.
     error = new.mean(axis=0) - fitted(result).mean(axis=0)
-    assert np.abs(error / (new.std(axis=0) / np.sqrt(200))).max() < 4.5
+    assert np.abs(error / (new.std(axis=0) / np.sqrt(200))).max() < mc.limit(55)
     prior = tree["prior_predictive"][outcome].values.reshape(-1, 55)
-    assert prior.std() > 3 * new.std()
+    assert (
+        prior.std() > 2 * new.std()
+    )  # the priors expect variances of 1 and more, known to 5 % from 200 draws
 
 
 @pytest.mark.parametrize("result", FITS, indirect=True)
@@ -772,7 +776,7 @@ def test_different_tables_are_not_compared(crossed, pairs):
 def test_an_effect_of_class_and_attribute_says_nothing_of_new_attributes():
     """In shared the population contrast of a class is one of its words' cell means alone; m cancels."""
     table = grid((3, 3), (3, 3), 4, 4)
-    result = fit(table, "shared", seed=1, draws=200, tune=200, chains=2, pointwise=False)
+    result = fit(table, "shared", seed=shifted(1), draws=200, tune=200, chains=2, pointwise=False)
     c, words = result.draws()["c"], result.design.coords["protected_word"]
     own = [i for i, word in enumerate(words) if word.startswith("w0")]
     by_hand = c[:, own, 0].mean(axis=1) - c[:, own, 1].mean(axis=1)
@@ -797,7 +801,7 @@ def opinions() -> BiasFit:
         for j in range(10)
     ]
     columns = ["classifier", "noun_pair", "profession", "difference"]
-    return fit(pd.DataFrame(rows, columns=columns), "sentiment", seed=1, pointwise=False)
+    return fit(pd.DataFrame(rows, columns=columns), "sentiment", seed=shifted(1), pointwise=False)
 
 
 def test_each_estimand_holds_what_it_says(opinions):
@@ -814,8 +818,9 @@ def test_each_estimand_holds_what_it_says(opinions):
         assert frame["n_pairs"].tolist() == [120, 120]
         np.testing.assert_allclose(frame["mean"], values.mean(axis=0), atol=1e-12)
         np.testing.assert_allclose(frame["sd"], values.std(axis=0, ddof=1), atol=1e-12)
-    sds = {name: opinions.summary(estimand=name)["sd"].iloc[0] for name in expected}
-    assert sds["these_words"] < sds["new_professions"] < sds["new_nouns"] <= sds["population"] * 1.05
+    wide = {name: mc.log_sd_of_row(opinions.summary(estimand=name).iloc[0]) for name in expected}
+    assert wide["these_words"].value < wide["new_professions"].value < wide["new_nouns"].value
+    assert (wide["population"] - wide["new_nouns"]).may_reach(0)  # professions hardly vary
     with pytest.raises(InputError, match=r"unknown estimand.*did you mean 'new_nouns'"):
         opinions.summary(estimand="new_noun")
 
@@ -879,7 +884,7 @@ def test_shares_need_normal_noise(crossed):
 
 
 def test_what_is_handed_out_can_be_changed_without_changing_the_fit(pairs):
-    result = fit(pairs, "crossed", seed=1, draws=50, tune=50, chains=2, pointwise=False)
+    result = fit(pairs, "crossed", seed=shifted(1), draws=50, tune=50, chains=2, pointwise=False)
     before = {
         "contrasts": result.contrasts(level="overall", estimand="population"),
         "summary": result.summary(),
@@ -898,7 +903,7 @@ def test_what_is_handed_out_can_be_changed_without_changing_the_fit(pairs):
 
 
 def test_a_copy_with_another_tree_asks_that_tree(pairs):
-    result = fit(pairs, "crossed", seed=1, draws=50, tune=50, chains=2, pointwise=False)
+    result = fit(pairs, "crossed", seed=shifted(1), draws=50, tune=50, chains=2, pointwise=False)
     was = result.summary()["mean"]
     tree = result.tree.copy()
     tree["posterior"]["cbar"] = tree["posterior"]["cbar"] + 5

@@ -10,7 +10,8 @@ import zlib
 import numpy as np
 import pandas as pd
 import pytest
-from test_model import standard_errors_apart
+from helpers import monte_carlo as mc
+from helpers.seeds import shifted
 
 from bayesbias import sentence_test
 from bayesbias.basics.errors import InputError
@@ -78,7 +79,7 @@ def slow_scores(test, encode):
 def test_statistic_effect_size_and_exact_p_equal_a_slow_computation():
     test = own("word")
     x, y = slow_scores(test, toy)
-    row = seat(test, toy, seed=1, cache=False).frame.iloc[0]
+    row = seat(test, toy, seed=shifted(1), cache=False).frame.iloc[0]
     both = x + y
     sd = math.sqrt(sum((s - np.mean(both)) ** 2 for s in both) / (len(both) - 1))  # n - 1: appendix A
     assert row["effect_size"] == pytest.approx((np.mean(x) - np.mean(y)) / sd, abs=1e-12)
@@ -97,15 +98,13 @@ def test_statistic_effect_size_and_exact_p_equal_a_slow_computation():
 def test_sentences_have_certain_bounds_and_a_p_over_words():
     test = own()
     x, y = (np.array(scores) for scores in slow_scores(test, toy))
-    row = seat(test, toy, seed=1, cache=False).frame.iloc[0]
+    row = seat(test, toy, seed=shifted(1), cache=False).frame.iloc[0]
     assert row["effect_size"] == pytest.approx((x.mean() - y.mean()) / np.std([*x, *y], ddof=1), abs=1e-12)
     assert row["p_method"] in ("exact", "bounds")
-    sampled = permutation_test(x, y, method="montecarlo", samples=20_000, seed=5)
-    assert row["p_lower"] <= sampled.p_upper
-    assert row["p_upper"] >= sampled.p_lower
-    assert row["p_value"] == pytest.approx(
-        sampled.p_value, abs=5 * math.sqrt(sampled.p_value / 20_000) + 1e-4
-    )
+    sampled = permutation_test(x, y, method="montecarlo", samples=20_000, seed=shifted(5))
+    hits = round(sampled.p_value * 20_001) - 1  # the observed order counts as one of the draws
+    assert mc.fewest(20_000, row["p_lower"]) <= hits <= mc.most(20_000, row["p_upper"])
+    assert row["p_lower"] <= row["p_value"] <= row["p_upper"]
     # Each word counts once, with the mean of its sentences.
     words = test.frame.set_index("set")["word"]
     means = [
@@ -120,7 +119,7 @@ def test_glove_of_the_paper_gives_the_effect_sizes_of_the_paper(shared):
     """May et al. (2019), Table 4, column CBoW, rows word; section 4 for p of tests 7 and 3, 4, 5."""
     encoder = f"cbow:{shared / 'data' / 'vectors' / 'glove840B_union_300d.txt'}"
     names = ["weat1", "weat3", "weat4", "weat5", "weat6", "weat7", "weat8"]
-    result = seat(names, encoder, seed=1, cache=False)
+    result = seat(names, encoder, seed=shifted(1), cache=False)
     frame = result.frame.set_index("test")
     assert frame.loc[["weat1", "weat3", "weat6"], "effect_size"].round(2).tolist() == [1.50, 1.41, 1.81]
     assert frame.at["weat7", "p_value"] == pytest.approx(0.0157, abs=5e-5)
@@ -137,7 +136,9 @@ def test_glove_of_the_paper_gives_the_effect_sizes_of_the_paper(shared):
 @pytest.mark.slow
 def test_all_shipped_tests_have_numbers_and_the_published_columns(tmp_path):
     result = seat(
-        ["weat9", "sent-weat9", "weat6", "heilman_double_bind_likable_one_sentence"], seed=1, cache=False
+        ["weat9", "sent-weat9", "weat6", "heilman_double_bind_likable_one_sentence"],
+        seed=shifted(1),
+        cache=False,
     )
     path = result.write_tsv(tmp_path / "results.tsv")
     read = pd.read_csv(path, sep="\t", keep_default_na=False)
@@ -146,7 +147,7 @@ def test_all_shipped_tests_have_numbers_and_the_published_columns(tmp_path):
     np.testing.assert_array_equal(read["p_value"], result.frame["p_value"])
     row = result.frame.set_index("test").loc["sent-weat9"]
     assert (row["num_targ1"], row["num_targ2"]) == (18, 73)  # before the authors cut the larger set
-    cut = seat("sent-weat9", published_cut=True, seed=1, cache=False).frame.iloc[0]
+    cut = seat("sent-weat9", published_cut=True, seed=shifted(1), cache=False).frame.iloc[0]
     assert (cut["num_targ1"], cut["num_targ2"]) == (18, 18)
 
 
@@ -154,7 +155,7 @@ def test_all_shipped_tests_have_numbers_and_the_published_columns(tmp_path):
 def test_unequal_sets_have_a_difference_of_means():
     test = sentence_test("sent-weat9")
     x, y = (np.array(s) for s in slow_scores(test, lambda texts: list(_static(texts))))
-    row = seat(test, seed=1, cache=False).frame.iloc[0]
+    row = seat(test, seed=shifted(1), cache=False).frame.iloc[0]
     assert row["effect_size"] == pytest.approx((x.mean() - y.mean()) / np.std([*x, *y], ddof=1), abs=1e-6)
     assert row["p_lower"] <= row["p_upper"] <= 1
 
@@ -165,22 +166,22 @@ def _static(texts):
 
 @pytest.mark.slow
 def test_holm_is_over_the_whole_family_of_certain_values():
-    result = seat(["weat6", "sent-weat6", "weat7"], ["minilm-static", toy], seed=1, cache=False)
+    result = seat(["weat6", "sent-weat6", "weat7"], ["minilm-static", toy], seed=shifted(1), cache=False)
     assert len(result.frame) == 6
     np.testing.assert_array_equal(result.frame["p_holm"], holm(result.frame["p_upper"]))
-    alone = seat("weat7", seed=1, cache=False).frame.iloc[0]
+    alone = seat("weat7", seed=shifted(1), cache=False).frame.iloc[0]
     together = result.frame.query("test == 'weat7' and model == 'minilm-static'").iloc[0]
     assert together["p_holm"] > alone["p_holm"] == alone["p_upper"]
 
 
 @pytest.mark.slow
 def test_a_test_does_not_depend_on_what_else_is_run():
-    alone = seat("sent-weat6", seed=3, cache=False).frame.iloc[0]
-    among = seat(["weat7", "sent-weat6"], [toy, "minilm-static"], seed=3, cache=False).frame
+    alone = seat("sent-weat6", seed=shifted(3), cache=False).frame.iloc[0]
+    among = seat(["weat7", "sent-weat6"], [toy, "minilm-static"], seed=shifted(3), cache=False).frame
     same = among.query("test == 'sent-weat6' and model == 'minilm-static'").iloc[0]
     columns = [c for c in alone.index if c != "p_holm"]
     pd.testing.assert_series_equal(alone[columns], same[columns], check_names=False)
-    other = seat("sent-weat6", seed=4, samples=999, cache=False).frame.iloc[0]
+    other = seat("sent-weat6", seed=shifted(4), samples=999, cache=False).frame.iloc[0]
     assert other["p_upper"] == alone["p_upper"]  # no chance in it
 
 
@@ -193,7 +194,7 @@ def test_sentences_that_tests_share_are_encoded_once():
         return toy(sentences)
 
     names = ["weat3", "weat4", "weat5"]
-    result = seat(names, remote, seed=1)
+    result = seat(names, remote, seed=shifted(1))
     assert len(asked) == len(set(asked)) < sum(sum(sentence_test(n).sizes.values()) for n in names)
     assert len(result.frame) == 3
 
@@ -204,7 +205,7 @@ def test_sentences_that_tests_share_are_encoded_once():
 @pytest.fixture(scope="module")
 def result():
     names = ["sent-weat7", "weat3b", "weat5b", "weat7", "weat8", "sent-weat8", "weat1"]
-    return seat([*names, own()], seed=1, cache=False)
+    return seat([*names, own()], seed=shifted(1), cache=False)
 
 
 @pytest.mark.slow
@@ -267,7 +268,7 @@ def test_sentences_say_where_words_and_sentences_disagree(result):
 def test_words_that_the_encoder_lacks_are_left_out_and_named():
     words = {text for name in SETS for text in own("word").sentences(name)} | {"this", "is", "a"}
     vectors = {word: vector(word) for word in sorted(words - {"midwife", "hard"})}
-    result = seat([own("word"), own()], cbow_encoder(vectors, name="own"), seed=1)
+    result = seat([own("word"), own()], cbow_encoder(vectors, name="own"), seed=shifted(1))
     by_level = result.frame.set_index("level")
     assert by_level.loc["word", ["num_targ1", "num_attr2", "dropped"]].tolist() == [2, 2, 2]
     dropped = result.dropped
@@ -306,8 +307,8 @@ def test_an_encoder_that_fails_on_one_test_leaves_the_others(fault, message):
         made = toy(sentences)
         return fault(made) if bad & set(sentences) else made
 
-    result = seat(["weat6", "weat7", "weat10"], encoder, seed=1)
-    expected = seat(["weat6", "weat10"], toy, seed=1)
+    result = seat(["weat6", "weat7", "weat10"], encoder, seed=shifted(1))
+    expected = seat(["weat6", "weat10"], toy, seed=shifted(1))
     assert result.frame["test"].tolist() == ["weat6", "weat10"]
     np.testing.assert_allclose(result.frame["effect_size"], expected.frame["effect_size"])
     assert result.failures["test"].tolist() == ["weat7"]
@@ -326,7 +327,7 @@ def test_an_exception_in_the_third_batch_loses_one_test_and_no_batch(tmp_path):
 
     encoder = load_encoder(flaky, name="flaky", version="1")
     store = tmp_path / "vectors.sqlite"
-    result = seat(["weat6", "weat7"], encoder, seed=1, batch_size=8, cache=store)
+    result = seat(["weat6", "weat7"], encoder, seed=shifted(1), batch_size=8, cache=store)
     assert result.frame["test"].tolist() == ["weat7"]
     reason = result.failures["reason"].iloc[0]
     assert "ConnectionError: reset by peer" in reason
@@ -334,7 +335,7 @@ def test_an_exception_in_the_third_batch_loses_one_test_and_no_batch(tmp_path):
     assert "16 sentences are kept" in reason
     calls.clear()
     calls.extend([0] * 3)
-    again = seat(["weat6", "weat7"], encoder, seed=1, batch_size=8, cache=store)
+    again = seat(["weat6", "weat7"], encoder, seed=shifted(1), batch_size=8, cache=store)
     assert len(again.frame) == 2
     assert (
         sum(calls[3:]) == 17
@@ -353,7 +354,7 @@ def test_an_account_that_fails_is_a_failure_and_no_crash():
                 raise KeyError("math")
             return {}
 
-    result = seat(["weat7", "weat6"], Odd(), seed=1)
+    result = seat(["weat7", "weat6"], Odd(), seed=shifted(1))
     assert result.frame["test"].tolist() == ["weat6"]
     assert (
         "cannot account for the sentences; found: \"KeyError: 'math'\"" in result.failures["reason"].iloc[0]
@@ -365,7 +366,7 @@ def test_a_fit_that_fails_keeps_its_row(monkeypatch):
         raise RuntimeError("no initial point")
 
     monkeypatch.setattr(sentences_room, "fit", broken)
-    result = seat(["weat6"], seed=1, bayes=True, cache=False)
+    result = seat(["weat6"], seed=shifted(1), bayes=True, cache=False)
     assert result.frame["contrast"].isna().all()
     assert result.frame["p_value"].notna().all()
     assert result.failures["reason"].tolist() == [
@@ -378,7 +379,7 @@ def test_where_nothing_can_be_run_the_reason_is_an_error():
         raise OSError("no route to host")
 
     with pytest.raises(InputError, match=r"no test could be run.*no route to host.*2 such failures"):
-        seat("weat6,weat7", none, seed=1)
+        seat("weat6,weat7", none, seed=shifted(1))
 
 
 @pytest.mark.parametrize(
@@ -428,7 +429,7 @@ def test_a_path_with_a_comma_is_one_test(tmp_path):
     from bayesbias.words.sentence_tests import write_test
 
     path = write_test(sentence_test("weat6"), tmp_path / "a,b.jsonl")
-    assert seat(str(path), seed=1, cache=False).frame["test"].tolist() == ["a,b"]
+    assert seat(str(path), seed=shifted(1), cache=False).frame["test"].tolist() == ["a,b"]
 
 
 # -- the table of pairs ----------------------------------------------------------------------------
@@ -477,14 +478,16 @@ def test_a_repeated_example_is_one_observation(tmp_path):
     # Sets of one name are told apart.
     assert table.frame["protected_class"].cat.categories.tolist() == ["same (targ1)", "same (targ2)"]
     assert set(table.coverage.protected) == {"same (targ1)", "same (targ2)"}
-    assert seat(str(path), toy, seed=1).frame["num_targ1"].tolist() == [3]  # the published score counts it
+    assert seat(str(path), toy, seed=shifted(1)).frame["num_targ1"].tolist() == [
+        3
+    ]  # the published score counts it
 
 
 @pytest.mark.slow
 def test_leave_one_out_equals_running_the_rest():
     test = own()
     moved = leave_one_out(test, toy)
-    whole = seat(test, toy, seed=1).frame["effect_size"].iloc[0]
+    whole = seat(test, toy, seed=shifted(1)).frame["effect_size"].iloc[0]
 
     def rest(mask):
         import dataclasses
@@ -555,7 +558,7 @@ def gaps(table, **settings):
 
 @pytest.mark.slow
 def test_a_word_test_is_fitted_without_templates():
-    result = seat([own("word"), own()], toy, seed=1, bayes=True, **FAST)
+    result = seat([own("word"), own()], toy, seed=shifted(1), bayes=True, **FAST)
     rows = result.frame.set_index("level")
     # Without templates there is no such share; it is not zero.
     assert rows.loc["word", ["share_template", "share_sentence"]].isna().all()
@@ -572,11 +575,11 @@ def test_a_word_test_is_fitted_without_templates():
 def test_rows_say_what_the_fit_says():
     """With the seed of the test, so that the fit is the same."""
     test = own()
-    row = seat([test], toy, seed=7, bayes=True, prob=0.5, **FAST).frame.iloc[0]
+    row = seat([test], toy, seed=shifted(7), bayes=True, prob=0.5, **FAST).frame.iloc[0]
     table = sentence_table(test, toy)
-    found = fit(
-        table, trimmed(load_model("sentence"), table.frame), seed=sentences_room._seed_of_test(7, test), pointwise=False, **FAST
-    )  # fmt: skip
+    own_seed = sentences_room._seed_of_test(shifted(7), test)
+    spec = trimmed(load_model("sentence"), table.frame)
+    found = fit(table, spec, seed=own_seed, pointwise=False, **FAST)
     gap = found.contrasts(0.5, estimand="population", level="overall").iloc[0]
     assert (
         row[["contrast", "hpdi_low", "hpdi_high"]].tolist() == gap[["mean", "hpdi_low", "hpdi_high"]].tolist()
@@ -587,7 +590,7 @@ def test_rows_say_what_the_fit_says():
     assert row["share_residual"] == pytest.approx(shares["residual"])
 
 
-@pytest.mark.slow
+@pytest.mark.claim  # that the density is PyMC's, to eight digits, is held in test_collapsed.py
 def test_the_contrast_agrees_with_a_plain_pymc_fit():
     """With narrower priors of the spreads: with the wide ones of the file, plain NUTS hardly gets about."""
     import pymc as pm
@@ -596,19 +599,21 @@ def test_the_contrast_agrees_with_a_plain_pymc_fit():
     text = load_model("sentence").text.replace("lam = 2\n", "lam = 30\n")
     spec = parse_model(text.encode(), "narrower")
     assert trimmed(spec, table) == spec
-    ours = fit(table, spec, seed=1, draws=3000, pointwise=False)
+    ours = fit(table, spec, seed=shifted(1), draws=3000, pointwise=False)
     assert ours.provenance["sampler"]["method"] == "collapsed"
     with build(spec, table):
         sampled = pm.sample(
-            1500, tune=600, chains=2, cores=2, random_seed=2, target_accept=0.9, nuts_sampler="nutpie",
+            1500, tune=600, chains=2, cores=2, random_seed=shifted(2), target_accept=0.9, nuts_sampler="nutpie",
             progressbar=False, compute_convergence_checks=False,
         )  # fmt: skip
     both = ours.tree["posterior"], sampled["posterior"]
     gaps = [draws["cbar"][..., 0] - draws["cbar"][..., 1] for draws in both]
     for name in ("gap", "csd", "us", "pcs", "qcs", "ss", "sigma"):
         draws = gaps if name == "gap" else [posterior[name] for posterior in both]
-        for apart in standard_errors_apart(*draws, least=80):  # plain NUTS gets about slowly even so
-            assert apart.max() < 5, name
+        for estimate, method in ((mc.mean, "mean"), (mc.log_sd, "sd")):
+            # Plain NUTS gets about slowly even so.
+            assert min(mc.effective(each, method).min() for each in draws) > 80, name
+            mc.assert_near(estimate(draws[0]), estimate(draws[1]), name)
     row = ours.contrasts(estimand="population", level="overall").iloc[0]
     assert row["mean"] == pytest.approx(float(gaps[0].mean()))
 
@@ -618,14 +623,16 @@ def test_truth_is_recovered_and_new_words_and_templates_cost_certainty():
     truth, inside, templates = -0.06, 0, []
     for seed in range(6):
         table = made(np.random.default_rng(seed), gap=truth)
-        _, frame = gaps(table, seed=seed, draws=500, tune=500, chains=2)
+        _, frame = gaps(table, seed=shifted(seed), draws=500, tune=500, chains=2)
         row = frame.loc["population"]
         inside += row["hpdi_low"] < truth < row["hpdi_high"]
         sd = frame["sd"]
         assert sd["these_words"] < min(sd["new_words"], sd["new_templates"])
-        assert max(sd["new_words"], sd["new_templates"]) < 1.05 * sd["population"]
+        wider = {name: mc.log_sd_of_row(frame.loc[name]) for name in frame.index}
+        for name in ("new_words", "new_templates"):
+            assert (wider["population"] - wider[name]).may_reach(0), name
         still = made(np.random.default_rng(seed), gap=truth, template=0.0)
-        _, quiet = gaps(still, seed=seed, draws=500, tune=500, chains=2)
+        _, quiet = gaps(still, seed=shifted(seed), draws=500, tune=500, chains=2)
         templates.append((sd["new_templates"], quiet.loc["new_templates", "sd"]))
     assert inside >= 4  # of 6 intervals of 89 %; 3 or fewer have a chance of 1 in 30
     # Where templates do not vary the gap, new ones cost nearly nothing.
@@ -641,7 +648,7 @@ def test_the_figure_has_a_cell_for_every_test_and_hatches_what_is_missing(result
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
-    both = seat(["weat7", "sent-weat7"], ["minilm-static", toy], seed=1, cache=False)
+    both = seat(["weat7", "sent-weat7"], ["minilm-static", toy], seed=shifted(1), cache=False)
     import dataclasses
 
     both = dataclasses.replace(both, frame=both.frame.iloc[:-1])
@@ -668,7 +675,9 @@ def test_contrasts_are_drawn_where_they_were_fitted(result, tmp_path):
 
     with pytest.raises(InputError, match="no model was fitted"):
         plot_seat_contrasts(result)
-    fitted = seat([own("word"), own()], [toy, "minilm-static"], seed=1, bayes=True, cache=False, **FAST)
+    fitted = seat(
+        [own("word"), own()], [toy, "minilm-static"], seed=shifted(1), bayes=True, cache=False, **FAST
+    )
     with pytest.raises(InputError, match="several encoders"):
         plot_seat_contrasts(fitted)
     with pytest.raises(InputError, match="did you mean 'toy'"):
@@ -694,7 +703,7 @@ def test_contrasts_are_drawn_where_they_were_fitted(result, tmp_path):
 def test_scripts_of_several_sentences_run_by_path(shared):
     folder = shared / "data" / "sent_bias_tests"
     paths = [str(folder / f"heilman_double_bind_{of}_1-.jsonl") for of in ("competent", "likable")]
-    result = seat(paths, seed=1, cache=False)
+    result = seat(paths, seed=shifted(1), cache=False)
     assert result.frame["level"].tolist() == ["unbleached", "unbleached"]
     assert result.table().index.tolist() == [
         ("Competent, Script 1-", "sent (u)"), ("Likable, Script 1-", "sent (u)"),
@@ -727,7 +736,7 @@ def notes_of(result, test=None):
 @pytest.mark.slow
 def test_a_test_without_words_has_no_p_over_words(tmp_path):
     bare, whole = written(tmp_path, "bare.jsonl"), written(tmp_path, "whole.jsonl", parts=True)
-    result = seat([str(bare), str(whole)], toy, seed=1, cache=False)
+    result = seat([str(bare), str(whole)], toy, seed=shifted(1), cache=False)
     by_test = result.frame.set_index("test")
     assert math.isnan(by_test.at["bare", "p_words"])
     assert by_test.at["whole", "p_words"] in [k / 20 for k in range(1, 21)]
@@ -743,61 +752,67 @@ def test_a_test_without_words_has_no_p_over_words(tmp_path):
 def test_vectors_that_do_not_see_templates_are_told():
     words = {text for name in SETS for text in own("word").sentences(name)}
     lone = cbow_encoder({word: vector(word) for word in sorted(words)}, name="lone")
-    result = seat([own("word"), own()], lone, seed=1, bayes=True, **FAST)
+    result = seat([own("word"), own()], lone, seed=shifted(1), bayes=True, **FAST)
     (said,) = notes_of(result)
     assert "have the same vector as another sentence of their word" in said
     assert result.failures["test"].tolist() == ["sent-custom"]
     assert "sentences with the same vector" in result.failures["reason"].item()
-    equal = seat(own(), lambda texts: np.ones((len(texts), 3)), seed=1, cache=False)
+    equal = seat(own(), lambda texts: np.ones((len(texts), 3)), seed=shifted(1), cache=False)
     assert notes_of(equal) == ["all vectors are the same, so that there is nothing to test"]
 
 
 @pytest.mark.slow
 def test_what_cannot_be_tested_says_why(tmp_path):
     same = written(tmp_path, "same.jsonl", attr1=["warm", "kind"], attr2=["kind", "warm"])
-    result = seat(str(same), toy, seed=1, cache=False, bayes=True, **FAST)
+    result = seat(str(same), toy, seed=shifted(1), cache=False, bayes=True, **FAST)
     assert any("the same mean vector" in note for note in notes_of(result))
     assert "LinAlg" not in "".join(result.failures["reason"])
     twice = written(tmp_path, "twice.jsonl", targ1=["nurse", "nurse", "carer"], targ2=["smith", "welder"])
-    assert any("1 examples repeat" in note for note in notes_of(seat(str(twice), toy, seed=1, cache=False)))
+    assert any(
+        "1 examples repeat" in note for note in notes_of(seat(str(twice), toy, seed=shifted(1), cache=False))
+    )
     pair = written(tmp_path, "pair.jsonl", targ1=["nurse"], targ2=["smith"])
-    assert any("1.41 or -1.41" in note for note in notes_of(seat(str(pair), toy, seed=1, cache=False)))
+    assert any(
+        "1.41 or -1.41" in note for note in notes_of(seat(str(pair), toy, seed=shifted(1), cache=False))
+    )
 
 
 def test_sets_that_lost_most_of_their_words_are_marked():
     words = {text for name in SETS for text in own("word").sentences(name)} - {"nurse", "midwife"}
     few = cbow_encoder({word: vector(word) for word in sorted(words)}, name="few")
-    assert notes_of(seat(own("word"), few, seed=1)) == ["the encoder has only 1 of 3 words of targ1 (nurses)"]
+    assert notes_of(seat(own("word"), few, seed=shifted(1))) == [
+        "the encoder has only 1 of 3 words of targ1 (nurses)"
+    ]
 
 
 @pytest.mark.slow
 def test_a_file_of_another_content_does_not_pass_for_a_published_test(tmp_path):
     own_file = written(tmp_path, "weat7.jsonl", parts=True)
-    row = seat(str(own_file), toy, seed=1, cache=False)
+    row = seat(str(own_file), toy, seed=shifted(1), cache=False)
     assert row.frame[["test", "level"]].values.tolist() == [["weat7 (file)", "sentence"]]
     assert row.table().index.tolist() == [("weat7 (file)", "sent")]
     from bayesbias.words import write_test
 
     published = write_test(sentence_test("weat7"), tmp_path / "copy" / "weat7.jsonl")
-    assert seat(str(published), toy, seed=1, cache=False).frame["test"].tolist() == ["weat7"]
+    assert seat(str(published), toy, seed=shifted(1), cache=False).frame["test"].tolist() == ["weat7"]
 
 
 def test_the_model_is_trimmed_to_the_table_by_itself():
     table = sentence_table(own("word"), toy, cache=False)
-    found = fit(table, "sentence", seed=1, pointwise=False, **FAST)
+    found = fit(table, "sentence", seed=shifted(1), pointwise=False, **FAST)
     assert found.spec == trimmed(load_model("sentence"), table.frame)
     assert not any("template" in source for source in found.shares()["source"])
 
 
 def test_names_of_tests_and_files_of_vectors(tmp_path):
     with pytest.raises(InputError, match=r"unknown test.*weat7x"):
-        seat("all,weat7x", toy, seed=1)
+        seat("all,weat7x", toy, seed=shifted(1))
     texts = [text for name in SETS for text in own("word").sentences(name)]
     path = tmp_path / "v.npz"
     np.savez(path, sentences=np.array(texts), vectors=np.array(toy(texts)))
-    result = seat(own("word"), [str(path), f"{path}?name=Mine"], seed=1, cache=False)
+    result = seat(own("word"), [str(path), f"{path}?name=Mine"], seed=shifted(1), cache=False)
     assert result.frame["model"].tolist()[1] == "Mine"
     with pytest.raises(InputError, match=r"PATH\?name=NAME"):
-        seat(own("word"), [str(path), str(path)], seed=1, cache=False)
+        seat(own("word"), [str(path), str(path)], seed=shifted(1), cache=False)
     with pytest.raises(InputError, match="seed: must be a whole number from 0 to 4294967295"):
         seat(own("word"), toy, seed="a")

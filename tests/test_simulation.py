@@ -11,6 +11,8 @@ import time
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from helpers import monte_carlo as mc
+from helpers.seeds import shifted
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from scipy import stats
@@ -34,7 +36,7 @@ def paper():
 
 @pytest.fixture(scope="module")
 def grid():
-    return simulate_grid([2, 4, 8, 16], [0.1], [0.0, 0.06], draws=2000, seed=1)
+    return simulate_grid([2, 4, 8, 16], [0.1], [0.0, 0.06], draws=2000, seed=shifted(1))
 
 
 # -- the paper -------------------------------------------------------------------------------------
@@ -138,9 +140,9 @@ def test_ten_thousand_draws_take_well_under_a_second() -> None:
 
 
 def test_the_null_distribution_of_two_and_two_words_is_uniform() -> None:
-    null = null_distribution(2, 2, n_attributes=5, draws=20_000, seed=3)
+    null = null_distribution(2, 2, n_attributes=5, draws=20_000, seed=shifted(3))
     share = (null.effect_sizes / math.sqrt(3) + 1) / 2
-    assert stats.kstest(share, "uniform").pvalue > 1e-3
+    assert stats.kstest(share, "uniform").pvalue > mc.CHANCE
     assert null.quantile([0, 0.25, 1]) == pytest.approx([-math.sqrt(3), -math.sqrt(3) / 2, math.sqrt(3)])
     assert null.above(1.5) == pytest.approx(1 - 1.5 / math.sqrt(3))
 
@@ -149,21 +151,32 @@ def test_the_null_distribution_of_two_and_two_words_is_uniform() -> None:
     ("n_x", "n_y", "denominator"), [(3, 5, "union_n_minus_1"), (8, 8, "union_n"), (1, 2, "union_n")]
 )
 def test_the_exact_null_distribution(n_x, n_y, denominator) -> None:
-    null = null_distribution(n_x, n_y, 2, denominator=denominator, draws=20_000, seed=4)
+    null = null_distribution(n_x, n_y, 2, denominator=denominator, draws=20_000, seed=shifted(4))
     assert null.largest == largest_effect_size(n_x, n_y, denominator)
     assert np.abs(null.effect_sizes).max() <= null.largest * (1 + 1e-12)
     for q in (0.025, 0.3, 0.9):
         at = float(null.quantile(q))
-        assert np.mean(null.effect_sizes <= at) == pytest.approx(q, abs=5 * math.sqrt(q * (1 - q) / 20_000))
+        assert np.mean(null.effect_sizes <= at) == pytest.approx(
+            q, abs=mc.K * math.sqrt(q * (1 - q) / 20_000)
+        )
         assert null.above(at) == pytest.approx(2 * min(q, 1 - q), abs=1e-9)
     frame = null.summary().set_index("quantity")
-    assert frame.loc["sd", "exact"] == pytest.approx(frame.loc["sd", "simulated"], rel=0.03)
-    assert (frame["simulated"] - frame["exact"]).drop("largest |d|").abs().max() < 0.04
+    mc.assert_near(mc.log_sd_of(null.effect_sizes), math.log(frame.loc["sd", "exact"]))
+    assert frame.loc["sd", "simulated"] == pytest.approx(null.effect_sizes.std(ddof=1), rel=1e-3)
+    # A quantile lies where its share of the draws does, to within the error of a share.
+    for name, row in frame.drop(["sd", "largest |d|"]).iterrows():
+        if name.startswith("quantile"):
+            p = float(name.split()[1].rstrip("%")) / 100
+            found = np.mean(null.effect_sizes <= row["exact"])
+            assert row["simulated"] == pytest.approx(np.quantile(null.effect_sizes, p), rel=1e-9)
+        else:
+            p, found = row["exact"], row["simulated"]
+        assert abs(found - p) <= mc.K * math.sqrt(p * (1 - p) / 20_000), name
 
 
 def test_null_draws_are_effect_sizes() -> None:
-    null = null_distribution(3, 4, 6, 0.2, draws=1, seed=9)
-    pairs = np.random.default_rng(9).standard_normal((7, 2, 6)) * 0.2
+    null = null_distribution(3, 4, 6, 0.2, draws=1, seed=shifted(9))
+    pairs = np.random.default_rng(shifted(9)).standard_normal((7, 2, 6)) * 0.2
     s = [float(p[0].mean() - p[1].mean()) for p in pairs]
     assert null.effect_sizes[0] == pytest.approx(effect_size(s[:3], s[3:]), rel=1e-12)
     two = null_distribution(1, 1, draws=100)
@@ -192,7 +205,7 @@ def cell(frame, n: int, attribute_sd: float, question: str, method: str):
 def test_where_attributes_do_not_vary_every_method_keeps_its_promise(grid) -> None:
     for n in (2, 4, 8, 16):
         for question, method in METHODS:
-            assert cell(grid, n, 0.0, question, method)["alarms_low"] < 0.055
+            assert cell(grid, n, 0.0, question, method)["alarms"] * 2000 <= mc.most(2000, 0.05)
     # With two words a class a one-sided p is at least 1/6, and a two-sided one at least 1/3.
     for attribute_sd in (0.0, 0.06):
         for method in ("weat", "weat_two_sided"):
@@ -202,46 +215,53 @@ def test_where_attributes_do_not_vary_every_method_keeps_its_promise(grid) -> No
 @pytest.mark.slow
 def test_where_attributes_vary_alarms_grow_with_words(grid) -> None:
     for key in [("classes", "weat"), ("classes", "pairs"), ("tables", "manzini"), ("tables", "pairs")]:
-        low, middle, high = (cell(grid, n, 0.06, *key) for n in (4, 8, 16))
-        assert 0.07 < low["alarms"] < middle["alarms_low"]
-        assert middle["alarms_high"] < high["alarms_low"]
-        assert high["alarms"] > 0.2
+        rates = [cell(grid, n, 0.06, *key)["alarms"] for n in (4, 8, 16)]
+        low, middle, high = (mc.Estimate(p, math.sqrt(p * (1 - p) / 2000)) for p in rates)
+        assert low.value * 2000 > mc.most(2000, 0.05)
+        assert (middle - low).may_reach(0)
+        assert (high - middle).may_reach(0)
+        assert not (low - high).may_reach(0)
+        assert high.may_reach(0.2)
+        assert not high.may_stay_below(0.1)
     for n in (2, 4, 8, 16):
         for question in ("classes", "tables"):
             row = cell(grid, n, 0.06, question, "attributes")
-            assert row["alarms_low"] < 0.05 < row["alarms_high"] + 0.005
+            assert mc.fewest(2000, 0.05) <= row["alarms"] * 2000 <= mc.most(2000, 0.05)
 
 
 @pytest.mark.slow
 def test_how_far_the_truth_lies_is_what_theory_says(grid) -> None:
     sigma, k = 0.1, 8
+    # Relative errors of an sd, and of a normal 97.5 % quantile, from 2,000 tables.
+    of_sd = mc.K / math.sqrt(2 * 2000)
+    of_end = mc.K * math.sqrt(0.025 * 0.975 / 2000) / (stats.norm.pdf(1.96) * 1.96)
     for n in (2, 8, 16):
         for tau in (0.0, 0.06):
             weat = cell(grid, n, tau, "classes", "weat")
-            assert weat["truth_sd"] == pytest.approx(math.sqrt(4 * (tau**2 + sigma**2 / n) / k), rel=0.06)
+            assert weat["truth_sd"] == pytest.approx(math.sqrt(4 * (tau**2 + sigma**2 / n) / k), rel=of_sd)
             # what is claimed knows of the pairs only
-            assert weat["claimed_sd"] == pytest.approx(math.sqrt(4 * sigma**2 / (n * k)), rel=0.06)
+            assert weat["claimed_sd"] == pytest.approx(math.sqrt(4 * sigma**2 / (n * k)), rel=of_sd)
             tables = cell(grid, n, tau, "tables", "attributes")
             expected = math.sqrt((tau**2 + sigma**2 / n) / (2 * k))
-            assert tables["truth_sd"] == pytest.approx(expected, rel=0.06)
-            assert tables["claimed_sd"] == pytest.approx(expected, rel=0.06)
-            assert weat["truth_high"] == pytest.approx(1.96 * weat["truth_sd"], rel=0.12)
-            assert weat["truth_low"] == pytest.approx(-1.96 * weat["truth_sd"], rel=0.12)
+            assert tables["truth_sd"] == pytest.approx(expected, rel=of_sd)
+            assert tables["claimed_sd"] == pytest.approx(expected, rel=of_sd)
+            assert weat["truth_high"] == pytest.approx(1.96 * weat["truth_sd"], rel=of_end)
+            assert weat["truth_low"] == pytest.approx(-1.96 * weat["truth_sd"], rel=of_end)
     assert (
         cell(grid, 16, 0.06, "tables", "manzini")["claimed_sd"]
         < 0.5 * cell(grid, 16, 0.06, "tables", "manzini")["truth_sd"]
     )
     null = null_distribution(8, 8, draws=1)
     row = cell(grid, 8, 0.0, "classes", "weat")
-    assert [row["effect_low"], row["effect_high"]] == pytest.approx(null.quantile([0.025, 0.975]), rel=0.08)
+    assert [row["effect_low"], row["effect_high"]] == pytest.approx(null.quantile([0.025, 0.975]), rel=of_end)
 
 
 @pytest.mark.slow
 def test_a_row_depends_on_nothing_but_its_own_settings(grid) -> None:
-    again = simulate_grid([8], [0.1], [0.06], draws=2000, seed=1)
+    again = simulate_grid([8], [0.1], [0.06], draws=2000, seed=shifted(1))
     mine = grid[(grid["n_words"] == 8) & (grid["attribute_sd"] == 0.06)].reset_index(drop=True)
     assert again.equals(mine)
-    other = simulate_grid([8], [0.1], [0.06], draws=2000, seed=2)
+    other = simulate_grid([8], [0.1], [0.06], draws=2000, seed=shifted(2))
     assert not other["truth_sd"].equals(mine["truth_sd"])
 
 
@@ -293,20 +313,23 @@ def test_drawn_partitions_agree_with_the_exact_test() -> None:
     random = np.random.default_rng(10)
     s = random.normal(size=(6, 18))
     s[:3, :9] += 0.8
-    upper, both = alarms._permutation_p(s, random)
+    upper, both = alarms._permutation_p(s, np.random.default_rng(shifted(10)))
     for i, row in enumerate(s):
         for found, sides in ((upper[i], 1), (both[i], 2)):
             exact = permutation_test(row[:9], row[9:], sides=sides).p_value
-            assert abs(found - exact) < 5 * math.sqrt(exact * (1 - exact) / 2000) + 1e-3
+            assert (
+                abs(found - exact) < mc.K * math.sqrt(exact * (1 - exact) / 2000) + 1e-3
+            )  # (1 + hits) / 2001
 
 
 def test_a_true_difference_is_found() -> None:
-    frame = simulate_grid([8], [0.1], [0.03], draws=500, difference=0.1, seed=4)
+    frame = simulate_grid([8], [0.1], [0.03], draws=500, difference=0.1, seed=shifted(4))
     for question, method in METHODS:
         row = cell(frame, 8, 0.03, question, method)
         assert row["alarms"] > 0.75
         # the truth still lies around the score
-        assert abs(row["truth_low"] + row["truth_high"]) < 0.25 * row["truth_high"]
+        error = math.sqrt(2 * 0.025 * 0.975 / 500) / (stats.norm.pdf(1.96) * 1.96)  # of two ends, relative
+        assert abs(row["truth_low"] + row["truth_high"]) < mc.K * error * row["truth_high"]
 
 
 @pytest.mark.parametrize(
@@ -393,8 +416,10 @@ def test_simulate_paper_prints_a_list(paper) -> None:
 
 
 def test_simulate_null_and_grid() -> None:
-    printed = json.loads(run("null", "--words", 4, "--attributes", 3, "--seed", 5, "--draws", 100, "--json"))
-    null = null_distribution(4, 4, 3, draws=100, seed=5)
+    printed = json.loads(
+        run("null", "--words", 4, "--attributes", 3, "--seed", shifted(5), "--draws", 100, "--json")
+    )
+    null = null_distribution(4, 4, 3, draws=100, seed=shifted(5))
     assert (printed["n_x"], printed["largest"]) == (4, null.largest)
     found = {row["quantity"]: row["simulated"] for row in printed["summary"]}
     assert found["largest |d|"] == pytest.approx(np.abs(null.effect_sizes).max())
@@ -411,8 +436,8 @@ def test_simulate_null_and_grid() -> None:
         "--attributes",
         3,
     ]
-    rows = json.loads(run(*args, "--seed", 6, "--json"))
-    expected = simulate_grid([2, 4], [0.2], [0, 0.1], n_attributes=3, draws=50, seed=6)
+    rows = json.loads(run(*args, "--seed", shifted(6), "--json"))
+    expected = simulate_grid([2, 4], [0.2], [0, 0.1], n_attributes=3, draws=50, seed=shifted(6))
     assert [row["alarms"] for row in rows] == expected["alarms"].tolist()
     assert {row["effect_low"] is None for row in rows if row["method"] == "manzini"} == {True}
     for args, said in [

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from collections import deque
 from pathlib import Path
 
@@ -17,10 +18,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from helpers.seeds import shifted
 
 import bayesbias
 from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.workers import Processes, Task, carry_out
+from bayesbias.basics.workers import Here, Processes, Task, carry_out
 from bayesbias.cli.sweeping import _middle_out, _note, _print_sweep, _short_names, sweep
 from bayesbias.inference.fitting import fit
 from bayesbias.models.loading import load_model
@@ -31,7 +33,7 @@ from bayesbias.sweeps.sweeping import run_sweep
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.reading import read_distances
 
-QUICK = {"draws": 100, "tune": 100, "chains": 2, "seed": 7}
+QUICK = {"draws": 100, "tune": 100, "chains": 2, "seed": shifted(7)}
 LISTS = {
     "pets": (
         ("cat", "kitten", "tom"),
@@ -92,10 +94,10 @@ def cell_files(out: Path) -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def done(tmp_path_factory) -> tuple[Path, Path]:
-    """Return a plan and the folder of its undisturbed sweep."""
+    """Return a plan and the folder of its undisturbed sweep, done in this process."""
     folder = tmp_path_factory.mktemp("sweep")
     plan = write_inputs(folder)
-    run_sweep(plan, folder / "out", workers=2)
+    run_sweep(plan, folder / "out", workers=1)
     return plan, folder / "out"
 
 
@@ -216,8 +218,7 @@ def test_the_results_have_no_times_and_the_times_have_all_cells(done):
     assert (timing[["load_s", "sample_s", "fit_s", "summarise_s"]] > 0).all(axis=None)
 
 
-@pytest.mark.slow
-def test_neither_workers_nor_the_rest_of_the_plan_change_a_cell(done, tmp_path):
+def test_the_rest_of_the_plan_changes_no_cell(done, tmp_path):
     _, out = done
     write_inputs(tmp_path)
     write_plan(tmp_path, embeddings=["e1.npz"], wordlists=["meals.toml"], models=["crossed", "additive"])
@@ -282,7 +283,7 @@ def test_a_model_may_give_its_results_for_something_else_than_connections(tmp_pa
 @pytest.mark.slow
 def test_what_has_to_be_known_of_a_cell_stands_beside_its_numbers(tmp_path):
     plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "controls": ["none"],
-            "settings": {"draws": 200, "tune": 200, "chains": 2, "seed": 1}}  # fmt: skip
+            "settings": {"draws": 200, "tune": 200, "chains": 2, "seed": shifted(1)}}  # fmt: skip
     result = run_sweep(plan, tmp_path / "out", workers=1)
     (row,) = result.cells.itertuples()
     table = distance_table("minilm-static", "religion", controls="none")
@@ -528,6 +529,69 @@ def test_a_task_that_kills_its_worker_is_tried_twice_and_reported(tmp_path):
     assert answers == {f"good {k}": str(k) for k in range(6)}
 
 
+def _answers(*tasks: tuple) -> list[str]:
+    """Return what each task gave, in the order in which this process came to it."""
+    said: list[str] = []
+    with Here() as pool:
+        carry_out(deque(Task(work, rest, said.append, said.append) for work, *rest in tasks), pool)
+    return said
+
+
+def _panics() -> None:
+    raise BaseException("a compiled library panicked")
+
+
+def _threads() -> int:
+    from threadpoolctl import threadpool_info
+
+    return max((pool["num_threads"] for pool in threadpool_info()), default=1)
+
+
+def _warned() -> str:
+    warnings.warn("a word to the user", UserWarning, stacklevel=1)
+    warnings.warn("a word to developers", DeprecationWarning, stacklevel=1)
+    return "lived"
+
+
+def test_without_workers_an_error_is_still_that_of_its_task_alone():
+    said = _answers((int, "x"), (_panics,), (str, 3))
+    assert said[0].startswith("ValueError: invalid literal")
+    assert said[1:] == ["BaseException: a compiled library panicked", "3"]
+    with pytest.raises(KeyboardInterrupt):  # that is for the sweep, not for one cell
+        _answers((_interrupted,), (str, 3))
+
+
+def _interrupted() -> None:
+    raise KeyboardInterrupt
+
+
+def test_without_workers_libraries_have_one_thread_and_warnings_fail_nothing():
+    import scipy.linalg  # noqa: F401 - brings its own copy of the linear algebra
+
+    before = _threads()
+    assert _answers((_threads,)) == [1]
+    assert _threads() == before
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("error")
+        assert _answers((_warned,)) == ["lived"]
+    assert [str(warning.message) for warning in shown] == ["a word to the user"]
+
+
+def test_without_workers_what_a_task_adds_comes_before_the_next_task():
+    """So that only the tables of one file at a time are held in memory."""
+    order: list[str] = []
+    tasks: deque[Task] = deque()
+
+    def then(table: str) -> None:
+        order.append(table)
+        tasks.appendleft(Task(str, (f"fit of {table}",), order.append, order.append))
+
+    tasks.extend(Task(str, (name,), then, order.append, tables=True) for name in "ab")
+    with Here() as pool:
+        carry_out(tasks, pool)
+    assert order == ["a", "fit of a", "b", "fit of b"]
+
+
 def test_workers_are_told_to_use_one_thread():
     before = dict(os.environ)
     with Processes(1) as pool:
@@ -662,11 +726,12 @@ def _alive(group: int) -> bool:
 
 
 @pytest.mark.slow
-def test_killed_ten_times_and_resumed_the_results_are_the_same(tmp_path):
-    """`kill -9` at ten random moments: workers end with the sweep, no cell is torn, none is fitted twice."""
+@pytest.mark.parametrize(("kills", "seeds"), [(2, 4), pytest.param(10, 13, marks=pytest.mark.claim)])
+def test_killed_and_resumed_the_results_are_the_same(tmp_path, kills, seeds):
+    """`kill -9` at random moments: workers end with the sweep, no cell is torn, none is fitted twice."""
     plan, out = write_inputs(tmp_path), tmp_path / "out"
-    write_plan(tmp_path, settings={"seed": list(range(13))})
-    run_sweep(plan, tmp_path / "undisturbed", workers=2)
+    write_plan(tmp_path, settings={"seed": list(range(seeds))})
+    run_sweep(plan, tmp_path / "undisturbed", workers=1)
     total = len(load_plan(plan))
     (tmp_path / "go.py").write_text(
         "import sys\nfrom bayesbias.sweep import run_sweep\n"
@@ -680,7 +745,7 @@ def test_killed_ten_times_and_resumed_the_results_are_the_same(tmp_path):
 
     random = np.random.default_rng(3)
     counts = [0]
-    for turn in range(10):
+    for turn in range(kills):
         before = finished()
         process = subprocess.Popen(
             [sys.executable, str(tmp_path / "go.py"), str(plan), str(out)], start_new_session=True
@@ -700,9 +765,9 @@ def test_killed_ten_times_and_resumed_the_results_are_the_same(tmp_path):
         assert all(now[name] == mark for name, mark in before.items()), "a finished cell was fitted again"
         assert all(json.loads((out / "cells" / name).read_text(encoding="utf-8"))["summary"] for name in now)
         counts.append(len(now))
-    assert len(set(counts)) >= 6, counts  # it got further most times
+    assert len(set(counts)) > kills // 2, counts  # it got further most times
     assert counts[-1] < total
-    assert run_sweep(plan, out, workers=2, resume=True).reused == counts[-1]
+    assert run_sweep(plan, out, workers=1, resume=True).reused == counts[-1]
     assert results(out) == results(tmp_path / "undisturbed")
     assert not list(out.glob("cells/.*"))
 
@@ -788,6 +853,7 @@ def test_a_cluster_gives_the_same_results_and_survives_a_killed_worker(done, clu
 @pytest.mark.slow
 def test_an_address_where_no_scheduler_listens_is_refused(done, tmp_path, monkeypatch):
     pytest.importorskip("distributed")
+    monkeypatch.setattr("bayesbias.basics.workers._ANSWER_S", 1)
     with pytest.raises(InputError, match="no Dask scheduler answers"):
         run_sweep(done[0], tmp_path / "out", dask="tcp://127.0.0.1:1")
     # Nothing was fitted in the folder, so that it is as good as new: another try need not say that it resumes.

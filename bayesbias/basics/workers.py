@@ -6,12 +6,14 @@ knows what a task is about.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
 import queue
+import warnings
 from collections import deque
-from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +22,7 @@ from bayesbias.basics.errors import BayesbiasError, FitError, InputError
 from bayesbias.basics.extras import needed
 
 _ATTEMPTS = 2
+_ANSWER_S = 10  # how long a scheduler may take to answer
 # A worker is one of many: libraries that would each take all cores for themselves get one.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -39,6 +42,56 @@ class Task:
     fail: Callable[[str], None]
     tables: bool = False  # it makes tables: it reads files, and other tasks wait for it
     attempts: int = 0
+
+
+class Here:
+    """The process itself: one task after another, and nothing to start. What kills a task kills all."""
+
+    def __init__(self) -> None:
+        self.holds: set[Any] = set()
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing was started, so nothing is left."""
+
+    def room(self, task: Task) -> bool:
+        """Whether a task may start now."""
+        return not self.holds  # what a task found is used up before the next one starts
+
+    def submit(self, task: Task) -> Future[Any]:
+        """Do the task at once; what it raises is in the future, as of a worker."""
+        future: Future[Any] = Future()
+        self.holds.add(future)
+        try:
+            with _as_in_a_worker():
+                future.set_result(task.work(*task.arguments))
+        except (KeyboardInterrupt, SystemExit):
+            raise  # meant for this process, not for the task
+        except BaseException as error:  # as in a worker: a panic of a compiled library is no Exception
+            future.set_exception(error)
+        return future
+
+    def lost(self, future: Any) -> bool:
+        """Whether the worker died before it answered; this process did not."""
+        self.holds.discard(future)
+        return False
+
+    def check(self) -> None:
+        """Return at once: a task is through when `submit` returns."""
+
+
+@contextlib.contextmanager
+def _as_in_a_worker() -> Iterator[None]:
+    """Keep libraries to one thread, and a caller's filters from turning a warning into a failure."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("default")
+        for quiet in (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning):
+            warnings.simplefilter("ignore", quiet)  # as an interpreter does that has just started
+        yield
 
 
 class Processes:
@@ -136,7 +189,7 @@ class Cluster:
 
     def __enter__(self) -> Cluster:
         try:
-            self.client = self.distributed.Client(self.address, timeout=10, set_as_default=False)
+            self.client = self.distributed.Client(self.address, timeout=_ANSWER_S, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise InputError(
                 f"no Dask scheduler answers ({describe_error(error)})",
@@ -196,7 +249,7 @@ class Cluster:
             )
 
 
-def carry_out(tasks: deque[Task], pool: Processes | Cluster) -> None:
+def carry_out(tasks: deque[Task], pool: Here | Processes | Cluster) -> None:
     """Work off the tasks; they may add others, which come first, so that few tables wait in memory."""
     done: queue.SimpleQueue[Any] = queue.SimpleQueue()
     held: dict[Any, Task] = {}
@@ -227,6 +280,6 @@ def carry_out(tasks: deque[Task], pool: Processes | Cluster) -> None:
             task.then(future.result())
 
 
-def _tables_wait(held: Mapping[Any, Task], pool: Processes | Cluster) -> bool:
+def _tables_wait(held: Mapping[Any, Task], pool: Here | Processes | Cluster) -> bool:
     """Whether a cluster already has a table in the making; local processes read as many at a time as there are."""
     return isinstance(pool, Cluster) and any(task.tables for task in held.values())

@@ -33,7 +33,10 @@ _NOTE = 24  # characters of a note in one line of a terminal
 @click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN.toml")
 @options.folder("Write cells and results here.", required=True)
 @click.option(
-    "--workers", type=click.IntRange(1), metavar="N", help="Local processes; by default one per core."
+    "--workers",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Local processes; by default one per core. With 1 this process does the work itself.",
 )
 @click.option(
     "--dask", metavar="ADDRESS", help="A Dask scheduler that does the fits, such as tcp://host:8786."

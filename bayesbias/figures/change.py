@@ -61,8 +61,8 @@ def plot_changes(
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> before = bb.distance_table("minilm-static", "religion", controls="2021")
-    >>> after = bb.distance_table(bb.hard_debias("minilm-static", "religion").embedding, "religion", controls="2021")
+    >>> before = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> after = bb.distance_table(bb.hard_debias("minilm-static", "religion").embedding, "religion", controls="none")
     >>> found = bb.compare(before, after, draws=200, tune=300, chains=2, seed=1)
     >>> ax = bb.figures.plot_changes(found, ax=Figure(figsize=(7, 9)).subplots())
     >>> len(ax.get_yticklabels())

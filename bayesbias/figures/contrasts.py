@@ -72,8 +72,8 @@ def plot_contrasts(
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
-    >>> result = bb.fit(table, seed=1, draws=200, pointwise=False)
+    >>> table = bb.distance_table("minilm-static", "religion")
+    >>> result = bb.fit(table, seed=1, draws=200, tune=300, chains=2, pointwise=False)
     >>> ax = bb.plot_contrasts(result, ax=Figure().subplots())
     >>> ax.get_yticklabels()[0].get_text()
     'associated − different'

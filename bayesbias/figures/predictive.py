@@ -45,8 +45,8 @@ def plot_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = Non
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
-    >>> result = bb.fit(table, seed=1, draws=200, pointwise=False)
+    >>> table = bb.distance_table("minilm-static", "religion")
+    >>> result = bb.fit(table, seed=1, draws=200, tune=300, chains=2, pointwise=False)
     >>> ax = bb.plot_predictive(result, ax=Figure().subplots(), replicates=20)
     >>> len(ax.lines)  # four observed curves, each over twenty replicated ones
     84

@@ -64,8 +64,8 @@ def plot_connections(
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
-    >>> result = bb.fit(table, seed=1, draws=200, pointwise=False)
+    >>> table = bb.distance_table("minilm-static", "religion")
+    >>> result = bb.fit(table, seed=1, draws=200, tune=300, chains=2, pointwise=False)
     >>> ax = bb.plot_connections(result, ax=Figure().subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['associated', 'different', 'human', 'neutral']
@@ -154,8 +154,8 @@ def plot_words(
     --------
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
-    >>> result = bb.fit(table, seed=1, draws=200, pointwise=False)
+    >>> table = bb.distance_table("minilm-static", "religion")
+    >>> result = bb.fit(table, seed=1, draws=200, tune=300, chains=2, pointwise=False)
     >>> ax = bb.plot_words(result, ax=Figure(figsize=(7, 9)).subplots())
     >>> sum(len(points.get_offsets()) for points in ax.collections) == len(table)
     True

@@ -52,7 +52,7 @@ def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataF
     Examples
     --------
     >>> import bayesbias as bb
-    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> table = bb.distance_table("minilm-static", "religion")
     >>> sorted(v.name for v in bb.inference.build("hierarchical", table).free_RVs)
     ['c', 'cbar', 'csd', 'sigma']
     """
@@ -120,7 +120,7 @@ def fit(
     Examples
     --------
     >>> import bayesbias as bb
-    >>> table = bb.distance_table(bb.load_embedding("minilm-static"), "religion")
+    >>> table = bb.distance_table("minilm-static", "religion")
     >>> result = bb.fit(table, "crossed", seed=1, draws=500)
     >>> list(result.summary()["connection"])
     ['associated', 'different', 'human', 'neutral']

@@ -72,7 +72,7 @@ def write_report(
     >>> import tempfile
     >>> import bayesbias as bb
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
-    >>> result = bb.fit(table, seed=1, draws=200, chains=2, pointwise=False)
+    >>> result = bb.fit(table, seed=1, draws=200, tune=300, chains=2, pointwise=False)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     text = bb.write_report(result, f"{folder}/religion.html").read_text(encoding="utf-8")
     >>> text[:15], "religion in minilm-static" in text

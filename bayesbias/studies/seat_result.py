@@ -87,8 +87,8 @@ class SeatResult(Shown):
         Examples
         --------
         >>> from bayesbias import seat
-        >>> seat("weat1,sent-weat1", seed=1, cache=False).table().iloc[:, 0].tolist()
-        ['1.26**', '1.26**']
+        >>> seat("weat7,sent-weat7", seed=1, cache=False).table().iloc[:, 0].tolist()
+        ['1.37**', '0.86**']
         """
         import pandas as pd
 

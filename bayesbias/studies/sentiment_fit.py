@@ -61,7 +61,7 @@ def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
     --------
     >>> import bayesbias as bb
     >>> analysis = bb.published_analysis(bb.shipped_predictions("m1"))
-    >>> fit = bb.fit(analysis.table, "sentiment", seed=1, draws=200, pointwise=False)
+    >>> fit = bb.fit(analysis.table, "sentiment", seed=1, draws=200, tune=300, chains=2, pointwise=False)
     >>> bb.studies.with_analysis(fit, analysis).provenance["table"]["name"]
     'occupations by m1'
     """
@@ -147,7 +147,7 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     >>> m1 = bb.shipped_predictions("m1")
     >>> other = m1.frame.assign(classifier="other", probability=m1.frame["probability"] ** 1.1)
     >>> table = bb.sentiment_table(m1, other)
-    >>> fit = bb.fit(table, "sentiment", seed=1, draws=200, pointwise=False)
+    >>> fit = bb.fit(table, "sentiment", seed=1, draws=200, tune=300, chains=2, pointwise=False)
     >>> found = classifier_contrasts(fit)
     >>> found["contrast"].unique().tolist(), bool(found["sd"].max() < fit.contrasts()["sd"].max() / 2)
     (['m1 - other'], True)

@@ -15,7 +15,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.versions import own_version
-from bayesbias.basics.workers import Cluster, Processes, Task, carry_out
+from bayesbias.basics.workers import Cluster, Here, Processes, Task, carry_out
 from bayesbias.models.spec import ModelSpec
 from bayesbias.sweeps.cells import CellGroup, PlanInputs, SweepCell, digest_of, group_cells, read_inputs
 from bayesbias.sweeps.plan import SweepPlan, load_plan
@@ -42,7 +42,8 @@ def run_sweep(
     the end, the tidy table ``results.csv`` and ``results.parquet`` and the times ``timing.csv``. The results are in
     the order of the plan and do not depend on how the work was divided, killed or resumed.
 
-    In a script of your own, call it under ``if __name__ == "__main__":``, since every worker process imports the script.
+    In a script of your own, call it under ``if __name__ == "__main__":`` unless `workers` is 1, since every worker
+    process imports the script.
 
     Parameters
     ----------
@@ -51,7 +52,9 @@ def run_sweep(
     out : path
         The folder; new or empty, unless `resume` is true.
     workers : int, optional
-        Local processes; by default one per core, and no more than there are cells to fit.
+        Local processes; by default one per core, and no more than there are cells to fit. With 1 this process does
+        the work itself, which starts sooner; a cell that takes all memory, or is killed, then ends the sweep, which
+        `resume` goes on with. From 2 on, or by default, such a cell fails alone.
     dask : str, optional
         The address of a Dask scheduler that does the fits instead (extra ``dask``), such as
         ``tcp://host:8786``. Its workers need this package, none of the files, and best one thread each.
@@ -107,7 +110,13 @@ def run_sweep(
             cell.key for group in groups for cell in group.cells if cell.key not in finished | set(failed)
         ]
         if wanted:
-            pool = Cluster(dask) if dask else Processes(min(workers or _cores(), len(wanted)))
+            pool: Cluster | Here | Processes
+            if dask:
+                pool = Cluster(dask)
+            elif workers == 1:
+                pool = Here()
+            else:
+                pool = Processes(min(workers or _cores(), len(wanted)))
             with ticking("fits", len(wanted), progress) as tick, pool:
                 tasks = _tasks(groups, set(wanted), inputs, checked, out, failed, tick)
                 carry_out(tasks, pool)

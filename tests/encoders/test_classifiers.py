@@ -1,4 +1,4 @@
-"""Classifiers that need torch or transformers: run by `make test-encoders`, in an environment with both."""
+"""Classifiers that need torch or transformers: run by `make claims`, in an environment with both."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip(
-    "torch", reason="needs torch, which `make test-encoders` installs in an environment of its own"
+    "torch", reason="needs torch, which `make claims` installs in an environment of its own"
 )
 transformers = pytest.importorskip("transformers", reason="needs the extra `encoders`")
 

