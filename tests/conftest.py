@@ -1,4 +1,4 @@
-"""Shared fixtures, the order in which workers take tests, and the line that says what was not tested."""
+"""Shared fixtures, and the line that says what was not tested."""
 
 from __future__ import annotations
 
@@ -19,31 +19,6 @@ def shared() -> Path:
     if not (path / "data").is_dir():
         pytest.skip("the folder ../shared with the published tables is not beside this checkout")
     return path
-
-
-# -- who does what -----------------------------------------------------------------------------------
-
-
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Divide the tests for ``--dist loadgroup``.
-
-    A slow test is a piece of work of its own, so that no worker is left with a long file at the end. The other tests
-    of a file, and slow ones that use what its tests share, are one piece, so that this is made once.
-    """
-    if not _stands_alone(item):  # said here: once all are collected xdist has read the groups
-        item.add_marker(pytest.mark.xdist_group(str(item.path.relative_to(ROOT))))
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put files with slow tests first, so that what is left at the end is quick."""
-    with_slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: item.path not in with_slow)  # stable: otherwise in the order of the files
-
-
-def _stands_alone(item: pytest.Item) -> bool:
-    definitions = getattr(item, "_fixtureinfo").name2fixturedefs.values()  # noqa: B009 - pytest has no public name
-    shares = any(definition.scope == "module" for found in definitions for definition in found)
-    return item.get_closest_marker("slow") is not None and not shares
 
 
 # -- what was not tested -----------------------------------------------------------------------------
