@@ -25,7 +25,7 @@ def count(value: Any, where: object, least: int = 1, most: int | None = None) ->
     >>> count(0, "draws")
     Traceback (most recent call last):
     ...
-    bayesbias.basics.errors.InputError: draws: must be a whole number of at least 1; found: 0
+    bayesbias.InputError: draws: must be a whole number of at least 1; found: 0
     """
     whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
@@ -86,7 +86,7 @@ def probability(value: Any, where: object = "prob") -> float:
     >>> probability(1, "alpha")
     Traceback (most recent call last):
     ...
-    bayesbias.basics.errors.InputError: alpha: must lie between 0 and 1; found: 1
+    bayesbias.InputError: alpha: must lie between 0 and 1; found: 1
     """
     return between(value, where, 0, 1)
 
@@ -99,7 +99,7 @@ def choice[T](value: T, valid: Iterable[Any], noun: str, where: object = None) -
     >>> choice("clas", ["word", "class"], "level")
     Traceback (most recent call last):
     ...
-    bayesbias.basics.errors.InputError: unknown level; found: 'clas'; valid: word, class; did you mean 'class'?
+    bayesbias.InputError: unknown level; found: 'clas'; valid: word, class; did you mean 'class'?
     """
     options = list(valid)
     if value not in options:
@@ -142,7 +142,7 @@ def known_keys(
     >>> known_keys({"lamda": 2}, ["lam"], "own.toml")
     Traceback (most recent call last):
     ...
-    bayesbias.basics.errors.InputError: own.toml: unknown key; found: 'lamda'; valid: lam; did you mean 'lam'?
+    bayesbias.InputError: own.toml: unknown key; found: 'lamda'; valid: lam; did you mean 'lam'?
     """
     known = list(known)
     wrong = [
@@ -207,7 +207,7 @@ def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:
     >>> several("rabbi", "word")
     Traceback (most recent call last):
     ...
-    bayesbias.basics.errors.InputError: one word was given where a list is expected; found: 'rabbi'; valid: [word, ...]
+    bayesbias.InputError: one word was given where a list is expected; found: 'rabbi'; valid: [word, ...]
     """
     if isinstance(values, str):
         raise InputError(
@@ -241,7 +241,7 @@ def distinct[T](items: Collection[T], noun: str, where: object = None) -> tuple[
     >>> distinct(["nurse", "cook", "nurse"], "a profession")
     Traceback (most recent call last):
     ...
-    bayesbias.basics.errors.InputError: a profession stands twice; found: 'nurse'; valid: each once
+    bayesbias.InputError: a profession stands twice; found: 'nurse'; valid: each once
     """
     if twice := repeated(items):
         raise InputError(f"{noun} stands twice", where=where, found=twice[0], valid="each once")

@@ -41,7 +41,7 @@ def needed(extra: str, *modules: str, purpose: str, where: object = None, instea
     >>> needed("dask", "no_such_module", purpose="a cluster")  # doctest: +NORMALIZE_WHITESPACE
     Traceback (most recent call last):
     ...
-    bayesbias.basics.errors.InputError: a cluster needs no-such-module, which is not installed;
+    bayesbias.InputError: a cluster needs no-such-module, which is not installed;
     install it with: pip install 'bayesbias[dask]'
     """
     try:
