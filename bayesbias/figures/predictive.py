@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError
+from bayesbias.basics import checks
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
 from bayesbias.figures.plates import Plate, on_axes
@@ -86,8 +86,7 @@ def draw_ridges(
 
     Returns the Axes and the number of replicated tables.
     """
-    if isinstance(replicates, bool) or not isinstance(replicates, int) or not 1 <= replicates <= 200:
-        raise InputError("`replicates` must be a whole number from 1 to 200", found=replicates)
+    checks.count(replicates, "replicates", 1, 200)
     observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
     replicated = _replicated_outcomes(fit, replicates)
     values = fit.table[column].astype(str).to_numpy()

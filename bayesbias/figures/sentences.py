@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.figures import headings, marks
 from bayesbias.figures.plates import Plate, on_axes
@@ -72,8 +73,7 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
     """
     import pandas as pd
 
-    if not 0 < alpha < 1:
-        raise InputError("must lie between 0 and 1", where="alpha", found=alpha)
+    checks.probability(alpha, "alpha")
     named = result.named()
     rows = list(dict.fromkeys(zip(named["title"], named["context"], strict=True)))
     row_of = {key: i for i, key in enumerate(rows)}
@@ -193,11 +193,12 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
     for i, title in enumerate(titles):
         if title in shares.index:
             for column, at in (("share_word", 22.0), ("share_template", 58.0)):
-                _beside(ax, i + 0.5, f"{shares.at[title, column]:.0%}", at, min(size, 7.5))
+                text = f"{shares.at[title, column]:.0%}"
+                headings.write_aside(ax, i + 0.5, text, min(size, 7.5), shift=at, ha="right")
     if len(shares):
-        _beside(ax, None, "word", 22.0, 7.5, up=3)
-        _beside(ax, None, "template", 58.0, 7.5, up=3)
-        _beside(ax, None, "share of variance", 58.0, 7.5, up=13, weight="bold")
+        headings.write_aside(ax, None, "word", 7.5, shift=22.0, up=3, ha="right")
+        headings.write_aside(ax, None, "template", 7.5, shift=58.0, up=3, ha="right")
+        headings.write_aside(ax, None, "share of variance", 7.5, shift=58.0, up=13, ha="right", weight="bold")
     name_rows(ax, [i + 0.5 for i in range(len(titles))], titles)
     ax.tick_params(axis="y", length=0, labelsize=size)
     ax.tick_params(axis="x", labelsize=8)
@@ -314,17 +315,6 @@ def _row_names(ax: Axes, rows: list[tuple[str, str]], points: float, used: float
             plain(title), (0, i + 0.5), (-5.2 * size, 0), xycoords=ax.get_yaxis_transform(),
             textcoords="offset points", ha="right", va="center", fontsize=size, annotation_clip=False,
         )  # fmt: skip
-
-
-def _beside(
-    ax: Axes, row: float | None, text: str, shift: float, size: float, up: float = 0.0, **style: Any
-) -> None:
-    """Write right of the Axes, ending `shift` points from it."""
-    ax.annotate(
-        text, (1, 1 if row is None else row), (shift, up),
-        xycoords="axes fraction" if row is None else ax.get_yaxis_transform(), textcoords="offset points",
-        ha="right", va="bottom" if row is None else "center", fontsize=size, annotation_clip=False, **style,
-    )  # fmt: skip
 
 
 def _shift(ax: Axes, right: float) -> Any:
