@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import whole_file
@@ -17,6 +20,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _FORMAT = 1
+_PLAIN = re.compile(
+    r"(?!row$|column_\d+$)[A-Za-z]\w*", re.ASCII
+)  # names of columns that netCDF takes as they are
 _ATTRIBUTES = ("model", "provenance", "pointwise")
 
 
@@ -34,16 +40,14 @@ def write_fit(
     pointwise = "log_likelihood" in tree.children
     if pointwise:
         del tree["log_likelihood"]
-    columns = {
-        str(name): (
-            "row",
-            column.astype(str).to_numpy(dtype=object)
-            if column.dtype.kind not in "fiu"
-            else column.to_numpy(),
-        )
-        for name, column in table.reset_index(drop=True).items()
-    }
-    tree["table"] = xr.DataTree(xr.Dataset(columns))
+    names = [str(name) for name in table.columns]
+    # Names of columns may be anything, and those of netCDF variables may not.
+    variables = [name if _PLAIN.fullmatch(name) else f"column_{i}" for i, name in enumerate(names)]
+    columns = (_as_stored(table[name]) for name in table.columns)
+    tree["table"] = xr.DataTree(
+        xr.Dataset({name: ("row", values) for name, values in zip(variables, columns, strict=True)})
+    )
+    tree["table"].attrs["columns"] = json.dumps(dict(zip(variables, names, strict=True)))
     tree.attrs["bayesbias_format"] = _FORMAT
     tree.attrs["bayesbias_model"] = spec.text
     tree.attrs["bayesbias_provenance"] = json.dumps(provenance)
@@ -53,6 +57,17 @@ def write_fit(
     content = bytes(tree.to_netcdf(engine="h5netcdf"))
     with whole_file(path) as temporary:
         temporary.write_bytes(content)
+
+
+def _as_stored(column: pd.Series) -> np.ndarray:
+    """Return numbers and truth values as they are, whatever else as texts; where there is none, empty or NaN."""
+    import pandas as pd
+
+    if column.dtype.kind in "fiub" and not isinstance(column.dtype, pd.api.extensions.ExtensionDtype):
+        return column.to_numpy()
+    if column.dtype.kind in "fiu":
+        return column.to_numpy(dtype=float, na_value=np.nan) if column.isna().any() else column.to_numpy()
+    return column.astype(object).where(column.notna(), "").astype(str).to_numpy(dtype=object)
 
 
 def read_fit(
@@ -104,8 +119,12 @@ def read_fit(
     except ValueError as error:
         raise InputError(f"its model or provenance is damaged ({error})", where=where, valid=valid) from None
     spec = parse_model(text, f"the model in {where}")
-    table = tree["table"].to_dataset().to_dataframe().reset_index(drop=True)
+    stored = tree["table"].to_dataset()
+    table = stored.to_dataframe().reset_index(drop=True)
     table.index.name = None
+    if "columns" in stored.attrs:  # files of earlier versions have plain names alone
+        names = json.loads(stored.attrs["columns"])
+        table = table[list(names)].rename(columns=names)
     pointwise = bool(tree.attrs["bayesbias_pointwise"])
     del tree["table"]
     for key in [key for key in tree.attrs if str(key).startswith("bayesbias_")]:

@@ -20,7 +20,7 @@ from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.spec import ModelSpec
 from bayesbias.studies.construction import EXACT
-from bayesbias.tables.change import pairs_by_level
+from bayesbias.tables.change import JOINED, pairs_by_level
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def fit_distances(
     frame: pd.DataFrame, column: str, source: PairTable, spec: ModelSpec, settings: Mapping[str, Any]
 ) -> BiasFit:
     """Fit the distances before or after debiasing alone, with the table's own coverage."""
-    table = frame[list(COLUMNS[:-1])].assign(distance=frame[column])
+    own = [name for name in frame.columns if name not in (*COLUMNS, *JOINED)]
+    table = frame[list(COLUMNS[:-1])].assign(distance=frame[column], **{name: frame[name] for name in own})
     return fit(PairTable(table, source.coverage, source.provenance), spec, **settings)
 
 

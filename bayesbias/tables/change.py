@@ -6,6 +6,7 @@ cancels.
 
 from __future__ import annotations
 
+import csv
 import itertools
 import os
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import some
+from bayesbias.tables.columns import numbers_of_texts, own_columns
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.words.pairing import CONNECTIONS
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["join_pairs"]
 
 _PAIR = ["protected_word", "attribute"]
+JOINED = ("original", "debiased", "change")
+"""The columns of joined pairs that a single table has not."""
 
 
 def join_pairs(
@@ -46,10 +50,13 @@ def join_pairs(
     -------
     frame : DataFrame
         The columns of a pair table up to ``connection``, then ``original``, ``debiased`` and
-        ``change = debiased - original``, one row per pair that is in both, in the order of the original.
+        ``change = debiased - original``, one row per pair that is in both, in the order of the original; then the
+        columns of the reader's own. Where both tables have one of a name and differ, that of the second has
+        ``_debiased`` after its name.
     account : dict
         ``pairs`` joined; ``only_in_original`` and ``only_in_debiased`` (counts of pairs);
-        ``words_only_in_original`` and ``words_only_in_debiased``; ``reordered``; ``notes`` (sentences).
+        ``words_only_in_original`` and ``words_only_in_debiased``; ``reordered``; ``columns`` (of the reader's own);
+        ``notes`` (sentences).
 
     Raises
     ------
@@ -65,6 +72,7 @@ def join_pairs(
     (162, 3, ['3 of 165 pairs of the original are not in debiased and are left out'])
     """
     first, second = (as_pair_table(x).frame.copy() for x in (original, debiased))
+    own, others = (_own_columns(frame, where) for frame, where in ((first, "original"), (second, name)))
     for frame in (first, second):
         # A repeated row that was kept meets the repeat of the same number.
         frame["repeat"] = frame.groupby(_PAIR, observed=True).cumcount()
@@ -113,6 +121,12 @@ def join_pairs(
             f"{int(renamed.sum()):,} pairs have another attribute class in {name}, with the same connection; the "
             "original's is kept"
         )
+    both, own, differing = _with_own_columns(both, second, key, own, others)
+    if differing:
+        notes.append(
+            f"{some(differing)} differ{'s' if len(differing) == 1 else ''} in {name}; what that says stands beside it, "
+            f"in {some(f'{column}_debiased' for column in differing)}"
+        )
     row_of = {pair: i for i, pair in enumerate(second[key].itertuples(index=False, name=None))}
     positions = [row_of[pair] for pair in both[key].itertuples(index=False, name=None)]
     both = both.rename(columns={"distance": "original", "distance_2": "debiased"})
@@ -125,15 +139,52 @@ def join_pairs(
         "words_only_in_original": [str(w) for w in words[0]],
         "words_only_in_debiased": [str(w) for w in words[1]],
         "reordered": any(b < a for a, b in itertools.pairwise(positions)),
+        "columns": own,
         "notes": notes,
     }
-    return both[[*COLUMNS[:-1], "original", "debiased", "change"]], account
+    return both[[*COLUMNS[:-1], *JOINED, *own]], account
+
+
+def _own_columns(frame: pd.DataFrame, where: str) -> list[str]:
+    return own_columns(list(frame.columns), COLUMNS, (*JOINED, "repeat"), where)
+
+
+def _with_own_columns(
+    both: pd.DataFrame, second: pd.DataFrame, key: list[str], own: list[str], others: list[str]
+) -> tuple[pd.DataFrame, list[str], list[str]]:
+    """Return the joined rows with the columns of one's own of the second table, all of their names, and what differs.
+
+    Those of the original are there already. A column that both have and that says the same stands once.
+    """
+    theirs = both[key].merge(second[[*key, *others]], on=key, how="left")
+    names, differing = list(own), []
+    for column in others:
+        as_named = column
+        if column in own:
+            mine, other = both[column], theirs[column]
+            if bool(((mine == other) | (mine.isna() & other.isna())).all()):
+                continue
+            differing.append(column)
+            as_named = f"{column}_debiased"
+            if as_named in (*own, *others):
+                raise InputError(
+                    f"the tables differ in the column {column!r}, and {as_named!r} is taken",
+                    hint="rename one",
+                )
+        both = both.assign(**{as_named: theirs[column].to_numpy()})
+        names.append(as_named)
+    return both, names, differing
 
 
 def read_joined_pairs(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    frame = pd.read_csv(path, dtype={c: str for c in COLUMNS[:-1]}, keep_default_na=False)
+    with open(path, encoding="utf-8", newline="") as file:
+        header = next(csv.reader(file))
+    texts = [column for column in header if column not in JOINED]
+    frame = pd.read_csv(path, dtype=dict.fromkeys(texts, str), keep_default_na=False)
+    own = [column for column in texts if column not in COLUMNS]
+    frame = frame.assign(**{column: numbers_of_texts(frame[column]) for column in own})
     present = [c for c in CONNECTIONS if (frame["connection"] == c).any()]
     frame["connection"] = pd.Categorical(frame["connection"], categories=present)
     return frame

@@ -38,6 +38,8 @@ class Coverage(Shown):
         Rows of a published table that repeat another row and were counted once.
     notes : tuple of str
         Sentences on anything else a reader should know.
+    columns : tuple of str
+        Columns of the reader's own, which the rows keep; a note names them.
     """
 
     protected: Mapping[str, Mapping[str, Any]]
@@ -45,6 +47,7 @@ class Coverage(Shown):
     matched: Mapping[str, str] = field(default_factory=dict)
     repeats: int = 0
     notes: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         return content_hash(self)
@@ -64,7 +67,8 @@ class Coverage(Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dictionaries and lists, for JSON."""
-        return {**asdict(self), "notes": list(self.notes), "missing": list(self.missing)}
+        lists = {"notes": self.notes, "columns": self.columns, "missing": self.missing}
+        return {**asdict(self), **{name: list(values) for name, values in lists.items()}}
 
     def frame(self) -> pd.DataFrame:
         """One row per class: ``side, class, listed, found, missing, matched`` (words joined by ", ").

@@ -6,7 +6,7 @@ Distances are float64 and lie in [0, 2].
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,7 +43,7 @@ class PairTable(Shown):
     ----------
     frame : pandas.DataFrame
         ``protected_word, protected_class, attribute, attribute_class, attribute_kind, connection``
-        (categorical) and ``distance`` (float64), one row per pair.
+        (categorical) and ``distance`` (float64), one row per pair; then columns of the reader's own, as they were read.
     coverage : Coverage
     provenance : Mapping
         Names and hashes of the word list and the vectors, or of the imported file.
@@ -78,10 +78,10 @@ class PairTable(Shown):
                 self.frame.to_parquet(temporary, index=False)
 
 
-def as_pair_columns(frame: pd.DataFrame) -> pd.DataFrame:
+def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFrame:
     import pandas as pd
 
-    frame = frame[list(COLUMNS)].copy()
+    frame = frame[[*COLUMNS, *own]].copy()
     present = [c for c in CONNECTIONS if (frame["connection"] == c).any()]
     frame["connection"] = pd.Categorical(frame["connection"], categories=present)
     frame["distance"] = frame["distance"].astype(float)

@@ -17,6 +17,8 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import sha256_file
+from bayesbias.basics.wording import some
+from bayesbias.tables.columns import kept_as_read, numbers_of_texts, own_columns
 from bayesbias.tables.coverage import Coverage, found_by_class, refuse_empty_classes, thin_classes
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.words.pairing import CONNECTIONS
@@ -44,6 +46,10 @@ def read_distances(
     the name ``neutral``, and a value below -1 marks a word the vectors lacked. Such words go to the
     coverage and never become a distance. The protected class of a word is the attribute class it is
     associated with, and every stated connection is checked against the derived one.
+
+    Other columns are kept with the rows, after our own: numbers as numbers, texts as texts. Unnamed columns that
+    stand first hold the numbers of the rows, and are left out. Where repeated rows differ in such a column, what the
+    first of them says is kept, and a note says so.
 
     Parameters
     ----------
@@ -78,9 +84,13 @@ def read_distances(
                 valid=_LAYOUTS,
                 hint=nearest(column, [str(c) for c in raw.columns]),
             )
-    checks.distinct([str(column) for column in raw.columns], "a column", where)
+    ours = (*_PUBLISHED, "cosine_similarity") if published else COLUMNS
+    own = own_columns(list(raw.columns), ours, COLUMNS, where)
     if raw.empty:
         raise InputError("the table has no rows, only a header", where=where, valid=_LAYOUTS)
+    raw = raw.assign(**{column: kept_as_read(raw[column]) for column in own})
+    if sha and Path(where).suffix != ".parquet":
+        raw = raw.assign(**{column: numbers_of_texts(raw[column]) for column in own})
     frame = _from_published(raw, where) if published else raw.copy()
     stated = () if published else ("protected_class",)
     for column in ("protected_word", *stated, "attribute", "attribute_class", "connection"):
@@ -117,19 +127,25 @@ def read_distances(
     if count and repeats == "keep":
         notes.append(f"{count} repeated rows are kept, as asked: the same observation counts more than once")
     elif count:
+        notes += _differing_repeats(frame, own)
         words = ", ".join(dict.fromkeys(frame.loc[repeated, "protected_word"].astype(str)))
         notes.append(
             f"a repeated row is the same observation, not a new one; repeated were the pairs of {words}"
         )
         frame = frame[~repeated]
-    coverage = Coverage(groups[0], groups[1], {}, count if repeats == "once" else 0, tuple(notes))
+    if own:
+        notes.append(
+            f"{'a column' if len(own) == 1 else 'columns'} of your own, kept with the rows: {some(own)}"
+        )
+    counted_once = count if repeats == "once" else 0
+    coverage = Coverage(groups[0], groups[1], {}, counted_once, tuple(notes), tuple(own))
     provenance = {
         "name": name or (Path(where).stem if sha else where),
         "source": Path(where).name,
         "sha256": sha,
         "repeats": repeats,
     }
-    return PairTable(as_pair_columns(frame), coverage, provenance)
+    return PairTable(as_pair_columns(frame, own), coverage, provenance)
 
 
 def _read_file(path: Path) -> pd.DataFrame:
@@ -145,7 +161,13 @@ def _read_file(path: Path) -> pd.DataFrame:
         if path.suffix == ".parquet":
             return pd.read_parquet(path)
         # Words such as "nan", "null" or "NA" are words.
-        return pd.read_csv(path, dtype=str, keep_default_na=False, encoding="utf-8")
+        as_text: Any = {"dtype": str, "keep_default_na": False, "encoding": "utf-8"}
+        frame = pd.read_csv(path, **as_text)
+        # Names that stand twice are told apart by pandas, and those left out get one.
+        header = pd.read_csv(path, header=None, nrows=1, **as_text).iloc[0].tolist()
+        if len(header) == frame.shape[1]:
+            frame.columns = pd.Index(header)
+        return frame
     except UnicodeDecodeError:
         lines = path.read_bytes().splitlines()
         line = next(i for i, text in enumerate(lines, 1) if not _is_utf8(text))  # pandas counts in cells
@@ -381,6 +403,13 @@ def _repeated(frame: pd.DataFrame, where: str) -> pd.Series:
             found=(float(first[other].iloc[0]), float(row["distance"])),
         )
     return repeated
+
+
+def _differing_repeats(frame: pd.DataFrame, own: Sequence[str]) -> list[str]:
+    """Say in which columns of one's own repeated rows differ; a repeat is counted once, as its first row has it."""
+    groups = frame.groupby(["protected_word", "attribute"], sort=False, observed=True)
+    differ = [c for c in own if (groups[c].nunique(dropna=False) > 1).any()]
+    return [f"repeated rows differ in {some(differ)}; what the first of them says is kept"] if differ else []
 
 
 def as_pair_table(x: Any) -> PairTable:
