@@ -53,7 +53,7 @@ from .studies.sentiment_tests import paired_test as paired_test
 from .simulation.calibration import calibrate as calibrate
 from .simulation.planning import plan_words as plan_words
 from .sweeps.sweeping import run_sweep as run_sweep
-from .findings.words import finding as finding
+from .findings.of_result import finding as finding, findings_of as findings_of
 from .figures.words import plot_connections as plot_connections, plot_words as plot_words
 from .figures.contrasts import plot_contrasts as plot_contrasts
 from .figures.predictive import plot_predictive as plot_predictive

@@ -22,6 +22,8 @@ from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
 from bayesbias.figures.change import plot_changes, plot_ranking, plot_raw_pairs
 from bayesbias.figures.saving import save_figures
+from bayesbias.findings.change import construction_sentences
+from bayesbias.findings.of_result import findings_of
 from bayesbias.inference.verdicts import change_verdict, gap_verdict
 from bayesbias.studies.change import compare
 from bayesbias.studies.comparison import Comparison, load_comparison
@@ -317,7 +319,7 @@ def test_a_comparison_is_saved_and_read_back(found, tmp_path):
     again = load_comparison(tmp_path / "run")
     pd.testing.assert_frame_equal(again.contrasts(), found.contrasts())
     pd.testing.assert_frame_equal(again.ranking(), found.ranking())
-    assert again.sentences() == found.sentences()
+    assert findings_of(again) == findings_of(found)
     with pytest.raises(InputError, match="cannot be read"):
         load_comparison(tmp_path)
     (tmp_path / "comparison.json").write_text('{"bayesbias_comparison": 9}')
@@ -329,7 +331,7 @@ def test_nothing_is_concluded_from_a_fit_that_has_not_converged():
     before = table()
     short = compare(before, changed(before, NONE, 1), seed=shifted(1), draws=20, tune=20, chains=2)
     assert not short.diagnostics()["ok"]
-    said = " ".join(short.sentences())
+    said = " ".join(findings_of(short).lines())
     assert "no conclusion, since the sampler cannot be believed yet" in said
     assert "it is now" not in said
     assert "on average" not in said
@@ -339,7 +341,7 @@ def test_repr_and_sentences_say_what_a_reader_wants_first(found):
     text = repr(found)
     assert len(text.splitlines()) <= 8
     assert "strong: associated - different changed by +0." in text
-    assert any("single pairs by" in s and s.startswith("strong: neutral") for s in found.sentences())
+    assert any("single pairs by" in s and s.startswith("strong: neutral") for s in findings_of(found).lines())
     with pytest.raises(InputError, match="did you mean 'weak'"):
         found.changes(method="wek")
     with pytest.raises(InputError, match="unknown estimand"):
@@ -389,7 +391,7 @@ def test_control_drift_of_the_published_gender_tables(shared):
     worst = got.controls.loc[got.controls["max_change"].abs().idxmax()]
     assert (worst["protected_word"], worst["attribute"]) == ("hers", "the")
     assert worst["max_change"] == pytest.approx(0.7001, abs=1e-3)
-    assert any("differ by up to 1.10 (before 0.42)" in s for s in got.sentences())
+    assert any("differ by up to 1.10 (before 0.42)" in s for s in construction_sentences(got))
 
 
 def test_unrelated_vectors_show_no_construction(shared):
@@ -399,7 +401,7 @@ def test_unrelated_vectors_show_no_construction(shared):
             base / f"google_2021/{group}Google.csv", base / f"reddit_pairs_2021/{group}Reddit.csv"
         )
         got = find_construction(frame)
-        assert (got.flags, len(got.sets), got.found, got.sentences()) == ((), 0, False, [])
+        assert (got.flags, len(got.sets), got.found, construction_sentences(got)) == ((), 0, False, [])
 
 
 def test_construction_is_seen_through_single_precision_and_not_in_soft_debiasing(tmp_path):
@@ -461,7 +463,7 @@ def test_the_published_religion_tables_whole(shared):
     apart = mc.mean_of_row(row) - (raw["associated"] - raw["different"])
     assert abs(apart.value) < 0.5 * row["sd"] + mc.K * apart.error
     assert row["by_construction"]
-    assert found.sentences()[0].startswith("BY CONSTRUCTION")
+    assert findings_of(found).lines()[0].startswith("BY CONSTRUCTION")
     # Christianity's words moved away from its stereotypes, Islam's hardly: section 5 of the paper.
     these = found.changes(estimand="these_words").set_index(["level", "name", "connection"])["mean"]
     assert these["class", "christian", "associated"] > 0.2 > 0.1 > these["class", "muslim", "associated"]

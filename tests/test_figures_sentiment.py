@@ -21,7 +21,8 @@ from test_htmlreport import Page, check_structure
 import bayesbias as bb
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.figures import sentiment
-from bayesbias.findings.sentiment import between_classifiers, sentiment_finding, verdict
+from bayesbias.findings.of_result import findings_of
+from bayesbias.inference.verdicts import sentiment_verdict
 
 QUICK = {"seed": shifted(1), "draws": 1000, "tune": 500, "chains": 2, "pointwise": False}
 EVIL = "<script>alert(1)</script> $x_1$"
@@ -115,7 +116,7 @@ def test_the_fewest_noun_pairs_that_carry_the_mean(analysis):
 
 
 def test_sentences_say_the_numbers(analysis, fit):
-    said = " ".join(bb.findings.sentiment_in_words(analysis, fit, classifier="m1"))
+    said = " ".join(findings_of(fit).parts[0].lines())
     assert "t(399) = -5.91 (male - female), p = 7.5e-09 (2.2e-08 after Bonferroni for 3 tests)" in said
     assert "Over the means of the noun pairs: t(19) = -1.36, p = 0.19" in said
     assert "4 of 20 noun pairs carry the difference: without The male candidate" in said
@@ -130,13 +131,13 @@ def test_sentences_say_the_numbers(analysis, fit):
     assert share["source"] == "noun_pair"
     assert f"{share['mean']:.0%} lies between noun pairs" in said
     contrast = bb.studies.classifier_contrasts(fit).iloc[0]
-    assert f"differ by {contrast['mean']:+.3f}" in between_classifiers(fit)[0]
+    assert f"differ by {contrast['mean']:+.3f}" in findings_of(fit).sentences[0]
 
 
 def test_a_fit_of_log_odds_says_the_tests_of_log_odds(m1):
     analysis = bb.published_analysis(m1)
     result = bb.fit(analysis.table, "sentiment_logit", **QUICK | {"draws": 1000, "tune": 500})
-    said = " ".join(bb.findings.sentiment_in_words(analysis, result))
+    said = " ".join(findings_of(bb.studies.with_analysis(result, analysis)).lines())
     means = analysis.table.groupby("noun_pair")["logit_difference"].mean()
     test = stats.ttest_1samp(means, 0)
     assert f"over 20 noun pairs t(19) = {-test.statistic:.2f}, p = {test.pvalue:.2g}" in said
@@ -147,10 +148,11 @@ def test_nothing_is_concluded_from_a_fit_that_has_not_converged(analysis, tmp_pa
     without_pictures(monkeypatch)
     result = bb.fit(analysis.table, "sentiment", **QUICK | {"draws": 10, "tune": 10})
     assert not result.diagnostics()["ok"]
-    said = bb.findings.sentiment_in_words(analysis, result)
+    result = bb.studies.with_analysis(result, analysis)
+    said = findings_of(result).lines()
     assert sum("No conclusion from the model" in text for text in said) == 2
     assert not any("HPDI" in text or "variance" in text for text in said)
-    assert between_classifiers(result) == []
+    assert findings_of(result).sentences == ()
     text = Page(bb.write_report(result, tmp_path / "x.html").read_text(encoding="utf-8")).all_text()
     top = text[text.index("The answer") : text.index("Data and coverage")]
     assert top.index("Not to be trusted yet") < top.index("No conclusion")
@@ -160,12 +162,19 @@ def test_nothing_is_concluded_from_a_fit_that_has_not_converged(analysis, tmp_pa
 def test_heavy_tails_are_said(m1):
     analysis = bb.published_analysis(m1)
     # Four of twenty noun pairs are unknown to M.1.
-    (zeros,) = bb.findings.sentiment_doubts(bb.fit(analysis.table, "sentiment", **QUICK))
-    assert zeros.startswith("m1: 20% of the differences are exactly zero")
+    (zeros,) = findings_of(bb.fit(analysis.table, "sentiment", **QUICK)).doubts
+    assert (zeros.kind, zeros.effect, zeros.group, zeros.model) == ("exact_zeros", None, "m1", None)
+    assert zeros.text.startswith("m1: 20% of the differences are exactly zero")
     table = analysis.table.copy()
     table.loc[[5, 133, 287], "difference"] = [0.9, -0.9, 0.95]
-    (_, said) = bb.findings.sentiment_doubts(bb.fit(table, "sentiment", **QUICK))
-    assert said.startswith("m1: most sentence pairs differ by little and a few by much")
+    (_, tails) = findings_of(bb.fit(table, "sentiment", **QUICK)).doubts
+    assert (tails.kind, tails.effect, tails.group, tails.model) == (
+        "heavy_tails",
+        None,
+        "m1",
+        "sentiment_logit",
+    )
+    assert tails.text.startswith("m1: most sentence pairs differ by little and a few by much")
 
 
 def test_classifiers_are_compared_sentence_pair_by_sentence_pair(m1):
@@ -187,7 +196,7 @@ def test_classifiers_are_compared_sentence_pair_by_sentence_pair(m1):
     assert (found.loc["m1 - same", "sd"] == 0).all()
     apart = result.contrasts(level="overall", estimand="population").set_index("contrast")
     assert row["sd"] < apart.loc["m1 - close", "sd"] / 20
-    said = between_classifiers(result)
+    said = findings_of(result).sentences
     assert any(
         "m1 - same: the differences female - male of the two are the same in every sentence pair." in s
         for s in said
@@ -233,7 +242,7 @@ def test_what_is_not_sentiment_is_refused():
 
 def test_verdicts():
     ends = ((-0.2, -0.1), (0.1, 0.2), (-0.1, 0.2))
-    assert [verdict(*e) for e in ends] == ["female lower", "female higher", "the sign is open"]
+    assert [sentiment_verdict(*e) for e in ends] == ["female lower", "female higher", "the sign is open"]
 
 
 # -- figures -------------------------------------------------------------------------------------------
@@ -395,8 +404,9 @@ def test_the_report_says_what_the_draws_say(fit, analysis, tmp_path):
         "answer", "data", "details", "model", "trust", "again", "reading",
     ]  # fmt: skip
     assert "occupations by m1 and second" in text
+    headlines = {part.subject: part.headline for part in findings_of(fit).parts}
     for name in analysis.classifiers:
-        assert f"{name}. {sentiment_finding(fit, name)}" in text
+        assert f"{name}. {headlines[name]}" in text
     for estimand in ("population", "new_nouns", "new_professions", "these_words"):
         for r in fit.summary(estimand=estimand).itertuples():
             assert f"{r.hpdi_low:+.3f} to {r.hpdi_high:+.3f}".replace("-", "−") in text

@@ -27,7 +27,8 @@ import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.words import plates, plot_connections
-from bayesbias.findings.words import convergence, finding
+from bayesbias.findings.of_result import finding
+from bayesbias.findings.trust import convergence
 from bayesbias.report import columns as columns_room, parts, words as words_page
 
 PHRASE = ("a phrase of two hundred characters that somebody pasted into the list " * 3)[:199] + "."

@@ -100,7 +100,8 @@ def test_every_line_runs(tmp_path, monkeypatch, as_printed):
             said = stdout.rstrip().splitlines()
             assert "4,830 pairs of 15 protected words" in said[0]
             assert any("converged" in line for line in said)
-            assert said[-1].startswith("religion in minilm-static: for new words like these")
+            answer = "religion in minilm-static: for new words like these"
+            assert any(line.startswith(answer) for line in said)
             assert len(list(tmp_path.glob("*demo*/**/*.png"))) == 7
     assert (tmp_path / "religion-run/fit.nc").is_file()
     assert (tmp_path / "gender-debiased.txt").is_file()

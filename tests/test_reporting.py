@@ -7,7 +7,8 @@ import pytest
 from helpers.seeds import shifted
 
 from bayesbias import fit
-from bayesbias.findings.words import finding, in_words, shortcomings
+from bayesbias.findings.of_result import finding, findings_of
+from bayesbias.findings.words import word_doubts
 from bayesbias.simulation.scenario import Scenario, simulate_table
 
 QUICK = {"draws": 200, "tune": 300, "chains": 2, "pointwise": False}
@@ -17,7 +18,7 @@ SMALL = Scenario(words=(6, 6), attributes=(6, 6), human=30, neutral=30)
 def test_nothing_is_found_where_the_model_holds():
     """Each check has a level of 1 % or less; more than one call in eight tables would be another level."""
     found = [
-        shortcomings(fit(simulate_table(SMALL, seed), "crossed", seed=shifted(1), **QUICK))
+        word_doubts(fit(simulate_table(SMALL, seed), "crossed", seed=shifted(1), **QUICK))
         for seed in range(8)
     ]
     assert sum(map(bool, found)) <= 1
@@ -27,20 +28,20 @@ def test_effects_of_class_and_attribute_are_found():
     table = simulate_table(SMALL, 1)
     groups = table.groupby(["protected_class", "attribute"], sort=False).ngroup()
     table["distance"] += np.random.default_rng(0).normal(0, 0.1, groups.max() + 1)[groups]
-    found = shortcomings(fit(table, "crossed", seed=shifted(1), **QUICK))
+    found = word_doubts(fit(table, "crossed", seed=shifted(1), **QUICK))
     assert len(found) == 1
-    assert "too narrow" in found[0]
-    assert shortcomings(fit(table, "shared", seed=shifted(1), **QUICK)) == []
+    assert (found[0].kind, found[0].effect, found[0].model) == ("class_and_attribute", "too narrow", "shared")
+    assert word_doubts(fit(table, "shared", seed=shifted(1), **QUICK)) == []
 
 
 def test_effects_of_the_word_as_a_whole_are_found():
     table = simulate_table(SMALL, 1)
     words = table.groupby("protected_word", sort=False).ngroup()
     table["distance"] += np.random.default_rng(0).normal(0, 0.4, words.max() + 1)[words]
-    found = shortcomings(fit(table, "crossed", seed=shifted(1), **QUICK))
+    found = word_doubts(fit(table, "crossed", seed=shifted(1), **QUICK))
     assert len(found) == 1
-    assert "wider than they need be" in found[0]
-    assert shortcomings(fit(table, "shared", seed=shifted(1), **QUICK)) == []
+    assert (found[0].kind, found[0].effect, found[0].model) == ("word", "too wide", "shared")
+    assert word_doubts(fit(table, "shared", seed=shifted(1), **QUICK)) == []
 
 
 @pytest.mark.parametrize(
@@ -63,15 +64,15 @@ def test_the_finding_says_what_the_interval_says(means, says):
     assert says in text
     assert f"{row['mean']:+.3f}" in text
     assert f"{row['hpdi_low']:+.3f} to {row['hpdi_high']:+.3f}" in text
-    assert in_words(result)[0] == text
+    assert findings_of(result).lines()[0] == text
 
 
 def test_words_with_clear_intervals_are_named():
     table = simulate_table(SMALL, 5)
     near = (table["protected_word"] == "w0.2") & (table["connection"] == "associated")
     table.loc[near, "distance"] -= 0.6
-    result = fit(table, "crossed", seed=shifted(1), **QUICK)
-    named = next(sentence for sentence in in_words(result) if "below zero" in sentence)
+    result = fit(table, "crossed", seed=shifted(1), pointwise=False)
+    named = next(sentence for sentence in findings_of(result).sentences if "below zero" in sentence)
     assert "w0.2" in named.split("above")[0]
 
 

@@ -19,7 +19,7 @@ from bayesbias.encoders.averages import cbow_encoder
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.figures.saving import save_figures
 from bayesbias.figures.sentences import plot_seat, plot_seat_contrasts
-from bayesbias.findings.sentences import seat_sentences
+from bayesbias.findings.sentences import findings_of_sentences
 from bayesbias.inference.fitting import build, fit
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.trimming import trimmed
@@ -249,7 +249,7 @@ def test_consistency_of_related_tests(result):
 
 @pytest.mark.slow
 def test_sentences_say_where_words_and_sentences_disagree(result):
-    said = seat_sentences(result)
+    said = findings_of_sentences(result).lines()
     row = result.frame.set_index("test").loc["sent-weat7"]
     assert row["p_upper"] < 1e-7
     assert row["p_words"] > 0.01
@@ -284,7 +284,8 @@ def test_words_that_the_encoder_lacks_are_left_out_and_named():
     assert len(table) == 5 * 5
     lost = dropped["word"].nunique(), len(dropped)
     assert any(
-        f"own lacks forms of {lost[0]} words; {lost[1]} examples" in text for text in seat_sentences(result)
+        f"own lacks forms of {lost[0]} words; {lost[1]} examples" in text
+        for text in findings_of_sentences(result).lines()
     )
 
 
@@ -746,7 +747,7 @@ def test_a_test_without_words_has_no_p_over_words(tmp_path):
     assert result.table().loc[("bare", "text")].item().endswith("†")
     assert not result.table().loc[("whole", "sent")].item().endswith("†")
     assert "bare: its words and templates" in repr(result)
-    assert any(text.startswith("† bare: its words") for text in seat_sentences(result))
+    assert any(text.startswith("† bare: its words") for text in findings_of_sentences(result).lines())
 
 
 def test_vectors_that_do_not_see_templates_are_told():

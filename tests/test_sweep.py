@@ -288,7 +288,7 @@ def test_what_has_to_be_known_of_a_cell_stands_beside_its_numbers(tmp_path):
     (row,) = result.cells.itertuples()
     table = distance_table("minilm-static", "religion", controls="none")
     alone = fit(table, "crossed", draws=200, tune=200, chains=2, seed=int(row.fit_seed), pointwise=False)
-    assert row.look_again == "; ".join(bayesbias.findings.shortcomings(alone)) != ""
+    assert row.look_again == "; ".join(doubt.text for doubt in bayesbias.findings_of(alone).doubts) != ""
     assert (None if pd.isna(row.problems) else row.problems) == (
         "; ".join(alone.diagnostics()["problems"]) or None
     )

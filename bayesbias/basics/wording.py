@@ -9,6 +9,7 @@ __all__ = [
     "Shortened",
     "closest",
     "conjoined",
+    "ended",
     "interval_text",
     "number_of",
     "number_text",
@@ -52,6 +53,17 @@ def conjoined(items: Iterable[str]) -> str:
     """
     *first, last = items
     return f"{', '.join(first)} and {last}" if first else last
+
+
+def ended(text: str) -> str:
+    """End a text as a sentence ends.
+
+    Examples
+    --------
+    >>> ended("no word is missing"), ended("missing: a, b ...")
+    ('no word is missing.', 'missing: a, b ...')
+    """
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 class Shortened:

@@ -132,17 +132,27 @@ def _names(paths: tuple[str, ...]) -> list[str]:
 def comparison_json(found: Comparison, prob: float, rope: float) -> dict[str, Any]:
     """Return what ``bayesbias compare --json`` prints, but for the timing."""
     from bayesbias.basics.files import records
+    from bayesbias.findings.change import construction_account, findings_of_change
 
+    said = findings_of_change(found, prob, rope)
+    sentences = [
+        text
+        for part in said.parts
+        for text in (*(f"{part.lead}{note}." for note in part.notes), *part.statements())
+    ]
     ranked = {"associated", "different"} <= set(found.original.table["connection"])
     return {
         "model": found.provenance["model"]["name"],
         "changes": records(found.changes(prob, rope)),
         "contrasts": records(found.contrasts(prob, rope)),
-        "construction": {name: item.construction.as_dict() for name, item in found.methods.items()},
+        "construction": {
+            name: construction_account(item.construction) for name, item in found.methods.items()
+        },
         "ranking": records(found.ranking(prob, rope)) if ranked else [],
         "joined": {name: dict(item.account) for name, item in found.methods.items()},
         "diagnostics": found.diagnostics(),
-        "sentences": found.sentences(prob, rope),
+        "sentences": sentences,
+        "findings": said.as_dict(),
         "provenance": dict(found.provenance),
     }
 
@@ -155,9 +165,11 @@ def _print_comparison(found: Comparison, prob: float, rope: float, files: list[P
     from rich.markup import escape
     from rich.table import Table
 
+    from bayesbias.findings.change import findings_of_change
+
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
-    for sentence in found.sentences(prob, rope):
-        console.print(escape(sentence))
+    for line in findings_of_change(found, prob, rope).lines():
+        console.print(escape(line))
     interval = f"{prob:.0%} HPDI"
 
     def show(title: str, head: list[str], rows: list[list[str]]) -> None:
@@ -204,7 +216,5 @@ def _print_comparison(found: Comparison, prob: float, rope: float, files: list[P
                 for r in found.ranking(prob, rope).itertuples()
             ],
         )
-    for problem in found.diagnostics()["problems"]:
-        console.print(escape(f"NOT TO BE TRUSTED YET: {problem}"))
     if files:
         console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))

@@ -113,7 +113,6 @@ def fit(
 @click.option("--seed", type=options.SEED, default=1, show_default=True)
 def demo(out: Path, seed: int) -> None:
     """Run the main job on the embedded vectors and the religion list; needs no network."""
-    from bayesbias.findings.words import finding
     from bayesbias.inference.estimands import PROB, ROPE
     from bayesbias.runs.kinds import check_run_folder
 
@@ -122,8 +121,7 @@ def demo(out: Path, seed: int) -> None:
     click.echo(repr(table))
     result = bayesbias.fit(table, "crossed", seed=seed, pointwise=False)
     files = bayesbias.save_run(result, out, command=options.given())
-    _print_fit(result, files, PROB, ROPE, with_finding=False)
-    click.echo(finding(result))
+    _print_fit(result, files, PROB, ROPE, answer_last=True)
 
 
 def _table_asked_for(
@@ -153,8 +151,9 @@ def _table_asked_for(
 
 def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
     """Return what ``bayesbias fit --json`` prints."""
-    from bayesbias.findings.words import finding, shortcomings
+    from bayesbias.findings.words import findings_of_words
 
+    found = findings_of_words(result, prob, rope)
     columns = ["mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat"]
     provenance = dict(result.provenance)
     coverage, timing = provenance.pop("coverage"), provenance.pop("timing")
@@ -170,26 +169,23 @@ def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
         "coverage": coverage,
         "provenance": provenance,
         "timing": dict(timing),
-        "shortcomings": shortcomings(result),
-        "finding": finding(result, prob, rope),
+        "shortcomings": [doubt.text for doubt in found.doubts],
+        "finding": found.headline,
+        "findings": found.as_dict(),
     }
 
 
 def _print_fit(
-    result: BiasFit, files: list[Path], prob: float, rope: float, with_finding: bool = True
+    result: BiasFit, files: list[Path], prob: float, rope: float, answer_last: bool = False
 ) -> None:
     from rich import box
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    from bayesbias.findings.words import coverage_sentences, finding, shortcomings
+    from bayesbias.findings.words import findings_of_words
 
     console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
-    for sentence in result.provenance["coverage"].get("notes", []):
-        console.print(escape(f"note: {sentence}"))
-    for sentence in coverage_sentences(result.provenance["coverage"]):
-        console.print(escape(sentence))
     interval = f"{prob:.0%} HPDI"
 
     def show(title: str, head: list[str], rows: list[list[str]]) -> None:
@@ -241,8 +237,6 @@ def _print_fit(
     if len(chosen) > 1:
         show_contrasts(f"{lead} in each class, for new words like these", "name", chosen)
     diagnostics = result.diagnostics()
-    for problem in diagnostics["problems"]:
-        console.print(escape(f"NOT TO BE TRUSTED YET: {problem}"))
     if diagnostics["ok"]:
         console.print(
             f"converged: R-hat at most {diagnostics['max_r_hat']:.3f}, at least {diagnostics['min_ess_bulk']:.0f} effective draws"
@@ -250,9 +244,7 @@ def _print_fit(
     method = result.provenance["sampler"]
     if method["method"] == "pairwise":
         console.print(escape(f"sampled pair by pair, since {method['why_pairwise']}"))
-    for sentence in shortcomings(result):
-        console.print(escape(f"look again: {sentence}"))
-    if with_finding:
-        console.print(escape(finding(result, prob, rope)))
-    if files:
-        console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
+    answer = findings_of_words(result, prob, rope).lines()
+    written = ["written:", *(f"  {path}" for path in files)] if files else []
+    for line in [*written, *answer] if answer_last else [*answer, *written]:
+        console.print(escape(line))

@@ -12,7 +12,7 @@ import click
 import bayesbias
 from bayesbias.basics.files import records
 from bayesbias.cli import options
-from bayesbias.findings.sentences import named_encoder, seat_sentences
+from bayesbias.findings.sentences import findings_of_sentences, named_encoder
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -167,8 +167,8 @@ def _print_tests(result: SeatResult, files: list[Path]) -> None:
     console.print(shown)
     if "contrast" in result.frame:
         _print_contrasts(console, result)
-    for sentence in seat_sentences(result):
-        console.print(escape(sentence))
+    for line in findings_of_sentences(result).lines():
+        console.print(escape(line))
     if files:
         console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
 

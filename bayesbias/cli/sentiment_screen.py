@@ -22,13 +22,8 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
     from rich.markup import escape
     from rich.table import Table
 
-    from bayesbias.findings.sentiment import (
-        between_classifiers,
-        sentiment_doubts,
-        sentiment_in_words,
-        signed,
-        verdict,
-    )
+    from bayesbias.findings.sentiment import findings_of_sentiment, signed
+    from bayesbias.inference.verdicts import sentiment_verdict
     from bayesbias.runs.sentiment import first_of_tests
     from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
 
@@ -48,7 +43,8 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
         return "-" if value is None else format(value, form)
 
     interval = f"{prob:.0%} HPDI"
-    for name in analysis.classifiers:
+    findings = findings_of_sentiment(analysis if fit is None else fit, prob)
+    for name, part in zip(analysis.classifiers, findings.parts, strict=True):
         found = analysis.as_dict(name)
         show(
             f"{name}: paired t-tests of male against female",
@@ -70,7 +66,7 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
                 row = first_of_tests(fit.summary(prob, estimand), name)
                 ends = row["hpdi_low"], row["hpdi_high"]
                 mean, low, high = signed(row["mean"], *ends)
-                rows.append([holds, mean, f"{low} to {high}", verdict(*ends)])
+                rows.append([holds, mean, f"{low} to {high}", sentiment_verdict(*ends)])
             scale = "log odds" if fit.spec.outcome == "logit_difference" else "probability"
             show(
                 f"{name}: female - male by the model {fit.spec.name}, in {scale}",
@@ -88,23 +84,15 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
             ["profession", "sentiment", "female - male"],
             _ends(professions),
         )
-        for sentence in sentiment_in_words(analysis, fit, prob, name):
-            console.print(escape(sentence))
+        for line in part.lines():
+            console.print(escape(line))
         console.print()
-    if fit is not None:
-        for sentence in between_classifiers(fit, prob):
-            console.print(escape(sentence))
-        for sentence in sentiment_doubts(fit):
-            console.print(escape(f"look again: {sentence}"))
-        state = fit.diagnostics()
-        for problem in state["problems"]:
-            console.print(escape(f"NOT TO BE TRUSTED YET: {problem}"))
-        if state["ok"]:
-            console.print(
-                f"converged: R-hat at most {state['max_r_hat']:.3f}, at least {state['min_ess_bulk']:.0f} effective draws"
-            )
-    for note in analysis.notes:
-        console.print(escape(f"note: {note}"))
+    if fit is not None and (state := fit.diagnostics())["ok"]:
+        console.print(
+            f"converged: R-hat at most {state['max_r_hat']:.3f}, at least {state['min_ess_bulk']:.0f} effective draws"
+        )
+    for line in (*findings.statements(), *findings.closing()):
+        console.print(escape(line))
     if files:
         console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
 

@@ -1,6 +1,3 @@
-from .sentiment import (
-    carrying_pairs as carrying_pairs,
-    sentiment_doubts as sentiment_doubts,
-    sentiment_in_words as sentiment_in_words,
-)
-from .words import in_words as in_words, shortcomings as shortcomings
+from .change import construction_sentences as construction_sentences
+from .parts import Doubt as Doubt, Effect as Effect, Findings as Findings
+from .sentiment import carrying_pairs as carrying_pairs

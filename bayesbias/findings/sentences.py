@@ -1,11 +1,16 @@
-"""What a reader of sentence tests should know beside their table."""
+"""What sentence tests say, beside their table."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bayesbias.basics.wording import number_of
+from bayesbias.findings.parts import Findings
+
 if TYPE_CHECKING:
     from bayesbias.studies.seat_result import SeatResult
+
+__all__ = ["findings_of_sentences", "named_encoder"]
 
 _CLEAR = 0.01  # where the paper draws its line
 
@@ -15,25 +20,35 @@ def named_encoder(model: str, options: str) -> str:
     return f"{model} ({options})" if options else model
 
 
-def seat_sentences(result: SeatResult) -> list[str]:
-    """Say what a reader of the table should know beside it.
+def findings_of_sentences(result: SeatResult) -> Findings:
+    """Say how many tests are clear, and what a reader of their table should know beside it.
 
-    Parameters
-    ----------
-    result : SeatResult
-
-    Returns
-    -------
-    list of str
-        On related tests that disagree, on p-values that hang on counting sentences as independent, and on
-        examples that were left out.
+    That is: related tests that disagree, p-values that hang on counting sentences as independent, examples that were
+    left out, and the footnotes of single tests.
     """
-    import pandas as pd
+    encoders = result.frame.groupby(["model", "options"], sort=False)
+    several = encoders.ngroups > 1
+    names = [named_encoder(*key) for key, _ in encoders]
+    clear = [
+        f"{int((rows['p_holm'] < _CLEAR).sum())} of {number_of(len(rows), 'test')} on {name}"
+        for name, (_, rows) in zip(names, encoders, strict=True)
+    ]
+    return Findings(
+        subject=f"sentence tests on {', '.join(names)}",
+        headline=f"p is below {_CLEAR:g} after Holm's correction in {'; '.join(clear)}."
+        if clear
+        else "No test was run.",
+        sentences=(*_by_words(result, several), *_related(result, several), *_footnotes(result, several)),
+        problems=tuple(_not_converged(result)),
+        notes=tuple(_left_out(result)),
+    )
 
+
+def _by_words(result: SeatResult, several: bool) -> list[str]:
+    """Say how many tests are clear only because sentences count as independent."""
     out = []
-    frame = result.frame
-    for (model, how), rows in frame.groupby(["model", "options"], sort=False):
-        lead = f"{named_encoder(model, how)}: " if frame.groupby(["model", "options"]).ngroups > 1 else ""
+    for (model, options), rows in result.frame.groupby(["model", "options"], sort=False):
+        lead = f"{named_encoder(model, options)}: " if several else ""
         sentences = rows[rows["level"] == "sentence"]
         by_sentence = sentences[sentences["p_upper"] < _CLEAR]
         lost = by_sentence[by_sentence["p_words"] >= _CLEAR]
@@ -49,13 +64,16 @@ def seat_sentences(result: SeatResult) -> list[str]:
                 f"{lead}of {len(by_sentence)} sentence tests with p below {_CLEAR:g}, {len(lost)} have not when each word "
                 f"counts once{tail}."
             )
-    table = result.consistency()
-    for row in table.itertuples():
-        lead = (
-            f"{named_encoder(row.model, row.options)}: "
-            if frame.groupby(["model", "options"]).ngroups > 1
-            else ""
-        )
+    return out
+
+
+def _related(result: SeatResult, several: bool) -> list[str]:
+    """Say which related tests do not agree."""
+    import pandas as pd
+
+    out = []
+    for row in result.consistency().itertuples():
+        lead = f"{named_encoder(row.model, row.options)}: " if several else ""
         faults = []
         if not row.same_sign:
             faults.append("effects of opposite sign")
@@ -68,18 +86,37 @@ def seat_sentences(result: SeatResult) -> list[str]:
             out.append(
                 f"{lead}{', '.join(row.tests)} ({row.group}) do not agree: {'; '.join(faults)} (effect sizes {sizes})."
             )
-    for (model, how), rows in result.dropped.groupby(["model", "options"], sort=False):
+    return out
+
+
+def _footnotes(result: SeatResult, several: bool) -> list[str]:
+    """Return the footnotes that the daggers of the table point to."""
+    return [
+        f"† {f'{named_encoder(row.model, row.options)}, ' if several else ''}{row.test}: {row.note}."
+        for row in result.notes.itertuples()
+    ]
+
+
+def _left_out(result: SeatResult) -> list[str]:
+    """Say which words an encoder lacks."""
+    out = []
+    for (model, options), rows in result.dropped.groupby(["model", "options"], sort=False):
         words = list(dict.fromkeys(rows["word"]))
         shown = ", ".join(words[:8]) + (" ..." if len(words) > 8 else "")
         out.append(
-            f"{named_encoder(model, how)} lacks forms of {len(words)} {'word' if len(words) == 1 else 'words'}; "
-            f"{len(rows)} examples made of those forms are left out: {shown}."
+            f"{named_encoder(model, options)} lacks forms of {number_of(len(words), 'word')}; "
+            f"{len(rows)} examples made of those forms are left out: {shown}"
         )
-    for note in result.notes.itertuples():
-        lead = (
-            f"{named_encoder(note.model, note.options)}, "
-            if frame.groupby(["model", "options"]).ngroups > 1
-            else ""
-        )
-        out.append(f"† {lead}{note.test}: {note.note}.")
     return out
+
+
+def _not_converged(result: SeatResult) -> list[str]:
+    """Name the tests whose fit has not converged."""
+    if "converged" not in result.frame:
+        return []
+    rows = result.frame[result.frame["contrast"].notna()]
+    return [
+        f"the fit of {row.test} to {named_encoder(row.model, row.options)} has not converged"
+        for row in rows.itertuples()
+        if not row.converged
+    ]

@@ -218,9 +218,7 @@ def check_estimand(spec: ModelSpec, estimand: str) -> None:
 def no_contrasts(spec: ModelSpec) -> FitError:
     """Say that a table holds nothing to contrast, and what to ask for in its place."""
     group = spec.results.group
-    hint = (
-        "" if group == "connection" else "; see means() and summary(), and for sentiment sentiment_in_words()"
-    )
+    hint = "" if group == "connection" else "; see means() and summary(), and for sentiment findings_of()"
     return FitError(f"the table holds no two {group}s that are contrasted with each other{hint}")
 
 

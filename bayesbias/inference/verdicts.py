@@ -1,15 +1,42 @@
-"""What an interval means, in words. The one place where these words are defined."""
+"""What an interval of a difference means. The one place where these words are defined.
+
+An interval lies in one of six ways against zero and the region of practical equivalence (`Verdict`). What that is
+called depends on what differs: a contrast, a change, a gap that is left, two methods, or a rating of two genders.
+"""
 
 from __future__ import annotations
+
+import enum
 
 from bayesbias.basics import checks
 from bayesbias.inference.estimands import ROPE
 
-__all__ = ["change_verdict", "gap_verdict"]
+__all__ = [
+    "Verdict",
+    "change_verdict",
+    "contrast_phrase",
+    "contrast_verdict",
+    "gap_verdict",
+    "method_verdict",
+    "place",
+    "sentiment_verdict",
+    "side",
+]
 
 
-def change_verdict(low: float, high: float, rope: float = ROPE) -> str:
-    """Say what an interval of a change means. The one place where these words are defined.
+class Verdict(enum.Enum):
+    """Where an interval lies against zero and the region of practical equivalence (ROPE)."""
+
+    BELOW = "below"  # beyond the ROPE
+    SLIGHTLY_BELOW = "slightly below"  # excludes zero, reaches into the ROPE
+    NEGLIGIBLE = "negligible"  # inside the ROPE
+    OPEN = "open"  # holds zero, and more than the ROPE
+    SLIGHTLY_ABOVE = "slightly above"
+    ABOVE = "above"
+
+
+def place(low: float, high: float, rope: float = ROPE) -> Verdict:
+    """Say where an interval lies.
 
     Parameters
     ----------
@@ -17,6 +44,56 @@ def change_verdict(low: float, high: float, rope: float = ROPE) -> str:
         Ends of the HPDI, in cosine distance.
     rope : float > 0
         Half-width of the region of practical equivalence.
+
+    Examples
+    --------
+    >>> [place(*ends).value for ends in ((-0.09, -0.03), (-0.09, -0.01), (-0.01, 0.01), (-0.09, 0.03))]
+    ['below', 'slightly below', 'negligible', 'open']
+    """
+    checks.positive(rope, "rope")
+    if high < -rope:
+        return Verdict.BELOW
+    if low > rope:
+        return Verdict.ABOVE
+    if -rope <= low and high <= rope:
+        return Verdict.NEGLIGIBLE
+    return side(low, high, Verdict.SLIGHTLY_BELOW, Verdict.SLIGHTLY_ABOVE)
+
+
+def side(low: float, high: float, below: Verdict = Verdict.BELOW, above: Verdict = Verdict.ABOVE) -> Verdict:
+    """Say on which side of zero an interval lies, whatever the ROPE; open where it holds zero."""
+    return below if high < 0 else above if low > 0 else Verdict.OPEN
+
+
+def contrast_verdict(low: float, high: float, rope: float = ROPE) -> str:
+    """Say, for a table, what an interval of a contrast of two connections means; negative: the first is nearer.
+
+    Examples
+    --------
+    >>> [contrast_verdict(*ends) for ends in ((-0.09, -0.03), (-0.09, -0.01), (-0.01, 0.01), (-0.09, 0.03))]
+    ['nearer', 'nearer, perhaps by little', 'practically equal', 'unclear']
+    """
+    return _CONTRAST[place(low, high, rope)][0]
+
+
+def contrast_phrase(low: float, high: float, rope: float = ROPE) -> str:
+    """Say the same in a sentence, between the two things that are contrasted.
+
+    Examples
+    --------
+    >>> contrast_phrase(-0.09, -0.01)
+    'nearer, though perhaps by little, than'
+    """
+    return _CONTRAST[place(low, high, rope)][1]
+
+
+def change_verdict(low: float, high: float, rope: float = ROPE) -> str:
+    """Say what an interval of a change means.
+
+    Parameters
+    ----------
+    low, high, rope
+        As in `place`.
 
     Returns
     -------
@@ -30,18 +107,16 @@ def change_verdict(low: float, high: float, rope: float = ROPE) -> str:
     >>> [change_verdict(*ends) for ends in ((0.03, 0.09), (-0.01, 0.01), (0.01, 0.05), (-0.03, 0.05))]
     ['moved', 'practically unchanged', 'moved, perhaps by little', 'no evidence of change']
     """
-    return ("no evidence of change", "practically unchanged", "moved, perhaps by little", "moved")[
-        place_to_rope(low, high, rope)
-    ]
+    return _CHANGE[place(low, high, rope)]
 
 
 def gap_verdict(low: float, high: float, rope: float = ROPE, contrast: str = "associated - different") -> str:
-    """Say what an interval of a contrast after debiasing means. The one place where these words are defined.
+    """Say what an interval of a contrast after debiasing means.
 
     Parameters
     ----------
     low, high, rope
-        As in `change_verdict`.
+        As in `place`.
     contrast : str
         Only ``associated - ...`` is about bias: there a negative contrast says that stereotypes lie nearer.
 
@@ -60,17 +135,74 @@ def gap_verdict(low: float, high: float, rope: float = ROPE, contrast: str = "as
     >>> gap_verdict(-0.09, -0.03, contrast="human - neutral")
     'apart'
     """
-    about_bias = contrast.startswith("associated")
-    word = ("still biased" if high < 0 else "reversed") if about_bias else "apart"
-    nothing = "no evidence of bias" if about_bias else "no evidence of a gap"
-    return (nothing, "practically no gap", f"{word}, perhaps by little", word)[place_to_rope(low, high, rope)]
+    first, _, _ = contrast.partition(" - ")
+    return (_BIAS if first == "associated" else _GAP)[place(low, high, rope)]
 
 
-def place_to_rope(low: float, high: float, rope: float) -> int:
-    """0: holds zero and more than the ROPE; 1: inside it; 2: excludes zero, not the ROPE; 3: outside it."""
-    checks.positive(rope, "rope")
-    if low > rope or high < -rope:
-        return 3
-    if -rope <= low and high <= rope:
-        return 1
-    return 2 if low > 0 or high < 0 else 0
+def method_verdict(low: float, high: float, rope: float = ROPE) -> str:
+    """Say what an interval of a difference of two gaps' sizes means for the first of two methods.
+
+    Examples
+    --------
+    >>> [method_verdict(*ends) for ends in ((-0.09, -0.03), (-0.09, -0.01), (-0.01, 0.01), (0.03, 0.09))]
+    ['nearer to zero', 'nearer to zero, perhaps by little', 'practically the same', 'no evidence of a difference']
+    """
+    return _METHOD[place(low, high, rope)]
+
+
+def sentiment_verdict(low: float, high: float) -> str:
+    """Say what an interval of female - male means; ratings have no region of practical equivalence.
+
+    Examples
+    --------
+    >>> [sentiment_verdict(*ends) for ends in ((-0.2, -0.1), (0.1, 0.2), (-0.1, 0.2))]
+    ['female lower', 'female higher', 'the sign is open']
+    """
+    return _SENTIMENT[side(low, high)]
+
+
+_CONTRAST = {
+    Verdict.BELOW: ("nearer", "nearer than"),
+    Verdict.SLIGHTLY_BELOW: ("nearer, perhaps by little", "nearer, though perhaps by little, than"),
+    Verdict.NEGLIGIBLE: ("practically equal", "practically as near as"),
+    Verdict.OPEN: ("unclear", "not clearly nearer or farther than"),
+    Verdict.SLIGHTLY_ABOVE: ("farther, perhaps by little", "farther, though perhaps by little, than"),
+    Verdict.ABOVE: ("farther", "farther than"),
+}
+_CHANGE = {
+    Verdict.BELOW: "moved",
+    Verdict.SLIGHTLY_BELOW: "moved, perhaps by little",
+    Verdict.NEGLIGIBLE: "practically unchanged",
+    Verdict.OPEN: "no evidence of change",
+    Verdict.SLIGHTLY_ABOVE: "moved, perhaps by little",
+    Verdict.ABOVE: "moved",
+}
+_BIAS = {
+    Verdict.BELOW: "still biased",
+    Verdict.SLIGHTLY_BELOW: "still biased, perhaps by little",
+    Verdict.NEGLIGIBLE: "practically no gap",
+    Verdict.OPEN: "no evidence of bias",
+    Verdict.SLIGHTLY_ABOVE: "reversed, perhaps by little",
+    Verdict.ABOVE: "reversed",
+}
+_GAP = {
+    Verdict.BELOW: "apart",
+    Verdict.SLIGHTLY_BELOW: "apart, perhaps by little",
+    Verdict.NEGLIGIBLE: "practically no gap",
+    Verdict.OPEN: "no evidence of a gap",
+    Verdict.SLIGHTLY_ABOVE: "apart, perhaps by little",
+    Verdict.ABOVE: "apart",
+}
+_METHOD = {
+    Verdict.BELOW: "nearer to zero",
+    Verdict.SLIGHTLY_BELOW: "nearer to zero, perhaps by little",
+    Verdict.NEGLIGIBLE: "practically the same",
+    Verdict.OPEN: "no evidence of a difference",
+    Verdict.SLIGHTLY_ABOVE: "no evidence of a difference",
+    Verdict.ABOVE: "no evidence of a difference",
+}
+_SENTIMENT = {
+    Verdict.BELOW: "female lower",
+    Verdict.OPEN: "the sign is open",
+    Verdict.ABOVE: "female higher",
+}

@@ -1,14 +1,14 @@
-"""The page on a comparison of original and debiased vectors. Sentences come from `Comparison`."""
+"""The page on a comparison of original and debiased vectors. Sentences come from `findings.change`."""
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.wording import interval_text, signed_text, with_minus
 from bayesbias.figures.change import plates
-from bayesbias.findings.words import convergence
+from bayesbias.findings.change import findings_of_change
+from bayesbias.findings.parts import Findings
+from bayesbias.findings.trust import convergence
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.models.loading import load_model
 from bayesbias.report.columns import (
@@ -18,7 +18,6 @@ from bayesbias.report.columns import (
     interval_cell,
     number_cell,
     probability_cell,
-    probability_text,
     scientific_cell,
 )
 from bayesbias.report.parts import Gallery, Part, last_of_path, more_figures, not_trusted, reproduction
@@ -42,34 +41,27 @@ _OF_INTEREST = "associated - different"
 def of_comparison(run: Comparison, prob: float, rope: float) -> dict[str, Any]:
     """Gather what the page on debiased against original prints."""
     several = len(run.methods) > 1
-    state = run.diagnostics()
-    warnings = not_trusted([f"fit of {text}" for text in state["problems"]])
+    found = findings_of_change(run, prob, rope)
+    warnings = not_trusted([f"fit of {text}" for text in found.problems])
     answer: list[str] = []
     sentences: list[str] = []
     notes: list[str] = []
-    for name, item in run.methods.items():
-        lead = f"{name}: " if several else ""
-        built = item.construction.sentences()
-        if item.construction.found:
+    for part in found.parts:
+        if run.methods[part.subject].construction.found:
             warnings.append(
                 {
-                    "title": f"{lead}read this first, some of the result could not have come out otherwise"
-                    if lead
+                    "title": f"{part.lead}read this first, some of the result could not have come out otherwise"
+                    if several
                     else "Read this first: some of the result could not have come out otherwise",
-                    "sentences": [as_sentence(text) for text in built],
+                    "sentences": [as_sentence(text) for text in part.premises],
                 }
             )
-        elif built:
-            sentences += [as_sentence(text, lead) for text in built]
-        notes += [as_sentence(text, lead) for text in item.account["notes"]]
-        # Of one method alone, so that no name stands before each sentence.
-        alone = dataclasses.replace(run, methods={name: item}, between={})
-        told = {*built, *item.account["notes"]}
-        rest = [text for text in alone.sentences(prob, rope) if text.removesuffix(".") not in told]
-        answer += [as_sentence(text, lead) for text in rest[:1]]
-        sentences += [as_sentence(text, lead) for text in rest[1:]]
-    for a, b in itertools.pairwise(run.provenance["order"]):
-        sentences += _against(run, a, b, prob, rope)
+        else:
+            sentences += [as_sentence(text, part.lead) for text in part.premises]
+        notes += [as_sentence(text, part.lead) for text in part.notes]
+        answer.append(as_sentence(part.headline, part.lead))
+        sentences += [as_sentence(text, part.lead) for text in part.sentences]
+    sentences += found.sentences
     first = next(iter(run.methods.values()))
     facts = [] if several else _change_facts(run, first, prob, rope)
     data = data_part(first.pairs, run.original.provenance.get("coverage", {}))
@@ -89,7 +81,7 @@ def of_comparison(run: Comparison, prob: float, rope: float) -> dict[str, Any]:
         "data": data,
         "sections": _comparison_sections(run, prob, rope),
         "models": _models_of(run, prob),
-        "trust": _trust_of_comparison(run),
+        "trust": _trust_of_comparison(run, found),
         "again": _again_comparison(run, prob, rope),
         "glossary": glossary_of(run.original.table, "change", prob, rope),
     }
@@ -158,16 +150,6 @@ def _methods_table(run: Comparison, prob: float, rope: float) -> Table:
         rows,
         "Controls moved by: root mean square change of the pairs with control words, the price of the method.",
     )
-
-
-def _against(run: Comparison, a: str, b: str, prob: float, rope: float) -> list[str]:
-    """Say what tells a method from the next one in the ranking."""
-    if not {"associated", "different"} <= set(present_connections(run.methods[a].pairs)):
-        return []
-    ranking = run.ranking(prob, rope)
-    row = ranking[ranking["method"] == a].iloc[0]
-    p = probability_text(float(row["p_nearer_zero_than_next"]))
-    return [f"{a} against {b}: {row['verdict_next']} (probability that {a} leaves the smaller gap: {p})."]
 
 
 def _raw_means(run: Comparison) -> Table:
@@ -370,22 +352,19 @@ def _models_of(run: Comparison, prob: float) -> list[dict[str, Any]]:
     return [model_part(change, prob, "for the changes of single pairs"), *models]
 
 
-def _trust_of_comparison(run: Comparison) -> Part:
-    state = run.diagnostics()
-    sentences = [as_sentence(f"fit of {text}") for text in state["problems"]] or [
-        "In every fit the chains agree and no transition diverged."
-    ]
+def _trust_of_comparison(run: Comparison, found: Findings) -> Part:
+    sentences = [as_sentence(f"fit of {text}") for text in found.problems] or [found.trust]
     sentences.append(f"The original: {convergence(run.original)}")
     head = ["fit", "#R-hat, at most", "#effective draws, at least", "#divergences", "verdict"]
     rows = [
         [
             Cell(name),
-            number_cell(found["max_r_hat"]),
-            number_cell(found["min_ess_bulk"], 0),
-            number_cell(found["divergences"], 0),
-            Cell("well" if found["ok"] else "not to be trusted yet"),
+            number_cell(state["max_r_hat"]),
+            number_cell(state["min_ess_bulk"], 0),
+            number_cell(state["divergences"], 0),
+            Cell("well" if state["ok"] else "not to be trusted yet"),
         ]
-        for name, found in state["fits"].items()
+        for name, state in run.diagnostics()["fits"].items()
     ]
     return Part(sentences=sentences, tables=[Table("t-fits", "The fits", head, rows)])
 

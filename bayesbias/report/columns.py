@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bayesbias.basics.wording import interval_text, number_text
+from bayesbias.basics.wording import ended, interval_text, number_text
 
 _LONG = 24  # characters, from which on a cell is given more width
 # What a text may not do to the page around it: control characters, overrides of the direction of text and
@@ -77,12 +77,7 @@ def as_sentence(text: str, lead: str = "") -> str:
     """Begin with a capital, unless a name leads, and end with a stop, where the text does neither."""
     named = re.match(r"[^\s:]+: ", text)  # the name of a classifier, a method or a test stays as it is
     text = lead + text if lead or named else text[:1].upper() + text[1:]
-    return text if text.endswith((".", "!", "?")) else f"{text}."
-
-
-def lower_first(text: str) -> str:
-    """Let a sentence go on after a colon."""
-    return text[:1].lower() + text[1:]
+    return ended(text)
 
 
 def escaped(value: Any) -> Any:

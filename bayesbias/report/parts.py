@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.figures.plates import Plate, rendered
+from bayesbias.findings.parts import Doubt
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.loading import load_model, shipped_models
@@ -49,12 +50,15 @@ def not_trusted(problems: Sequence[str]) -> list[dict[str, Any]]:
     return [{"title": "Not to be trusted yet", "sentences": [as_sentence(text) for text in problems]}]
 
 
-def look_again(lacking: Sequence[str]) -> list[dict[str, Any]]:
-    """Make the box on what the model leaves out; none where nothing is lacking."""
-    if not lacking:
+def look_again(doubts: Sequence[Doubt]) -> list[dict[str, Any]]:
+    """Make the box on what the model leaves out; none where nothing is doubted."""
+    if not doubts:
         return []
     return [
-        {"title": "Look again before you rely on it", "sentences": [as_sentence(text) for text in lacking]}
+        {
+            "title": "Look again before you rely on it",
+            "sentences": [as_sentence(doubt.text) for doubt in doubts],
+        }
     ]
 
 

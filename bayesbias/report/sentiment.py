@@ -8,13 +8,9 @@ from typing import Any
 
 from bayesbias.basics.wording import interval_text, number_of, signed_text
 from bayesbias.figures.sentiment import plates
-from bayesbias.findings.sentiment import (
-    between_classifiers,
-    sentiment_doubts,
-    sentiment_finding,
-    sentiment_in_words,
-)
-from bayesbias.findings.words import convergence
+from bayesbias.findings.parts import Findings
+from bayesbias.findings.sentiment import findings_of_sentiment
+from bayesbias.findings.trust import AGREED, convergence
 from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.columns import Cell, Table, as_sentence
@@ -51,29 +47,22 @@ def of_sentiment(fit: BiasFit, prob: float) -> dict[str, Any]:
     """Return what the page of a report on a fit of sentiment holds."""
     analysis = analysis_of(fit)
     names = analysis.classifiers
-    state = fit.diagnostics()
-    doubts = sentiment_doubts(fit)
-    answer = []
-    sentences = []
-    for name in names:
-        finding = sentiment_finding(fit, name, prob)
-        answer.append(f"{name}. {finding}")
-        sentences += [text for text in sentiment_in_words(analysis, fit, prob, name) if text != finding]
-    sentences += between_classifiers(fit, prob)
+    found = findings_of_sentiment(fit, prob)
+    sentences = [text for part in found.parts for text in (*part.premises, *part.sentences)]
     tests = tests_table(analysis)
     of_all, alone = _galleries(fit, names, prob)
-    sections, trust = _sections(analysis, fit, prob, alone), _trust(fit, doubts, of_all)
+    sections, trust = _sections(analysis, fit, prob, alone), _trust(fit, found, of_all)
     return {
         "kicker": "Sentiment of sentences about women and men, pair by pair",
         "title": str(fit.provenance.get("table", {}).get("name", "Sentiment")),
         "question": "Are sentences about women and about men in the same professions rated alike, and does the answer hold for "
         "more than these sentences?",
-        "warnings": not_trusted(state["problems"]),
-        "answer": answer,
-        "doubts": look_again(doubts),
+        "warnings": not_trusted(found.problems),
+        "answer": [f"{part.subject}. {part.headline}" for part in found.parts],
+        "doubts": look_again(found.doubts),
         "facts": _facts(analysis, fit, prob) if len(names) == 1 else [],
         "answer_tables": [tests] if len(names) == 1 else [classifiers_table(analysis, fit, prob), tests],
-        "sentences": sentences,
+        "sentences": [*sentences, *found.sentences],
         "data": _data(analysis, fit),
         "sections": [*sections, *more_figures([p for gallery in (of_all, *alone) for p in gallery.rest()])],
         "models": [about_spec(fit.spec, "") | {"folded": [parameters_part(fit, prob)]}],
@@ -188,11 +177,10 @@ def _told_of_classifier(about: dict[str, Any]) -> str:
     return "; ".join(f"{k.replace('_', ' ')}: {v}" for k, v in shown.items()) or "nothing"
 
 
-def _trust(fit: BiasFit, doubts: list[str], figures: Gallery) -> Part:
-    problems = fit.diagnostics()["problems"]
-    sentences = [as_sentence(text) for text in problems] or ["The chains agree and no transition diverged."]
+def _trust(fit: BiasFit, found: Findings, figures: Gallery) -> Part:
+    sentences = [as_sentence(text) for text in found.problems] or [AGREED]
     sentences += [convergence(fit), how_sampled(fit)]
-    sentences += [f"Look again: {as_sentence(text, ' ').strip()}" for text in doubts]
+    sentences += [doubt.line for doubt in found.doubts]
     return Part(
         sentences=sentences,
         folded=[Part("Would the model make such data?", figures=figures.take("predictive"))],

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayesbias.basics.wording import number_of, with_minus
-from bayesbias.findings.sentiment import verdict
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.verdicts import sentiment_verdict
 from bayesbias.report.columns import Cell, Table, interval_cell, number_cell, probability_cell
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
@@ -85,7 +85,11 @@ def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) ->
                 _p_cell(pairs["p_value"]),
                 number_cell(r["mean"], signed=True),
                 interval_cell(r["hpdi_low"], r["hpdi_high"], signed=True),
-                Cell(verdict(r["hpdi_low"], r["hpdi_high"]) if fit.diagnostics()["ok"] else "no conclusion"),
+                Cell(
+                    sentiment_verdict(r["hpdi_low"], r["hpdi_high"])
+                    if fit.diagnostics()["ok"]
+                    else "no conclusion"
+                ),
             ]
         )
     head = ["classifier", "#female − male", "#p, sentence pairs", "#p, noun pairs", "#model, new sentences"]
@@ -113,7 +117,7 @@ def overall_table(fit: BiasFit, prob: float) -> Table:
                     number_cell(r["sd"]),
                     interval_cell(r["hpdi_low"], r["hpdi_high"], signed=True),
                     probability_cell(below),
-                    Cell(verdict(r["hpdi_low"], r["hpdi_high"])),
+                    Cell(sentiment_verdict(r["hpdi_low"], r["hpdi_high"])),
                 ]
             )
     head = ["classifier", "holds for", "#mean", "#sd", f"#{prob:.0%} HPDI", "#P(below 0)", "verdict"]

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import interval_text, signed_text, with_minus
 from bayesbias.figures.words import plates
-from bayesbias.findings.words import convergence, finding, in_words, shortcomings, verdict
+from bayesbias.findings.parts import Findings
+from bayesbias.findings.trust import convergence
+from bayesbias.findings.words import findings_of_words
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.verdicts import contrast_verdict
 from bayesbias.report.columns import (
     Cell,
     Table,
     as_sentence,
     interval_cell,
-    lower_first,
     number_cell,
     probability_cell,
     probability_text,
@@ -59,34 +60,20 @@ def of_fit(fit: BiasFit, prob: float, rope: float) -> dict[str, Any]:
             else None,
         )
     frame = _contrasts(fit, prob, rope)
-    name = _name(fit)
-    said = in_words(fit, prob, rope) if frame is not None else []
-    lacking = shortcomings(fit)
-    state = fit.diagnostics()
-    # The parts of `in_words` that are about trust have places of their own in the report.
-    apart = {*(f"Look again: {text}." for text in lacking), *(state["problems"] or said[-1:])}
-    # Nothing is concluded from a fit that has not converged; its tables stand below the warning.
-    sentences = [text for text in said[1:] if text not in apart] if state["ok"] else []
-    answer = (
-        [finding(fit, prob, rope)]
-        if frame is not None
-        else [
-            f"{name}: the table holds no two connections to hold against each other, only their mean distances."
-        ]
-    )
+    found = findings_of_words(fit, prob, rope)
     figures = Gallery(plates(fit, prob, rope, columns=1))
     sections = _fit_sections(fit, frame, prob, rope, figures)
-    model, trust = model_part(fit, prob, "", figures.take("priors")), _trust_of_fit(fit, lacking, figures)
+    model, trust = model_part(fit, prob, "", figures.take("priors")), _trust_of_fit(fit, found, figures)
     return {
         "kicker": "Association in word vectors, pair by pair",
-        "title": name,
+        "title": _name(fit),
         "question": _question(fit),
-        "warnings": not_trusted(state["problems"]),
-        "answer": answer,
-        "doubts": look_again(lacking),
-        "facts": _facts(fit, frame if state["ok"] else None, prob),
+        "warnings": not_trusted(found.problems),
+        "answer": [found.headline],
+        "doubts": look_again(found.doubts),
+        "facts": _facts(fit, None if found.problems else frame, prob),
         "answer_tables": [],
-        "sentences": sentences,
+        "sentences": list(found.sentences),
         "data": data_part(fit.table, fit.provenance.get("coverage", {})),
         "sections": [*sections, *more_figures(figures.rest())],
         "models": [model],
@@ -201,7 +188,7 @@ def _contrast_table(id_: str, caption: str, frame: pd.DataFrame, prob: float, le
         ]
         row += [interval_cell(r.hpdi_low, r.hpdi_high, signed=True)]
         row += [probability_cell(r.p_below_zero), probability_cell(r.p_in_rope)]
-        rows.append([*row, Cell(verdict(r.hpdi_low, r.hpdi_high, r.rope))])
+        rows.append([*row, Cell(contrast_verdict(r.hpdi_low, r.hpdi_high, r.rope))])
     return Table(id_, caption, head, rows)
 
 
@@ -228,7 +215,7 @@ def _words_table(fit: BiasFit, frame: pd.DataFrame | None, prob: float, rope: fl
             number_cell(r.mean, signed=True),
             interval_cell(r.hpdi_low, r.hpdi_high, signed=True),
             probability_cell(r.p_below_zero),
-            Cell(verdict(r.hpdi_low, r.hpdi_high, rope)),
+            Cell(contrast_verdict(r.hpdi_low, r.hpdi_high, rope)),
         ]
         for r in chosen.itertuples()
     ]
@@ -275,12 +262,11 @@ def _means_per_word(fit: BiasFit, prob: float) -> Table:
     return Table("t-means", "Mean cosine distance of each protected word", head, rows, note)
 
 
-def _trust_of_fit(fit: BiasFit, lacking: Sequence[str], figures: Gallery) -> Part:
-    problems = fit.diagnostics()["problems"]
-    sentences = [as_sentence(text) for text in problems] or ["The chains agree and no transition diverged."]
+def _trust_of_fit(fit: BiasFit, found: Findings, figures: Gallery) -> Part:
+    sentences = [as_sentence(text) for text in found.problems] or [found.trust]
     sentences.append(convergence(fit))
     sentences.append(how_sampled(fit))
-    sentences += [f"Look again: {lower_first(as_sentence(text))}" for text in lacking] or [
+    sentences += [doubt.line for doubt in found.doubts] or [
         "The residuals show nothing that pairs share and the model leaves out."
     ]
     return Part(

@@ -21,7 +21,9 @@ def _ranking(of: Content) -> pd.DataFrame | None:
 
 
 def _construction(of: Content) -> dict[str, Any]:
-    return {name: item.construction.as_dict() for name, item in of.result.methods.items()}
+    from bayesbias.findings.change import construction_account
+
+    return {name: construction_account(item.construction) for name, item in of.result.methods.items()}
 
 
 def _read(folder: Path, manifest: Manifest | None) -> Comparison:

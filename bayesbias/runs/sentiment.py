@@ -23,16 +23,21 @@ _TEXTS = ("classifier", "noun_pair", "profession", "category")
 
 def sentiment_as_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float) -> dict[str, Any]:
     """Return all that an analysis says, for JSON: ``result.json``, and what ``bayesbias sentiment --json`` prints."""
-    from bayesbias.findings.sentiment import sentiment_doubts, sentiment_in_words
+    from bayesbias.findings.sentiment import findings_of_sentiment
     from bayesbias.studies.sentiment_fit import contrasts_or_why_not
 
+    found = findings_of_sentiment(analysis if fit is None else fit, prob)
     each = [_of_classifier(analysis, fit, name, prob) for name in analysis.classifiers]
     out: dict[str, Any] = dict(each[0]) if len(each) == 1 else {"classifiers": each}
     out |= {
         "words": analysis.provenance.get("occupations", {}),
         "hypotheses": analysis.provenance["hypotheses"],
         "directions": {"f_minus_m": "female - male", "t": "male - female"},
-        "sentences": sentiment_in_words(analysis, fit, prob),
+        "sentences": [
+            *(text for part in (*found.parts, found) for text in part.statements()),
+            *found.problems,
+        ],
+        "findings": found.as_dict(),
         "notes": list(analysis.notes),
     }
     if fit is None:
@@ -47,7 +52,7 @@ def sentiment_as_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: fl
         "model": fit.spec.name,
         "outcome": fit.spec.outcome,
         "diagnostics": fit.diagnostics(),
-        "doubts": sentiment_doubts(fit),
+        "doubts": [doubt.text for doubt in found.doubts],
         "provenance": provenance,
     }
 
@@ -149,13 +154,9 @@ def _payload(of: Content) -> dict[str, Any]:
 
 
 def _in_words(of: Content) -> str:
-    payload = _payload(of)
-    lines = [
-        *payload["sentences"],
-        *(f"Look again: {doubt}." for doubt in payload.get("doubts", [])),
-        *(f"Note: {note}." for note in payload["notes"]),
-    ]
-    return "\n".join(lines) + "\n"
+    from bayesbias.findings.sentiment import findings_of_sentiment
+
+    return "\n".join(findings_of_sentiment(of.result, of.prob).lines()) + "\n"
 
 
 def _provenance(of: Content) -> dict[str, Any]:

@@ -24,9 +24,9 @@ def _coverage(of: Content) -> pd.DataFrame | None:
 
 
 def _in_words(of: Content) -> str:
-    from bayesbias.findings.words import in_words
+    from bayesbias.findings.words import findings_of_words
 
-    return "\n".join(in_words(of.result, of.prob, of.rope)) + "\n"
+    return "\n".join(findings_of_words(of.result, of.prob, of.rope).lines()) + "\n"
 
 
 def _read(folder: Path, manifest: Manifest | None) -> BiasFit:

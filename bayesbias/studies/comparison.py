@@ -35,7 +35,7 @@ from bayesbias.inference.contrasts import (
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.fitting import load_fit
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.verdicts import change_verdict, gap_verdict, place_to_rope
+from bayesbias.inference.verdicts import change_verdict, gap_verdict, method_verdict
 from bayesbias.studies.change_fits import (
     ChangesFit,
     chosen_estimands,
@@ -44,7 +44,6 @@ from bayesbias.studies.change_fits import (
 )
 from bayesbias.studies.construction import Construction, control_changes, find_construction
 from bayesbias.tables.change import pairs_by_level, read_joined_pairs
-from bayesbias.words.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -296,7 +295,7 @@ class Comparison(Shown):
         frame = described_changes(draws, prob, rope)
         flat = draws.to_numpy().reshape(-1, draws.sizes["row"])
         frame["p_nearer_zero"] = (flat < 0).mean(axis=0) + (flat == 0).mean(axis=0) / 2
-        frame["verdict"] = [_verdict_of_two(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
+        frame["verdict"] = [method_verdict(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
         return frame
 
     def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
@@ -381,42 +380,6 @@ class Comparison(Shown):
         problems = [f"{name}: {text}" for name, found in fits.items() for text in found["problems"]]
         return {"ok": not problems, "problems": problems, "fits": fits}
 
-    def sentences(self, prob: float = PROB, rope: float = ROPE) -> list[str]:
-        """Say what was found: construction first, since it decides how the rest is to be read.
-
-        Nothing is concluded of a method one of whose fits has not converged.
-        """
-        out = []
-        for name, item in self.methods.items():
-            lead = f"{name}: " if len(self.methods) > 1 else ""
-            out += [f"{lead}{text}." for text in (*item.account["notes"], *item.construction.sentences())]
-            fits = [fit for fit in (self.original, item.change, item.after) if fit is not None]
-            doubts = [problem for fit in fits for problem in fit.diagnostics()["problems"]]
-            if doubts:
-                out.append(f"{lead}no conclusion, since the sampler cannot be believed yet: {doubts[0]}.")
-                continue
-            frame = self._contrasts_of(name, "population", prob, rope)
-            if frame is not None:
-                row: Any = next(iter(frame[frame["level"] == "overall"].itertuples()))
-                forced = ", as the method forces it to be" if row.by_construction else ""
-                out.append(
-                    f"{lead}{row.contrast} was {row.before:+.3f} and changed by {row.mean:+.3f} ({prob:.0%} HPDI "
-                    f"{row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}: {row.verdict}); it is now {row.after:+.3f} "
-                    f"({row.after_low:+.3f} to {row.after_high:+.3f}: {row.verdict_after}{forced})."
-                )
-            changes = self.changes(prob, rope, "population", name)
-            controls = control_changes(item.pairs).set_index("controls")
-            for r in changes[
-                (changes["level"] == "overall") & changes["connection"].isin(CONTROLS)
-            ].itertuples():
-                moved = controls.loc[r.connection]
-                out.append(
-                    f"{lead}{r.connection} control words: {r.verdict} on average ({r.mean:+.3f}, {r.hpdi_low:+.3f} to "
-                    f"{r.hpdi_high:+.3f}), single pairs by {moved['rms_change']:.3f} (root mean square), at most "
-                    f"{abs(moved['max_change']):.2f}."
-                )
-        return out
-
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write fits, pairs and account into a folder, for `load_comparison`; return the paths."""
         folder = Path(folder)
@@ -495,16 +458,6 @@ class Comparison(Shown):
                 "no such method", found=method, valid=list(self.methods), hint=nearest(method, self.methods)
             )
         return list(self.methods) if method is None else [method]
-
-
-def _verdict_of_two(low: float, high: float, rope: float) -> str:
-    """Say what an interval means of how much farther from zero one gap lies than another."""
-    place = place_to_rope(low, high, rope)
-    if place == 1:
-        return "practically the same"
-    if place == 0 or low > 0:
-        return "no evidence of a difference"
-    return "nearer to zero" + (", perhaps by little" if place == 2 else "")
 
 
 def load_comparison(folder: str | os.PathLike[str]) -> Comparison:

@@ -15,7 +15,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import records
 from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import number_of, some
+from bayesbias.basics.wording import number_of
 from bayesbias.inference.estimands import ROPE
 from bayesbias.words.wordlist import CONTROLS
 
@@ -73,53 +73,8 @@ class Construction(Shown):
         return bool({"equalised", "equalised_partly"} & set(self.flags))
 
     def __repr__(self) -> str:
-        return "\n  ".join([f"Construction: {', '.join(self.flags) or 'nothing found'}", *self.sentences()])
-
-    def sentences(self) -> list[str]:
-        """Say what was found and what can still be learned, one sentence each."""
-        out = []
-        raw = self.means.set_index("connection")
-        if self.found:
-            names = "; ".join("/".join(words) for words in self.sets["words"])
-            whole = "equalised" in self.flags
-            out.append(
-                ("BY CONSTRUCTION: " if whole else "PARTLY BY CONSTRUCTION: ")
-                + f"attribute words have the same distance to all words of {number_of(len(self.sets), 'set')} ({names}), "
-                f"to within {self.sets['gap_after'].max():.1g}, where they differed by up to "
-                f"{self.sets['gap_before'].max():.2f} before"
-            )
-            if {"associated", "different"} <= set(raw.index):
-                a, d = (float(raw.loc[c, "after"]) for c in ("associated", "different"))
-                claim = (
-                    "so associated = different holds exactly, whatever the vectors were"
-                    if whole
-                    else f"so associated and different are drawn together for {self.share:.0%} of the protected words "
-                    "whatever the vectors were"
-                )
-                out.append(
-                    f"{claim} (raw means {a:.4f} and {d:.4f} after); that they agree is no evidence of success"
-                )
-        if "controls_moved" in self.flags:
-            worst = self.controls.loc[self.controls["max_change"].abs().idxmax()]
-            far = self.sets.loc[self.sets["control_gap_after"].idxmax()]
-            out.append(
-                f"equalising moved distances to control words that nobody meant to treat: by up to "
-                f"{abs(worst['max_change']):.2f} ({worst['protected_word']} and {worst['attribute']}); within "
-                f"{'/'.join(far['words'])} they now differ by up to {far['control_gap_after']:.2f} "
-                f"(before {far['control_gap_before']:.2f})"
-            )
-        if "controls_untouched" in self.flags:
-            out.append(
-                "no distance to a control word changed, so that no drift of the controls could come out"
-            )
-        if self.found:
-            near = list(self.attributes.loc[self.attributes["near_everything"], "attribute"])
-            out.append(
-                "what can still be learned: the gap there was before, how far the controls drifted, and which "
-                "stereotypes stay near everything"
-                + (f" (nearer than 90% of the control words: {some(near, 12)})" if near else " (none does)")
-            )
-        return out
+        sets = f"; {number_of(len(self.sets), 'set')} of words" if len(self.sets) else ""
+        return f"Construction: {', '.join(self.flags) or 'nothing found'}{sets}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return flags and evidence as plain dictionaries and lists, for JSON."""
@@ -127,7 +82,6 @@ class Construction(Shown):
             "found": self.found,
             "flags": list(self.flags),
             "share_of_words": self.share,
-            "sentences": self.sentences(),
             "evidence": {
                 name: records(getattr(self, name)) for name in ("sets", "controls", "attributes", "means")
             },

@@ -71,7 +71,7 @@ def run_sweep(
         contrast (``contrast``; ``level`` overall, class or word): ``cell, embedding, wordlist, controls, distances,
         model, seed, fit_seed, status, error, n_pairs, missing_words, protected_listed, protected_found,
         stereotypes_listed, stereotypes_found, method, divergences, max_r_hat, min_ess_bulk, trusted, problems (why
-        not), look_again (what the residuals show that the model leaves out, see `shortcomings`), quantity, level,
+        not), look_again (what the residuals show that the model leaves out, see `Findings`), quantity, level,
         name, term, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat, p_below_zero, p_in_rope, rope``.
         Distances are in [0, 2]. A cell that failed is one row with ``status`` ``failed`` and its ``error``.
 

@@ -14,7 +14,7 @@ from typing import Any
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import plain
 from bayesbias.basics.workers import describe_error
-from bayesbias.findings.words import shortcomings
+from bayesbias.findings.words import word_doubts
 from bayesbias.inference.fitting import fit
 from bayesbias.models.loading import parse_model
 from bayesbias.tables.distances import distance_table
@@ -119,7 +119,7 @@ def _fit_and_summarise(table: PairTable, model: str, settings: Mapping[str, Any]
         "summary": summaries,
         "contrasts": contrasts,
         "diagnostics": plain(result.diagnostics()),
-        "look_again": shortcomings(result),
+        "look_again": [doubt.text for doubt in word_doubts(result)],
         "coverage": coverage,
         "provenance": provenance,
         "timing": {

@@ -1,0 +1,151 @@
+"""What a comparison of original and debiased vectors says: what changed, what is left, and what the method forces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayesbias.basics.wording import number_of, some
+from bayesbias.findings.parts import Findings
+from bayesbias.findings.trust import ALL_AGREED, no_conclusion
+from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
+from bayesbias.studies.comparison import Comparison, Method
+from bayesbias.studies.construction import Construction, control_changes
+from bayesbias.words.wordlist import CONTROLS
+
+__all__ = ["construction_account", "construction_sentences", "findings_of_change"]
+
+
+def findings_of_change(result: Comparison, prob: float = PROB, rope: float = ROPE) -> Findings:
+    """Say what was found of each method: construction first, since it decides how the rest is to be read.
+
+    Nothing is concluded of a method one of whose fits has not converged.
+    """
+    several = len(result.methods) > 1
+    parts = tuple(_of_method(result, name, several, prob, rope) for name in result.methods)
+    return Findings(
+        subject=f"{result.provenance['original']}, debiased",
+        headline=" ".join(f"{part.lead}{part.headline}" for part in parts),
+        parts=parts,
+        sentences=tuple(_neighbours(result, prob, rope)),
+        problems=tuple(result.diagnostics()["problems"]),
+        trust=ALL_AGREED,
+    )
+
+
+def _of_method(result: Comparison, name: str, several: bool, prob: float, rope: float) -> Findings:
+    item = result.methods[name]
+    about: dict[str, Any] = {
+        "subject": name,
+        "lead": f"{name}: " if several else "",
+        "premises": tuple(f"{text}." for text in construction_sentences(item.construction)),
+        "notes": tuple(item.account["notes"]),
+    }
+    fits = [fit for fit in (result.original, item.change, item.after) if fit is not None]
+    problems = [problem for fit in fits for problem in fit.diagnostics()["problems"]]
+    if problems:
+        return Findings(headline=no_conclusion(problems[0]), **about)
+    gap = _gap_sentence(result, item, prob, rope)
+    controls = _control_sentences(result, item, prob, rope)
+    headline, *rest = [*([gap] if gap else []), *controls] or [_NO_CONTRAST]
+    return Findings(headline=headline, sentences=tuple(rest), **about)
+
+
+_NO_CONTRAST = (
+    "the tables hold no two connections to hold against each other, only changes of mean distances."
+)
+
+
+def _gap_sentence(result: Comparison, item: Method, prob: float, rope: float) -> str | None:
+    present = set(item.pairs["connection"].astype(str))
+    if not any(a in present and b in present for a, b in CONTRASTS):
+        return None
+    frame = result.contrasts(prob, rope, "population", item.name)
+    row: Any = next(iter(frame[frame["level"] == "overall"].itertuples()))
+    forced = ", as the method forces it to be" if row.by_construction else ""
+    return (
+        f"{row.contrast} was {row.before:+.3f} and changed by {row.mean:+.3f} ({prob:.0%} HPDI "
+        f"{row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}: {row.verdict}); it is now {row.after:+.3f} "
+        f"({row.after_low:+.3f} to {row.after_high:+.3f}: {row.verdict_after}{forced})."
+    )
+
+
+def _control_sentences(result: Comparison, item: Method, prob: float, rope: float) -> list[str]:
+    changes = result.changes(prob, rope, "population", item.name)
+    rows = changes[(changes["level"] == "overall") & changes["connection"].isin(CONTROLS)]
+    single = control_changes(item.pairs).set_index("controls")
+    return [
+        f"{r.connection} control words: {r.verdict} on average ({r.mean:+.3f}, {r.hpdi_low:+.3f} to "
+        f"{r.hpdi_high:+.3f}), single pairs by {single.loc[r.connection, 'rms_change']:.3f} (root mean square), at most "
+        f"{abs(single.loc[r.connection, 'max_change']):.2f}."
+        for r in rows.itertuples()
+    ]
+
+
+def _neighbours(result: Comparison, prob: float, rope: float) -> list[str]:
+    """Say what tells each method from the next one in the ranking."""
+    if len(result.methods) < 2 or not {"associated", "different"} <= set(result.original.table["connection"]):
+        return []
+    out = []
+    for row in result.between_methods(prob, rope).to_dict("records"):
+        a, b, p = row["method"], row["next"], row["p_nearer_zero"]
+        fits = (result.methods[a].after, result.methods[b].after, result.between[a, b].fit)
+        if not all(fit is None or fit.diagnostics()["ok"] for fit in fits):
+            continue
+        probability = "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"{p:.3f}"
+        out.append(
+            f"{a} against {b}: {row['verdict']} (probability that {a} leaves the smaller gap: {probability})."
+        )
+    return out
+
+
+def construction_sentences(construction: Construction) -> list[str]:
+    """Say what a method forces and what can still be learned, one sentence each, without full stops."""
+    out = []
+    sets, flags = construction.sets, construction.flags
+    raw = construction.means.set_index("connection")
+    if construction.found:
+        names = "; ".join("/".join(words) for words in sets["words"])
+        whole = "equalised" in flags
+        out.append(
+            ("BY CONSTRUCTION: " if whole else "PARTLY BY CONSTRUCTION: ")
+            + f"attribute words have the same distance to all words of {number_of(len(sets), 'set')} ({names}), "
+            f"to within {sets['gap_after'].max():.1g}, where they differed by up to "
+            f"{sets['gap_before'].max():.2f} before"
+        )
+        if {"associated", "different"} <= set(raw.index):
+            a, d = (float(raw.loc[c, "after"]) for c in ("associated", "different"))
+            claim = (
+                "so associated = different holds exactly, whatever the vectors were"
+                if whole
+                else f"so associated and different are drawn together for {construction.share:.0%} of the protected words "
+                "whatever the vectors were"
+            )
+            out.append(
+                f"{claim} (raw means {a:.4f} and {d:.4f} after); that they agree is no evidence of success"
+            )
+    if "controls_moved" in flags:
+        worst = construction.controls.loc[construction.controls["max_change"].abs().idxmax()]
+        far = sets.loc[sets["control_gap_after"].idxmax()]
+        out.append(
+            f"equalising moved distances to control words that nobody meant to treat: by up to "
+            f"{abs(worst['max_change']):.2f} ({worst['protected_word']} and {worst['attribute']}); within "
+            f"{'/'.join(far['words'])} they now differ by up to {far['control_gap_after']:.2f} "
+            f"(before {far['control_gap_before']:.2f})"
+        )
+    if "controls_untouched" in flags:
+        out.append("no distance to a control word changed, so that no drift of the controls could come out")
+    if construction.found:
+        near = list(construction.attributes.loc[construction.attributes["near_everything"], "attribute"])
+        out.append(
+            "what can still be learned: the gap there was before, how far the controls drifted, and which "
+            "stereotypes stay near everything"
+            + (f" (nearer than 90% of the control words: {some(near, 12)})" if near else " (none does)")
+        )
+    return out
+
+
+def construction_account(construction: Construction) -> dict[str, Any]:
+    """Return flags, sentences and evidence of what a method forces, for JSON."""
+    about = construction.as_dict()
+    evidence = about.pop("evidence")
+    return about | {"sentences": construction_sentences(construction), "evidence": evidence}

@@ -1,0 +1,71 @@
+"""What any result says: one verb for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayesbias.basics.errors import InputError
+from bayesbias.findings.change import findings_of_change
+from bayesbias.findings.parts import Findings
+from bayesbias.findings.sentences import findings_of_sentences
+from bayesbias.findings.sentiment import findings_of_sentiment
+from bayesbias.findings.words import findings_of_words
+from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.seat_result import SeatResult
+from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.studies.sentiment_fit import is_sentiment
+
+__all__ = ["finding", "findings_of"]
+
+
+def findings_of(
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis, prob: float = PROB, rope: float = ROPE
+) -> Findings:
+    """Say what a result says: headline, sentences, doubts, problems and notes, each in its place.
+
+    Parameters
+    ----------
+    result : BiasFit, Comparison, SeatResult or SentimentAnalysis
+    prob : float in (0, 1)
+        Probability of the HPDIs.
+    rope : float > 0
+        Half-width of the region of practical equivalence, in cosine distance.
+
+    Returns
+    -------
+    Findings
+        ``lines()`` is what the command line prints and ``result.txt`` holds.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> found = findings_of(bb.fit(table, seed=1, draws=500, chains=2, pointwise=False))
+    >>> [(doubt.kind, str(doubt.effect), doubt.model) for doubt in found.doubts]
+    [('word', 'too wide', 'shared')]
+    """
+    if isinstance(result, SentimentAnalysis) or (isinstance(result, BiasFit) and is_sentiment(result)):
+        return findings_of_sentiment(result, prob)
+    if isinstance(result, BiasFit):
+        return findings_of_words(result, prob, rope)
+    if isinstance(result, Comparison):
+        return findings_of_change(result, prob, rope)
+    if isinstance(result, SeatResult):
+        return findings_of_sentences(result)
+    raise InputError(
+        "says nothing by itself",
+        found=type(result).__name__,
+        valid="a fit, a comparison, a sentiment analysis, or the result of sentence tests",
+    )
+
+
+def finding(result: Any, prob: float = PROB, rope: float = ROPE) -> str:
+    """Say the main result in one sentence: the headline of `findings_of`, whose parameters these are."""
+    return findings_of(result, prob, rope).headline

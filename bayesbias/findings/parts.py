@@ -1,0 +1,153 @@
+"""What is found, as a value: headline, sentences, doubts, problems and notes, told apart by where they stand.
+
+Terminal, ``result.txt``, JSON and page print this value. What a doubt is, says its kind and its effect, never its text.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from bayesbias.basics.wording import ended, number_of
+
+__all__ = ["Doubt", "DoubtKind", "Effect", "Findings"]
+
+DoubtKind = Literal["class_and_attribute", "word", "exact_zeros", "heavy_tails"]
+
+
+class Effect(enum.StrEnum):
+    """What a doubt says of intervals."""
+
+    TOO_NARROW = "too narrow"
+    TOO_WIDE = "too wide"
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Something in the data that the model leaves out.
+
+    Attributes
+    ----------
+    kind : str
+        ``class_and_attribute``: pairs of one protected class and one attribute go together. ``word``: a word's
+        distances to associated and to different attributes go together. ``exact_zeros``: many differences are zero
+        to the last digit. ``heavy_tails``: most differences are small and a few large.
+    text : str
+        The same for a reader, without a full stop.
+    effect : Effect or None
+        What it does to intervals; None where it does nothing known to them.
+    level, contrast : str or None
+        The level and the contrast that it concerns most; None where it concerns all.
+    group : str or None
+        The classifier that it concerns.
+    model : str or None
+        Name of the shipped model that has a term for it.
+    """
+
+    kind: DoubtKind
+    text: str
+    effect: Effect | None = None
+    level: str | None = None
+    contrast: str | None = None
+    group: str | None = None
+    model: str | None = None
+
+    @property
+    def line(self) -> str:
+        """The doubt as a line of its own."""
+        return f"Look again: {ended(self.text)}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields, for JSON."""
+        return asdict(self) | {"effect": None if self.effect is None else self.effect.value}
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, repr=False)
+class Findings:
+    """What a result says.
+
+    Attributes
+    ----------
+    subject : str
+        What it is about: a table, a method, a classifier.
+    headline : str
+        The main result in one sentence. Of a result with parts, the headlines of the parts.
+    sentences : tuple of str
+        What else there is to say. Nothing, where the sampler cannot be believed.
+    premises : tuple of str
+        What stands before the headline since it decides how that is to be read.
+    doubts : tuple of Doubt
+        What the model leaves out.
+    problems : tuple of str
+        Why the sampler cannot be believed, without full stops; empty where it can.
+    notes : tuple of str
+        What is to be known of the input, such as missing words, without full stops.
+    trust : str
+        What is said of the sampler where there are no problems.
+    parts : tuple of Findings
+        One for each method or classifier.
+    lead : str
+        What stands before each line where there are several subjects.
+    """
+
+    subject: str
+    headline: str
+    sentences: tuple[str, ...] = ()
+    premises: tuple[str, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    trust: str = ""
+    parts: tuple[Findings, ...] = ()
+    lead: str = ""
+
+    def statements(self) -> list[str]:
+        """Return premises, headline and sentences, without those of the parts."""
+        headline = () if self.parts else (self.headline,)
+        return [f"{self.lead}{text}" for text in (*self.premises, *headline, *self.sentences)]
+
+    def closing(self) -> list[str]:
+        """Return the lines on doubts, the sampler and the input, without those of the parts."""
+        sampler = [f"NOT TO BE TRUSTED YET: {self.lead}{ended(text)}" for text in self.problems]
+        return [
+            *(doubt.line for doubt in self.doubts),
+            *(sampler or ([self.trust] if self.trust else [])),
+            *(f"Note: {self.lead}{ended(text)}" for text in self.notes),
+        ]
+
+    def lines(self) -> list[str]:
+        """Return all there is to print, in order."""
+        return [
+            *(line for part in self.parts for line in part.lines()),
+            *self.statements(),
+            *self.closing(),
+        ]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain dictionaries and lists, for JSON."""
+        return {
+            "subject": self.subject,
+            "headline": self.headline,
+            "premises": list(self.premises),
+            "sentences": list(self.sentences),
+            "doubts": [doubt.as_dict() for doubt in self.doubts],
+            "problems": list(self.problems),
+            "notes": list(self.notes),
+            "parts": [part.as_dict() for part in self.parts],
+        }
+
+    def __str__(self) -> str:
+        return self.headline
+
+    def __repr__(self) -> str:
+        counts = [
+            number_of(len(self.parts), "part") if self.parts else number_of(len(self.sentences), "sentence"),
+            number_of(len(self.doubts), "doubt"),
+            number_of(len(self.problems), "problem"),
+            number_of(len(self.notes), "note"),
+        ]
+        return f"<Findings on {self.subject}: {', '.join(counts)}>"

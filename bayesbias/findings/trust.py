@@ -1,0 +1,49 @@
+"""Whether a sampler can be believed, in sentences."""
+
+from __future__ import annotations
+
+from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN
+from bayesbias.inference.posterior import BiasFit
+
+__all__ = ["AGREED", "ALL_AGREED", "convergence", "no_conclusion"]
+
+AGREED = "The chains agree and no transition diverged."
+"""What is said of a fit without problems."""
+ALL_AGREED = "In every fit the chains agree and no transition diverged."
+"""What is said of several fits without problems."""
+
+
+def no_conclusion(problem: str) -> str:
+    """Say that nothing is concluded, and why."""
+    return f"no conclusion, since the sampler cannot be believed yet: {problem}."
+
+
+def convergence(fit: BiasFit) -> str:
+    """Say how the fit was sampled and what its diagnostics are, beside what they should be.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> text = convergence(bb.fit(table, seed=1, draws=200, chains=2, pointwise=False))
+    >>> text.split(":")[0]
+    '2 chains of 200 draws each'
+    """
+    state = fit.diagnostics()
+    sizes = fit.tree["posterior"].sizes
+    r_hat = (
+        "R-hat cannot be told"
+        if state["max_r_hat"] is None
+        else f"R-hat is at most {state['max_r_hat']:.3f} (chains agree below {MAX_R_HAT})"
+    )
+    ess = (
+        "the number of effective draws cannot be told"
+        if state["min_ess_bulk"] is None
+        else f"every parameter has at least {state['min_ess_bulk']:,.0f} effective draws "
+        f"({MIN_ESS_PER_CHAIN * sizes['chain']:,} are wanted)"
+    )
+    count = state["divergences"]
+    return (
+        f"{sizes['chain']} chains of {sizes['draw']:,} draws each: {r_hat}, {ess}, and "
+        f"{'no transition' if not count else f'{count:,} transitions'} diverged."
+    )
