@@ -58,7 +58,7 @@ def test_an_interval_lies_in_one_of_six_ways():
         "nearer", "nearer, perhaps by little", "practically equal", "unclear", "farther, perhaps by little", "farther",
     ]  # fmt: skip
     assert {method_verdict(*pair) for pair in ends[3:]} == {"no evidence of a difference"}
-    with pytest.raises(InputError, match="ROPE must be positive"):
+    with pytest.raises(InputError, match="rope"):
         place(0, 1, 0)
 
 

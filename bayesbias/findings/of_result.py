@@ -49,7 +49,7 @@ def findings_of(
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
     >>> found = findings_of(bb.fit(table, seed=1, draws=500, chains=2, pointwise=False))
     >>> [(doubt.kind, str(doubt.effect), doubt.model) for doubt in found.doubts]
-    [('word', 'too wide', 'shared')]
+    [('class_and_attribute', 'too narrow', 'shared')]
     """
     if isinstance(result, SentimentAnalysis) or (isinstance(result, BiasFit) and is_sentiment(result)):
         return findings_of_sentiment(result, prob)

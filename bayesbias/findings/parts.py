@@ -9,6 +9,7 @@ import enum
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from bayesbias.basics.face import public_in
 from bayesbias.basics.wording import ended, number_of
 
 __all__ = ["Doubt", "DoubtKind", "Effect", "Findings"]
@@ -16,6 +17,7 @@ __all__ = ["Doubt", "DoubtKind", "Effect", "Findings"]
 DoubtKind = Literal["class_and_attribute", "word", "exact_zeros", "heavy_tails"]
 
 
+@public_in("bayesbias.findings")
 class Effect(enum.StrEnum):
     """What a doubt says of intervals."""
 
@@ -23,6 +25,7 @@ class Effect(enum.StrEnum):
     TOO_WIDE = "too wide"
 
 
+@public_in("bayesbias.findings")
 @dataclass(frozen=True)
 class Doubt:
     """Something in the data that the model leaves out.
@@ -66,6 +69,7 @@ class Doubt:
         return self.text
 
 
+@public_in("bayesbias.findings")
 @dataclass(frozen=True, repr=False)
 class Findings:
     """What a result says.
