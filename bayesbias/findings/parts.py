@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from bayesbias.basics.face import public_in
+from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import ended, number_of
 
 __all__ = ["Doubt", "DoubtKind", "Effect", "Findings"]
@@ -71,7 +72,7 @@ class Doubt:
 
 @public_in("bayesbias.findings")
 @dataclass(frozen=True, repr=False)
-class Findings:
+class Findings(Shown):
     """What a result says.
 
     Attributes
