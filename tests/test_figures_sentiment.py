@@ -126,7 +126,7 @@ def test_sentences_say_the_numbers(analysis, fit):
         f"female - male is {row['mean']:+.3f} (89% HPDI {row['hpdi_low']:+.3f} to {row['hpdi_high']:+.3f}"
         in said
     )
-    assert f"; {verdict(row['hpdi_low'], row['hpdi_high'])})" in said
+    assert f"; {sentiment_verdict(row['hpdi_low'], row['hpdi_high'])})" in said
     share = fit.shares(group="m1").iloc[0]
     assert share["source"] == "noun_pair"
     assert f"{share['mean']:.0%} lies between noun pairs" in said
