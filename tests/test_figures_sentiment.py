@@ -299,7 +299,7 @@ def test_one_axes_shows_one_classifier(fit, analysis):
     ):
         with pytest.raises(InputError, match="one Axes shows one classifier"):
             draw(fit, ax=Figure().subplots())
-        with pytest.raises(InputError, match=r"no such classifier; found: 'secnd'.*did you mean 'second'"):
+        with pytest.raises(InputError, match=r"unknown classifier; found: 'secnd'.*did you mean 'second'"):
             draw(fit, ax=Figure().subplots(), classifier="secnd")
     ax = bb.figures.plot_genders(analysis, classifier="second", ax=Figure().subplots())
     assert "second" in ax.texts[0].get_text()

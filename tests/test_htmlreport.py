@@ -265,7 +265,7 @@ def test_bad_runs_are_refused_and_nothing_is_written(fit, tmp_path):
             bb.write_report(fit, path)
     with pytest.raises(InputError, match="must lie between 0 and 1"):
         bb.write_report(fit, out, prob=1.0)
-    with pytest.raises(InputError, match="must be positive"):
+    with pytest.raises(InputError, match="rope: must be a finite number above 0"):
         bb.write_report(fit, out, rope=0.0)
     assert not out.exists()
 

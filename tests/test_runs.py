@@ -374,7 +374,7 @@ def test_what_is_no_run_is_said(fit, analysis, tmp_path):
     with pytest.raises(InputError, match="no folder is named"):
         bb.save_run(fit, "")
     for settings in ({"prob": 1.0}, {"rope": 0.0}):
-        with pytest.raises(InputError, match=r"between 0 and 1|must be positive"):
+        with pytest.raises(InputError, match=r"between 0 and 1|rope: must be a finite number above 0"):
             bb.save_run(fit, tmp_path / "x", **settings)
     assert not (tmp_path / "x").exists()
 

@@ -13,6 +13,8 @@ __all__ = [
     "interval_text",
     "number_of",
     "number_text",
+    "percent",
+    "probability_text",
     "signed_text",
     "some",
     "with_minus",
@@ -131,3 +133,25 @@ def with_minus(contrast: str) -> str:
     'associated − different'
     """
     return contrast.replace(" - ", " − ")
+
+
+def probability_text(p: float) -> str:
+    """Write a probability with three decimals; beyond 0.001 and 0.999 only on which side it lies.
+
+    Examples
+    --------
+    >>> probability_text(0.5), probability_text(0.9999)
+    ('0.500', '> 0.999')
+    """
+    return "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"{p:.3f}"
+
+
+def percent(share: float) -> str:
+    """Write a share as a whole percentage; what is not quite nothing is not 0%.
+
+    Examples
+    --------
+    >>> percent(0.254), percent(0.001), percent(0)
+    ('25%', '< 1%', '0%')
+    """
+    return "< 1%" if 0 < share < 0.01 else f"{share:.0%}"

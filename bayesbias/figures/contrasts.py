@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import interval_text, signed_text, with_minus
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
@@ -192,18 +193,14 @@ def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
 
 
 def _contrast_names(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> list[str]:
-    if level not in _LEVELS:
-        raise InputError("unknown level", found=level, valid=_LEVELS, hint=nearest(str(level), _LEVELS))
+    checks.choice(level, _LEVELS, "level")
     present = set(fit.table["connection"].astype(str))
     known = [f"{a} - {b}" for a, b in CONTRASTS if a in present and b in present]
     if contrasts is None:
         return known if level != "word" else known[:1]
     wanted = [contrasts] if isinstance(contrasts, str) else list(contrasts)
     for name in wanted:
-        if name not in known:
-            raise InputError(
-                "no such contrast in this fit", found=name, valid=known, hint=nearest(str(name), known)
-            )
+        checks.choice(name, known, "contrast of this fit")
     if not wanted:
         raise InputError("no contrast is asked for", found=wanted, valid=known)
     return wanted

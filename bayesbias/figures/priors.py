@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias.basics.wording import percent
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.outcomes import need_columns, table_name_of
 from bayesbias.figures.plates import Plate, on_axes
@@ -104,7 +105,7 @@ def plot_priors(
         ax.plot(grid, up[1], color=INK, linewidth=1.2, zorder=3, label="_prior predictive of a pair")
         if possible:
             out = float(np.mean((predictive[name] < possible[0]) | (predictive[name] > possible[1])))
-            headings.write_aside(ax, row, f"{_percent(out)} of pairs\nimpossible")
+            headings.write_aside(ax, row, f"{percent(out)} of pairs\nimpossible")
     headings.name_x(ax, outcomes.outcome_label(spec))
     handles = [
         marks.patch_handle(FAINT, "prior of the mean distance", alpha=0.5),
@@ -155,7 +156,3 @@ def _prior_means(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict[str, n
     overall = chosen_rows(draws, level="overall")
     names = [name for (name,) in keys_of_rows(overall, "connection")]
     return dict(zip(names, overall.to_numpy()[0].T, strict=True))
-
-
-def _percent(share: float) -> str:
-    return "< 1%" if 0 < share < 0.01 else f"{share:.0%}"

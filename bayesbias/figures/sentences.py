@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import number_text
 from bayesbias.figures import headings, marks
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import name_rows
@@ -94,7 +95,7 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
         _cell(ax, x, y, _SHADES[step])
         ink = "white" if step == "holm" else INK
         ax.text(
-            x + 0.5, y + 0.53, "none" if pd.isna(row.effect_size) else f"{row.effect_size:.2f}".replace("-", "−"),
+            x + 0.5, y + 0.53, "none" if pd.isna(row.effect_size) else number_text(row.effect_size, 2),
             ha="center", va="center", fontsize=size, color=ink,
         )  # fmt: skip
         if row.level != "word" and row.p_value < alpha <= row.p_words:
@@ -272,8 +273,8 @@ def _contrast_rows(result: SeatResult, encoder: str | None) -> pd.DataFrame:
         raise InputError("no model was fitted", hint="seat(..., bayes=True)")
     if encoder is None and len(known) > 1:
         raise InputError("there are several encoders, and one is shown", where="encoder", valid=known)
-    if encoder is not None and encoder not in known:
-        raise InputError("no such encoder", found=encoder, valid=known, hint=nearest(encoder, known))
+    if encoder is not None:
+        checks.choice(encoder, known, "encoder")
     named = result.named()
     frame = result.frame.loc[named.index].assign(title=named["title"], context=named["context"])
     frame["column"] = [_contrast_column(*key) for key in zip(frame["model"], frame["options"], strict=True)]

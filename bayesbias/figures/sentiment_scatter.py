@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
 from bayesbias.figures import headings, marks
 from bayesbias.figures.plates import Plate
 from bayesbias.figures.style import INK, MARKER, as_percent, new_panels, panels_of, plain, styled
@@ -270,11 +271,7 @@ def _draw_earnings(
 
 def chosen_classifiers(names: list[str], ax: Axes | None, classifier: str | None) -> list[str]:
     if classifier is not None:
-        if classifier not in names:
-            raise InputError(
-                "no such classifier", found=classifier, valid=names, hint=nearest(str(classifier), names)
-            )
-        return [classifier]
+        return [checks.choice(classifier, names, "classifier")]
     if ax is not None and len(names) > 1:
         raise InputError("one Axes shows one classifier; say which", where="classifier", valid=names)
     return names

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import interval_text
 from bayesbias.figures import contrasts, headings, marks, outcomes, predictive, priors
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
@@ -217,10 +218,7 @@ def _shown_words(fit: BiasFit, words: Iterable[str] | None) -> list[str]:
         return known
     wanted = [words] if isinstance(words, str) else list(words)
     for word in wanted:
-        if word not in known:
-            raise InputError(
-                "no such protected word in this fit", found=word, valid=known, hint=nearest(str(word), known)
-            )
+        checks.choice(word, known, "protected word of this fit")
     if not wanted:
         raise InputError("no word is asked for", found=wanted, valid=known)
     return [word for word in known if word in wanted]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.wording import conjoined
+from bayesbias.basics.wording import conjoined, probability_text
 from bayesbias.findings.parts import Doubt, Effect, Findings
 from bayesbias.findings.trust import AGREED, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
@@ -238,7 +238,8 @@ _WHAT = {
 
 
 def _probability_in_words(p: float) -> str:
-    return "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"= {p:.3f}"
+    text = probability_text(p)
+    return f"= {text}" if 0.001 <= p <= 0.999 else text
 
 
 def _missing_words(coverage: dict[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bayesbias.basics.wording import ended, interval_text, number_text
+from bayesbias.basics.wording import ended, interval_text, number_text, probability_text
 
 _LONG = 24  # characters, from which on a cell is given more width
 # What a text may not do to the page around it: control characters, overrides of the direction of text and
@@ -61,11 +61,6 @@ def interval_cell(low: float, high: float, *, signed: bool = False) -> Cell:
 def probability_cell(p: float) -> Cell:
     """Make a cell of a probability."""
     return Cell(probability_text(p), True, repr(float(p)))
-
-
-def probability_text(p: float) -> str:
-    """Write a probability with three decimals; beyond 0.001 and 0.999 only on which side it lies."""
-    return "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def scientific_cell(value: float) -> Cell:

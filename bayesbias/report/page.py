@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import bayesbias
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir, whole_file
+from bayesbias.basics.versions import own_version
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.change import of_comparison
@@ -91,10 +91,8 @@ def write_report(
     else:
         found = run
     prob, rope = float(PROB if prob is None else prob), float(ROPE if rope is None else rope)
-    if not 0 < prob < 1:
-        raise InputError("the probability of an interval must lie between 0 and 1", found=prob)
-    if not (rope > 0 and math.isfinite(rope)):
-        raise InputError("the half-width of the ROPE must be positive", found=rope)
+    checks.probability(prob)
+    checks.positive(rope, "rope")
     if isinstance(found, Comparison):
         text = _rendered_page(of_comparison(found, prob, rope))
     elif not isinstance(found, BiasFit):
@@ -130,5 +128,5 @@ def _rendered_page(context: Mapping[str, Any]) -> str:
         css=Markup(css),
         script=Markup(script),
         script_hash=Markup(digest),
-        version=bayesbias.__version__,
+        version=own_version(),
     )

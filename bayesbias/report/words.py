@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import interval_text, signed_text, with_minus
+from bayesbias.basics.wording import interval_text, probability_text, signed_text, with_minus
 from bayesbias.figures.words import plates
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.trust import convergence
@@ -21,7 +21,6 @@ from bayesbias.report.columns import (
     interval_cell,
     number_cell,
     probability_cell,
-    probability_text,
 )
 from bayesbias.report.parts import (
     Gallery,

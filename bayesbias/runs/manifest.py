@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
-import bayesbias
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import read_bytes, sha256_file
+from bayesbias.basics.versions import own_version
 
 MANIFEST = "run.json"
 SCHEMA = 1
@@ -66,7 +66,7 @@ def write_manifest(
     content = {
         "schema": SCHEMA,
         "kind": kind,
-        "versions": {"bayesbias": bayesbias.__version__, "python": platform.python_version(), **versions},
+        "versions": {"bayesbias": own_version(), "python": platform.python_version(), **versions},
         "settings": dict(settings),
         "command": None if command is None else [str(word) for word in command],
         "facts": dict(facts),

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -85,10 +86,8 @@ def save_run(
     """
     if not os.fspath(folder):
         raise InputError("no folder is named", where="folder", found="''")
-    if not 0 < prob < 1:
-        raise InputError("the probability of an interval must lie between 0 and 1", found=prob)
-    if not rope > 0:
-        raise InputError("the half-width of the ROPE must be positive", found=rope)
+    checks.probability(prob)
+    checks.positive(rope, "rope")
     target = Path(folder)
     layout = LAYOUTS[_kind_of(result)]
     check_run_folder(target, layout.kind)

@@ -16,7 +16,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import sha256_file
-from bayesbias.basics.progress import reading_bar
+from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import some
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows
 from bayesbias.vectors.gensim import GENSIM_DATA, fetched_from_gensim, from_gensim, from_pickle
@@ -162,7 +162,7 @@ def read_vector_file(
     cheap = kind.compressed or form.index == "lines" or size <= _HASHED_ALWAYS
     with contextlib.ExitStack() as stack:
         digest = stack.enter_context(_hashing(path)) if cheap else None
-        tick = stack.enter_context(reading_bar(f"reading {path.name}", size, progress))
+        tick = stack.enter_context(ticking(f"reading {path.name}", size, progress, of_bytes=True))
         unmatched = functools.partial(unmatched_words, asked or [])
         rows = form.read(Reading(path, kind, wanted, tick, skip_invalid, listed, unmatched))
         facts["sha256"] = digest() if digest else None
