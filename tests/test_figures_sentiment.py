@@ -417,8 +417,11 @@ def test_the_report_says_what_the_draws_say(fit, analysis, tmp_path):
     assert "7.5e−09" in text
     assert "Control experiment" in text
     assert " ".join(fit.spec.text.split()) in text
-    assert "bayesbias sentiment --predictions m1 --predictions second.csv --name m1 --name second" in text
-    assert f"--hypotheses 3 --model sentiment --seed {shifted(1)} --draws 1000 --tune 500 --chains 2" in text
+    assert (
+        "bb.shipped_predictions('m1'), bb.read_predictions('second.csv', name='second'), hypotheses=3)"
+        in text
+    )
+    assert f"bb.fit(analysis.table, 'sentiment', seed={shifted(1)}, draws=1000, tune=500, chains=2)" in text
     assert fit.provenance["sentiment"]["classifiers"]["m1"]["sha256"] in text
     assert "have to be saved to a file first" in text
     assert len(parsed.of("figure")) == 9  # of each classifier four; and the predictive check
@@ -453,7 +456,7 @@ def test_a_plain_fit_has_a_report_too(analysis, tmp_path, monkeypatch):
     assert "50% HPDI" in text
     assert "There are no predictions for control sentences." in text
     assert "Log odds" in text
-    assert "--model sentiment_logit" in text
+    assert f"bb.fit(analysis.table, 'sentiment_logit', seed={shifted(1)}" in text
 
 
 def test_intervals_of_a_probability_end_at_one(m1):

@@ -180,7 +180,7 @@ def test_the_page_says_what_the_draws_say(page, fit):
         assert shown in text, r.protected_word
     assert " ".join(fit.spec.text.split()) in text
     assert fit.spec.sha256 in text
-    assert f"--model crossed --seed {shifted(1)} --draws 200 --tune 300 --chains 2" in text
+    assert f"bb.fit(table, 'crossed', seed={shifted(1)}, draws=200, tune=300, chains=2)" in text
 
 
 def test_nothing_is_concluded_from_a_fit_that_has_not_converged(tmp_path, monkeypatch):
@@ -227,7 +227,7 @@ def test_a_saved_fit_is_reported_with_the_settings_of_its_folder(fit, tmp_path, 
     asked = bb.write_report(fit, tmp_path / "c.html", prob=0.5, rope=0.05).read_text(encoding="utf-8")
     assert "50% HPDI" in of_folder
     assert "ROPE, ±0.05" in of_folder
-    assert "--prob 0.5 --rope 0.05" in of_folder
+    assert "bb.write_report(fit, &#39;report.html&#39;, prob=0.5, rope=0.05)" in of_folder
     assert "89% HPDI" in of_file
     assert "ROPE, ±0.02" in of_file
     assert of_folder == asked
@@ -327,7 +327,8 @@ def test_a_comparison_says_what_the_method_forces_before_its_results(comparison,
         for r in item.construction.means.itertuples():
             assert f"{r.after:.4f}" in text, (name, r.connection)
     assert "hard <i> against soft: " in text
-    assert "--debiased" in text
+    assert "'soft': bb.distance_table(" in text
+    assert f"bb.compare(before, after, 'change', seed={shifted(1)}" in text
 
 
 @pytest.mark.slow

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import hashlib
+import html
+import inspect
 import json
 import shutil
 from pathlib import Path
@@ -14,6 +17,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from helpers.fits import made_up, pairs
+from helpers.pages import without_pictures
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
@@ -380,6 +384,78 @@ def test_what_is_no_run_is_said(fit, analysis, tmp_path):
 
 
 # -- the command that made it ----------------------------------------------------------------------
+
+
+def reproduced(run, tmp_path) -> str:
+    page = bb.write_report(run, tmp_path / "page.html").read_text(encoding="utf-8")
+    at = page.index('<section id="again"')
+    return html.unescape(page[page.index("<pre><code>", at) + 11 : page.index("</code></pre>", at)])
+
+
+def test_the_report_prints_the_command_that_made_the_run(
+    fit, sentiment_fit, comparison, tmp_path, monkeypatch
+):
+    without_pictures(monkeypatch)
+    given = [
+        "fit",
+        "--embedding",
+        "/secret/my vectors.txt",
+        "--wordlist",
+        "C:\\mine.toml",
+        "--out",
+        "../a/run",
+        "--prob",
+        "0.8",
+    ]
+    for value in (fit, sentiment_fit, comparison):
+        bb.save_run(value, tmp_path / "run", command=given, prob=0.8)
+        seed = value.provenance["sampler"]["seed"]
+        wanted = f"bayesbias fit --embedding 'my vectors.txt' --wordlist mine.toml --out run --prob 0.8 --seed {seed}"
+        assert reproduced(tmp_path / "run", tmp_path) == wanted
+    given = [
+        "sentiment",
+        "--classifier",
+        "transformers:org/model",
+        "--classifier",
+        "joblib:/a/b.joblib",
+        "--seed",
+        "7",
+    ]
+    bb.save_run(sentiment_fit, tmp_path / "run", command=given)
+    assert reproduced(tmp_path / "run", tmp_path) == (
+        "bayesbias sentiment --classifier transformers:org/model --classifier joblib:b.joblib --seed 7"
+    )
+
+
+def test_a_run_from_python_is_made_again_in_python(fit, sentiment_fit, comparison, tmp_path, monkeypatch):
+    """The lines are Python, and name functions and arguments that there are."""
+    without_pictures(monkeypatch)
+    about = {"wordlist": {"name": "religion", "controls": "2021"}, "embedding": {"source": "/a/v'.txt"}}
+    of_vectors = dataclasses.replace(fit, provenance={**fit.provenance, "table": about})
+    for value, wanted in (
+        (fit, "bb.read_distances('pairs.csv')"),
+        (
+            of_vectors,
+            "table = bb.distance_table(\"v'.txt\", 'religion', controls='2021')\nfit = bb.fit(table, 'crossed', seed=0",
+        ),
+        (sentiment_fit, "bb.published_analysis(bb.shipped_predictions('m1'), hypotheses=4)"),
+        (comparison, "after = {'hard': bb.read_distances("),
+    ):
+        bb.save_run(value, tmp_path / "run", prob=0.8)
+        text = reproduced(tmp_path / "run", tmp_path)
+        assert wanted in text
+        assert text.endswith("'report.html', prob=0.8)")
+        for call in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)):
+            function = eval(ast.unparse(call.func), {"bb": bb})
+            inspect.signature(function).bind(*call.args, **{word.arg: word.value for word in call.keywords})
+
+
+@pytest.mark.parametrize("which", ["seat", "analysis", "sweep"])
+def test_a_run_without_a_page_is_said(which, request, tmp_path):
+    bb.save_run(request.getfixturevalue(which), tmp_path / "run")
+    with pytest.raises(InputError, match="there is no page on such a run"):
+        bb.write_report(tmp_path / "run", tmp_path / "page.html")
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_a_command_knows_its_own_arguments():

@@ -734,7 +734,7 @@ def test_killed_and_resumed_the_results_are_the_same(tmp_path, kills, seeds):
     run_sweep(plan, tmp_path / "undisturbed", workers=1)
     total = len(load_plan(plan))
     (tmp_path / "go.py").write_text(
-        "import sys\nfrom bayesbias.sweep import run_sweep\n"
+        "import sys\nfrom bayesbias import run_sweep\n"
         'if __name__ == "__main__":\n    run_sweep(sys.argv[1], sys.argv[2], workers=2, resume=True)\n',
         encoding="utf-8",
     )

@@ -185,6 +185,8 @@ def read_predictions(
         frames.append(part.assign(classifier=label, probability=[numbers[s] for s in part["sentence"]]))
     frame = pd.concat(frames, ignore_index=True)[["classifier", *SENTENCE_COLUMNS, "probability"]]
     facts = {"kind": "predictions", "file": path.name, "sha256": sha256_file(path)}
+    if path.parent == data_dir("sentiment"):
+        facts["shipped"] = path.stem
     if comments:
         facts["comment"] = " ".join(comments)
     return Predictions(frame, occupations, {label: dict(facts) for label in groups}, tuple(notes))

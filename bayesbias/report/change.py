@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.wording import interval_text, signed_text, with_minus
@@ -11,6 +12,15 @@ from bayesbias.findings.parts import Findings
 from bayesbias.findings.trust import convergence
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.models.loading import load_model
+from bayesbias.report.again import (
+    Code,
+    called,
+    model_name,
+    report_call,
+    reproduction,
+    sampler_settings,
+    table_call,
+)
 from bayesbias.report.columns import (
     Cell,
     Table,
@@ -20,7 +30,7 @@ from bayesbias.report.columns import (
     probability_cell,
     scientific_cell,
 )
-from bayesbias.report.parts import Gallery, Part, last_of_path, more_figures, not_trusted, reproduction
+from bayesbias.report.parts import Gallery, Part, more_figures, not_trusted
 from bayesbias.report.sections import (
     at_level,
     data_part,
@@ -28,7 +38,6 @@ from bayesbias.report.sections import (
     holds_for,
     model_part,
     present_connections,
-    wordlist_arguments,
 )
 from bayesbias.studies.comparison import Comparison, Method
 
@@ -38,7 +47,9 @@ if TYPE_CHECKING:
 _OF_INTEREST = "associated - different"
 
 
-def of_comparison(run: Comparison, prob: float, rope: float) -> dict[str, Any]:
+def of_comparison(
+    run: Comparison, prob: float, rope: float, command: Sequence[str] | None = None
+) -> dict[str, Any]:
     """Gather what the page on debiased against original prints."""
     several = len(run.methods) > 1
     found = findings_of_change(run, prob, rope)
@@ -82,7 +93,7 @@ def of_comparison(run: Comparison, prob: float, rope: float) -> dict[str, Any]:
         "sections": _comparison_sections(run, prob, rope),
         "models": _models_of(run, prob),
         "trust": _trust_of_comparison(run, found),
-        "again": _again_comparison(run, prob, rope),
+        "again": _again_comparison(run, prob, rope, command),
         "glossary": glossary_of(run.original.table, "change", prob, rope),
     }
 
@@ -369,20 +380,19 @@ def _trust_of_comparison(run: Comparison, found: Findings) -> Part:
     return Part(sentences=sentences, tables=[Table("t-fits", "The fits", head, rows)])
 
 
-def _again_comparison(run: Comparison, prob: float, rope: float) -> dict[str, Any]:
+def _again_comparison(
+    run: Comparison, prob: float, rope: float, command: Sequence[str] | None
+) -> dict[str, Any]:
     tables = run.provenance["tables"]
-    arguments = ["bayesbias", "compare"]
     notes: list[str] = []
-    first = tables["original"]
-    if "wordlist" in first and "embedding" in first:
-        arguments += ["--original", last_of_path(first["embedding"].get("source", "ORIGINAL"))]
-        for name in run.methods:
-            arguments += ["--debiased", last_of_path(tables[name].get("embedding", {}).get("source", name))]
-        arguments += wordlist_arguments(first["wordlist"], notes)
-    else:
-        arguments += ["--original-distances", last_of_path(first.get("source", "original.csv"))]
-        for name in run.methods:
-            arguments += ["--debiased-distances", last_of_path(tables[name].get("source", f"{name}.csv"))]
     change = next((item.change for item in run.methods.values() if item.change is not None), None)
     spec = change.spec if change is not None else load_model("change")
-    return reproduction(arguments, "--model", spec, run.provenance, tables, notes, (prob, rope))
+    after = ", ".join(f"{name!r}: {table_call(tables[name], f'{name}.csv', notes)}" for name in run.methods)
+    settings = sampler_settings(run.provenance)
+    lines = [
+        f"before = {table_call(tables['original'], 'original.csv', notes)}",
+        f"after = {{{after}}}",
+        f"comparison = {called('compare', Code('before'), Code('after'), model_name(spec, notes), **settings)}",
+        report_call("comparison", prob, rope),
+    ]
+    return reproduction(lines, command, spec, run.provenance, tables, list(dict.fromkeys(notes)))

@@ -87,20 +87,20 @@ def write_report(
         opened = open_run(run)
         prob = opened.settings.get("prob") if prob is None else prob
         rope = opened.settings.get("rope") if rope is None else rope
-        found = opened.result
+        found, command = opened.result, opened.command
     else:
-        found = run
+        found, command = run, None
     prob, rope = float(PROB if prob is None else prob), float(ROPE if rope is None else rope)
     checks.probability(prob)
     checks.positive(rope, "rope")
     if isinstance(found, Comparison):
-        text = _rendered_page(of_comparison(found, prob, rope))
+        text = _rendered_page(of_comparison(found, prob, rope, command))
     elif not isinstance(found, BiasFit):
         raise InputError("there is no page on such a run", where=opened.path, found=opened.kind, valid=_KINDS)
     elif is_sentiment(found):
-        text = _rendered_page(of_sentiment(found, prob))
+        text = _rendered_page(of_sentiment(found, prob, command))
     else:
-        text = _rendered_page(of_fit(found, prob, rope))
+        text = _rendered_page(of_fit(found, prob, rope, command))
     with whole_file(target) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
     return target

@@ -1,19 +1,16 @@
-"""What every page is put together of: parts, pictures, doubts, the model, how to do it again."""
+"""What every page is put together of: parts, pictures, doubts, the model."""
 
 from __future__ import annotations
 
 import base64
 import re
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.figures.plates import Plate, rendered
 from bayesbias.findings.parts import Doubt
-from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.report.columns import Cell, Table, as_sentence, interval_cell, number_cell, without_controls
 
@@ -103,66 +100,6 @@ def how_sampled(fit: BiasFit) -> str:
             f"Sampled pair by pair with {method.get('name', 'NUTS')}, since {method.get('why_pairwise', '')}."
         )
     return f"Sampled with {method.get('name', 'NUTS')}: the scales by chains, and all effects exactly given the scales."
-
-
-def reproduction(
-    arguments: list[str],
-    option: str,
-    spec: ModelSpec,
-    provenance: Mapping[str, Any],
-    tables: Mapping[str, Mapping[str, Any]],
-    notes: list[str],
-    settings: tuple[float, float],
-) -> dict[str, Any]:
-    """Gather the command that repeats the run, with the hashes of its inputs and its settings."""
-    model = spec.name
-    if spec.name not in shipped_models() or load_model(spec.name).sha256 != spec.sha256:
-        model = f"{spec.name}.toml"
-        notes.append(
-            "The model is not the shipped one: save the text shown above as the file that the command names."
-        )
-    arguments += [option, model]
-    sampler = provenance.get("sampler", {})
-    for name in ("seed", "draws", "tune", "chains"):
-        if name in sampler:
-            arguments += [f"--{name}", str(sampler[name])]
-    if settings[0] != PROB:
-        arguments += ["--prob", f"{settings[0]:g}"]
-    if settings[1] != ROPE:
-        arguments += ["--rope", f"{settings[1]:g}"]
-    if any(str(t.get("embedding", {}).get("source", "")).startswith("a ") for t in tables.values()):
-        notes.append("Vectors that came from memory have to be saved to a file first.")
-    notes.append(
-        "Paths are given by their last part. Same inputs, seed and versions on the same machine: same draws."
-    )
-    rows = []
-    for label, table in tables.items():
-        lead = f"{label}: " if label else ""
-        for kind in ("wordlist", "embedding"):
-            if kind in table:
-                about = table[kind]
-                digest = about.get("sha256") or about.get("sha256_vectors") or ""
-                noun = "word list" if kind == "wordlist" else "vectors"
-                rows.append([Cell(f"{lead}{noun}"), Cell(str(about.get("name", ""))), Cell(str(digest))])
-        if "sha256" in table:
-            rows.append(
-                [
-                    Cell(f"{lead}{table.get('noun', 'table')}"),
-                    Cell(last_of_path(table.get("source", table.get("name", "")))),
-                    Cell(str(table["sha256"])),
-                ]
-            )
-    rows.append([Cell("model"), Cell(spec.name), Cell(spec.sha256)])
-    versions = [[Cell(str(name)), Cell(str(of))] for name, of in provenance.get("versions", {}).items()]
-    found = [Table("t-hashes", "Inputs", ["input", "name", "SHA-256"], rows)]
-    if versions:
-        found.append(Table("t-versions", "Versions", ["program", "version"], versions))
-    return {
-        "sentences": ["This command makes the run again:"],
-        "command": " ".join(shlex.quote(without_controls(word)) for word in arguments),
-        "notes": notes,
-        "tables": found,
-    }
 
 
 class Gallery:
@@ -261,8 +198,3 @@ def _inline_png(png: bytes, alt: str) -> Markup:
     return Markup('<img src="data:image/png;base64,{}" alt="{}" width="{}" height="{}">').format(
         data, without_controls(alt), width, height
     )
-
-
-def last_of_path(source: Any) -> str:
-    """Return the last part of a path: a report is passed on, and need not tell where its author keeps files."""
-    return re.split(r"[\\/]", str(source))[-1] or str(source)

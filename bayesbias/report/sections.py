@@ -10,8 +10,6 @@ from bayesbias.basics.wording import number_of
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.columns import Cell, Table, as_sentence, number_cell
 from bayesbias.report.parts import Part, Picture, about_spec, parameters_part
-from bayesbias.words.controls import shipped_controls
-from bayesbias.words.listfile import shipped_wordlists
 from bayesbias.words.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
@@ -97,16 +95,6 @@ def model_part(fit: BiasFit, prob: float, use: str, drawn: Sequence[Picture] = (
     if drawn:
         folded.insert(0, Part("The priors, drawn", figures=drawn))
     return about_spec(fit.spec, use) | {"folded": folded}
-
-
-def wordlist_arguments(about: Mapping[str, Any], notes: list[str]) -> list[str]:
-    """Return the options that name the word list; a list of one's own gets a note."""
-    name, controls = str(about.get("name", "WORDLIST")), str(about.get("controls", ""))
-    if name not in shipped_wordlists():
-        notes.append(f"The word list {name} is your own: the file whose hash is given below.")
-        name = f"{name}.toml"
-    known = controls in shipped_controls() or controls == "none"
-    return ["--wordlist", name, *(["--controls", controls] if known else [])]
 
 
 def glossary_of(table: pd.DataFrame, outcome: str, prob: float, rope: float) -> list[dict[str, str]]:

@@ -13,6 +13,15 @@ from bayesbias.findings.sentiment import findings_of_sentiment
 from bayesbias.findings.trust import AGREED, convergence
 from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.report.again import (
+    Code,
+    called,
+    last_of_path,
+    model_name,
+    report_call,
+    reproduction,
+    sampler_settings,
+)
 from bayesbias.report.columns import Cell, Table, as_sentence
 from bayesbias.report.parts import (
     Gallery,
@@ -24,7 +33,6 @@ from bayesbias.report.parts import (
     more_figures,
     not_trusted,
     parameters_part,
-    reproduction,
 )
 from bayesbias.report.sentiment_tables import (
     classifiers_table,
@@ -43,7 +51,7 @@ from bayesbias.studies.sentiment_fit import analysis_of, contrasts_or_why_not
 __all__ = ["of_sentiment"]
 
 
-def of_sentiment(fit: BiasFit, prob: float) -> dict[str, Any]:
+def of_sentiment(fit: BiasFit, prob: float, command: Sequence[str] | None = None) -> dict[str, Any]:
     """Return what the page of a report on a fit of sentiment holds."""
     analysis = analysis_of(fit)
     names = analysis.classifiers
@@ -67,7 +75,7 @@ def of_sentiment(fit: BiasFit, prob: float) -> dict[str, Any]:
         "sections": [*sections, *more_figures([p for gallery in (of_all, *alone) for p in gallery.rest()])],
         "models": [about_spec(fit.spec, "") | {"folded": [parameters_part(fit, prob)]}],
         "trust": trust,
-        "again": _again(analysis, fit, prob),
+        "again": _again(analysis, fit, prob, command),
         "glossary": _glossary(fit, prob),
     }
 
@@ -187,52 +195,51 @@ def _trust(fit: BiasFit, found: Findings, figures: Gallery) -> Part:
     )
 
 
-def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> dict[str, Any]:
+def _again(
+    analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequence[str] | None
+) -> dict[str, Any]:
     about = analysis.provenance
-    arguments = ["bayesbias", "sentiment"]
     notes: list[str] = []
+    words = about.get("occupations", {})
+    file = words.get("file") or "words.toml"
+    listed = None if not words or file == "occupations.toml" else file
     inputs: dict[str, Any] = {}
-    files, others = [], []
-    positive: set[str] = set()
-    pickled = False
+    made, from_memory = [], False
     for name in analysis.classifiers:
         of = about.get("classifiers", {}).get(name, {})
-        source = str(of.get("file") or of.get("source") or of.get("folder") or f"{name}.csv")
         kind = str(of.get("kind", ""))
-        if kind in ("", "predictions", "callable") or (
-            "file" not in of and "source" not in of and "folder" not in of
-        ):
-            shipped = str(of.get("comment", "")).endswith("tools/predict_m1.py")
-            files.append((name, "m1" if shipped else source))
+        source = str(of.get("file") or of.get("source") or of.get("folder") or f"{name}.csv")
+        is_file = kind in ("", "predictions", "callable") or not {"file", "source", "folder"} & set(of)
+        if "shipped" in of and of["shipped"] == name:
+            made.append(called("shipped_predictions", name))
+        elif is_file:
+            made.append(called("read_predictions", last_of_path(source), listed, name=name))
         else:
             scheme = "transformers:" if kind == "Hugging Face model" else "joblib:" if "file" in of else ""
-            others.append((name, f"{scheme}{source}"))
-            if kind == "Hugging Face model" or "file" in of:
-                positive.add(str(of.get("positive")))
-            pickled = pickled or (scheme == "joblib:")
+            positive = str(of["positive"]) if scheme and of.get("positive") is not None else None
+            pickled = True if scheme == "joblib:" else None
+            loaded = called(
+                "load_classifier", f"{scheme}{source}", name=name, positive=positive, allow_pickle=pickled
+            )
+            made.append(called("predict", *([Code(loaded)] if listed is None else [Code(loaded), listed])))
+        from_memory = from_memory or (is_file and kind in ("", "callable"))
         if "sha256" in of:
-            inputs[name] = {"sha256": of["sha256"], "source": source, "noun": kind or "predictions"}
-    if any(about.get("classifiers", {}).get(name, {}).get("kind") in (None, "callable") for name, _ in files):
+            key = re.sub(r"\s+", " ", name)
+            inputs[key] = {"sha256": of["sha256"], "source": source, "noun": kind or "predictions"}
+    if from_memory:
         notes.append(
             "Predictions that came from memory have to be saved to a file first (`Predictions.save`)."
         )
-    for option, found in (("--predictions", files), ("--classifier", others)):
-        for _, source in found:
-            arguments += [option, source]
-    for name, _ in [*files, *others]:
-        arguments += ["--name", name]
-    if len(positive) == 1 and "None" not in positive:
-        arguments += ["--positive", *positive]
-    arguments += ["--allow-pickle"] if pickled else []
-    words = about.get("occupations", {})
     if words:
-        if words.get("file") != "occupations.toml":
-            arguments += ["--words", str(words.get("file") or "words.toml")]
         inputs["sentences"] = {"sha256": words["sha256"], "source": words["name"], "noun": "list"}
-    if about["hypotheses"] != len(analysis.classifiers):
-        arguments += ["--hypotheses", str(about["hypotheses"])]
-    inputs = {re.sub(r"\s+", " ", name): of for name, of in inputs.items()}
-    return reproduction(arguments, "--model", fit.spec, fit.provenance, inputs, notes, (prob, ROPE))
+    several = about["hypotheses"] if about["hypotheses"] != len(analysis.classifiers) else None
+    settings = sampler_settings(fit.provenance)
+    lines = [
+        f"analysis = {called('published_analysis', *map(Code, made), hypotheses=several)}",
+        f"fit = {called('fit', Code('analysis.table'), model_name(fit.spec, notes), **settings)}",
+        report_call("bb.studies.with_analysis(fit, analysis)", prob, ROPE),
+    ]
+    return reproduction(lines, command, fit.spec, fit.provenance, inputs, notes)
 
 
 def _glossary(fit: BiasFit, prob: float) -> list[dict[str, str]]:

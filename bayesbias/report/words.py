@@ -14,6 +14,15 @@ from bayesbias.findings.words import findings_of_words
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.verdicts import contrast_verdict
+from bayesbias.report.again import (
+    Code,
+    called,
+    model_name,
+    report_call,
+    reproduction,
+    sampler_settings,
+    table_call,
+)
 from bayesbias.report.columns import (
     Cell,
     Table,
@@ -26,11 +35,9 @@ from bayesbias.report.parts import (
     Gallery,
     Part,
     how_sampled,
-    last_of_path,
     look_again,
     more_figures,
     not_trusted,
-    reproduction,
 )
 from bayesbias.report.sections import (
     at_level,
@@ -39,14 +46,13 @@ from bayesbias.report.sections import (
     holds_for,
     model_part,
     present_connections,
-    wordlist_arguments,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def of_fit(fit: BiasFit, prob: float, rope: float) -> dict[str, Any]:
+def of_fit(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None = None) -> dict[str, Any]:
     """Gather what the page on one fit of distances prints."""
     if fit.spec.outcome != "distance":
         raise InputError(
@@ -77,7 +83,7 @@ def of_fit(fit: BiasFit, prob: float, rope: float) -> dict[str, Any]:
         "sections": [*sections, *more_figures(figures.rest())],
         "models": [model],
         "trust": trust,
-        "again": _again(fit, prob, rope),
+        "again": _again(fit, prob, rope, command),
         "glossary": glossary_of(fit.table, fit.spec.outcome, prob, rope),
     }
 
@@ -274,16 +280,15 @@ def _trust_of_fit(fit: BiasFit, found: Findings, figures: Gallery) -> Part:
     )
 
 
-def _again(fit: BiasFit, prob: float, rope: float) -> dict[str, Any]:
+def _again(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None) -> dict[str, Any]:
     source = fit.provenance.get("table", {})
-    arguments = ["bayesbias", "fit"]
     notes: list[str] = []
-    if "wordlist" in source and "embedding" in source:
-        arguments += ["--embedding", last_of_path(source["embedding"].get("source", "EMBEDDING"))]
-        arguments += wordlist_arguments(source["wordlist"], notes)
-    else:
-        arguments += ["--distances", last_of_path(source.get("source", "pairs.csv"))]
-    return reproduction(arguments, "--model", fit.spec, fit.provenance, {"": source}, notes, (prob, rope))
+    lines = [
+        f"table = {table_call(source, 'pairs.csv', notes)}",
+        f"fit = {called('fit', Code('table'), model_name(fit.spec, notes), **sampler_settings(fit.provenance))}",
+        report_call("fit", prob, rope),
+    ]
+    return reproduction(lines, command, fit.spec, fit.provenance, {"": source}, notes)
 
 
 def _class_of_word(table: pd.DataFrame) -> dict[str, str]:

@@ -1,0 +1,149 @@
+"""How a run is made again: by the command that made it, or from Python; and its inputs with their hashes."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.models.loading import load_model, shipped_models
+from bayesbias.models.spec import ModelSpec
+from bayesbias.report.columns import Cell, Table, without_controls
+from bayesbias.words.controls import shipped_controls
+from bayesbias.words.listfile import shipped_wordlists
+
+_HUBS = ("transformers", "sentence-transformers")  # whose names hold a slash and are no paths
+
+
+def called(function: str, *arguments: Any, **settings: Any) -> str:
+    """Return the text of a call in Python; an argument that is a `Code` is put in as it is."""
+    shown = [repr(value) for value in arguments if value is not None]
+    shown += [f"{name}={value!r}" for name, value in settings.items() if value is not None]
+    return f"bb.{function}({', '.join(shown)})"
+
+
+class Code(str):
+    """A piece of Python, which stands in a call without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def table_call(about: Mapping[str, Any], default: str, notes: list[str]) -> Code:
+    """Return the call that makes a table of pairs again, from what its provenance says of it."""
+    if "wordlist" not in about or "embedding" not in about:
+        return Code(called("read_distances", last_of_path(about.get("source", default))))
+    listed = about["wordlist"]
+    name, controls = str(listed.get("name", "wordlist")), str(listed.get("controls", ""))
+    if name not in shipped_wordlists():
+        notes.append(f"The word list {name} is your own: the file whose hash is given below.")
+        name = f"{name}.toml"
+    known = controls in shipped_controls() or controls == "none"
+    vectors = last_of_path(about["embedding"].get("source", "embedding"))
+    return Code(called("distance_table", vectors, name, controls=controls if known else None))
+
+
+def model_name(spec: ModelSpec, notes: list[str]) -> str:
+    """Return what names a model: a shipped one, or a file of one's own."""
+    if spec.name in shipped_models() and load_model(spec.name).sha256 == spec.sha256:
+        return spec.name
+    notes.append(
+        "The model is not the shipped one: save the text shown above as the file that is named here."
+    )
+    return f"{spec.name}.toml"
+
+
+def sampler_settings(provenance: Mapping[str, Any]) -> dict[str, Any]:
+    """Return seed, draws, tuning steps and chains, as they are known."""
+    sampler = provenance.get("sampler", {})
+    return {name: sampler[name] for name in ("seed", "draws", "tune", "chains") if name in sampler}
+
+
+def report_call(result: str, prob: float, rope: float) -> str:
+    """Return the call that writes the page, with the settings that are not the usual ones."""
+    settings = {"prob": None if prob == PROB else prob, "rope": None if rope == ROPE else rope}
+    return called("write_report", Code(result), "report.html", **settings)
+
+
+def reproduction(
+    lines: Sequence[str],
+    command: Sequence[str] | None,
+    spec: ModelSpec,
+    provenance: Mapping[str, Any],
+    tables: Mapping[str, Mapping[str, Any]],
+    notes: list[str],
+) -> dict[str, Any]:
+    """Gather what repeats a run, with the hashes of its inputs.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        What makes it from Python; shown where there is no `command`.
+    command : sequence of str, optional
+        The arguments of ``bayesbias`` that made it.
+    spec : ModelSpec
+    provenance : mapping
+    tables : mapping
+        Name -> what is known of an input.
+    notes : list of str
+        To stand below.
+    """
+    if any(str(table.get("embedding", {}).get("source", "")).startswith("a ") for table in tables.values()):
+        notes.append("Vectors that came from memory have to be saved to a file first.")
+    notes.append(
+        "Paths are given by their last part. Same inputs, seed and versions on the same machine: same draws."
+    )
+    rows = []
+    for label, table in tables.items():
+        lead = f"{label}: " if label else ""
+        for kind in ("wordlist", "embedding"):
+            if kind in table:
+                about = table[kind]
+                digest = about.get("sha256") or about.get("sha256_vectors") or ""
+                noun = "word list" if kind == "wordlist" else "vectors"
+                rows.append([Cell(f"{lead}{noun}"), Cell(str(about.get("name", ""))), Cell(str(digest))])
+        if "sha256" in table:
+            source = last_of_path(table.get("source", table.get("name", "")))
+            rows.append(
+                [Cell(f"{lead}{table.get('noun', 'table')}"), Cell(source), Cell(str(table["sha256"]))]
+            )
+    rows.append([Cell("model"), Cell(spec.name), Cell(spec.sha256)])
+    versions = [[Cell(str(name)), Cell(str(of))] for name, of in provenance.get("versions", {}).items()]
+    inputs = [Table("t-hashes", "Inputs", ["input", "name", "SHA-256"], rows)]
+    if versions:
+        inputs.append(Table("t-versions", "Versions", ["program", "version"], versions))
+    if command is None:
+        sentence = "This makes the run again, from Python:"
+        text = "\n".join(without_controls(line) for line in ("import bayesbias as bb", "", *lines))
+    else:
+        sentence = "This command made the run:"
+        text = command_text(command, sampler_settings(provenance).get("seed"))
+        if "--seed" in text and "--seed" not in command:
+            sentence = "This command made the run, with a seed that was drawn and is given here:"
+    return {"sentences": [sentence], "command": text, "notes": notes, "tables": inputs}
+
+
+def command_text(command: Sequence[str], seed: int | None) -> str:
+    """Return a command as one types it, with the seed that was drawn where none was given."""
+    words = ["bayesbias", *command]
+    if seed is not None and "--seed" not in command:
+        words += ["--seed", str(seed)]
+    return " ".join(shlex.quote(without_controls(_without_folders(word))) for word in words)
+
+
+def _without_folders(word: str) -> str:
+    """Return an argument with the last part of a path alone; what stands before it or after it stays."""
+    scheme, colon, rest = word.partition(":")
+    if len(scheme) < 2 or not colon:  # a drive, or no scheme at all
+        scheme, colon, rest = "", "", word
+    if scheme in _HUBS and not re.match(r"[/\\~.]|[A-Za-z]:", rest):
+        return word
+    path, mark, options = rest.partition("?")
+    return f"{scheme}{colon}{last_of_path(path)}{mark}{options}"
+
+
+def last_of_path(source: Any) -> str:
+    """Return the last part of a path: a report is passed on, and need not tell where its author keeps files."""
+    return re.split(r"[\\/]", str(source))[-1] or str(source)
