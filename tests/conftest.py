@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from helpers.places import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 _UNTESTED = pytest.StashKey[Counter[str]]()  # claims that are no part of this run, under their one reason
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from helpers.places import ROOT
 
 
 def test_the_picture_is_drawn_from_todays_imports():

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
+from helpers.tables import grid
 from scipy import stats
 
 from bayesbias.inference.collapsed import NotCollapsible, collapse
@@ -66,37 +67,6 @@ distribution = "HalfStudentT"
 nu = 4
 sigma = 0.5
 """
-
-
-def grid(words=(3, 2, 2), attributes=(2, 3, 2), human=3, neutral=4, seed=0) -> pd.DataFrame:
-    """Return a complete grid of pairs with simulated distances."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    kinds = [(f"a{k}{i}", f"class{k}", "stereotype") for k, n in enumerate(attributes) for i in range(n)]
-    kinds += [(f"h{i}", "human", "human") for i in range(human)]
-    kinds += [(f"n{i}", "neutral", "neutral") for i in range(neutral)]
-    effect = {name: rng.normal(0, 0.1) for name, _, _ in kinds}
-    for k, n in enumerate(words):
-        for i in range(n):
-            own = dict(zip(CONNECTIONS, rng.normal(0, 0.06, 4), strict=True))
-            for name, cls, kind in kinds:
-                connection = (
-                    kind if kind != "stereotype" else "associated" if cls == f"class{k}" else "different"
-                )
-                mean = {"associated": 0.85, "different": 0.9, "human": 0.92, "neutral": 0.97}[connection]
-                rows.append(
-                    (
-                        f"w{k}{i}",
-                        f"class{k}",
-                        name,
-                        cls,
-                        kind,
-                        connection,
-                        mean + own[connection] + effect[name] + rng.normal(0, 0.1),
-                    )
-                )
-    names = ["protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind"]
-    return pd.DataFrame(rows, columns=[*names, "connection", "distance"])
 
 
 def dense(design: Design, scales: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

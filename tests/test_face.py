@@ -14,10 +14,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.places import ROOT
 
 import bayesbias as bb
 
-ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "bayesbias"
 MOST_NAMES = 52
 MOST_LINES = 60

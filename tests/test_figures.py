@@ -18,6 +18,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.places import ROOT
 from helpers.seeds import shifted
 
 mpl.use("Agg")
@@ -117,7 +118,6 @@ def row_of(ax: Any) -> dict[str, float]:
 
 # -- signatures -----------------------------------------------------------------------------------
 
-ROOT = Path(__file__).resolve().parents[1]
 PLOTS = {
     name: getattr(module, name)
     for info in pkgutil.iter_modules(figures.__path__, "bayesbias.figures.")

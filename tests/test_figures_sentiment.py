@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -12,11 +11,11 @@ import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
 from helpers.draws import made_up_fit
-from helpers.pages import without_pictures
+from helpers.pages import Page, check_structure, without_pictures
+from helpers.places import ROOT
 from helpers.seeds import shifted
 from matplotlib.figure import Figure
 from scipy import stats
-from test_htmlreport import Page, check_structure
 
 import bayesbias as bb
 from bayesbias.basics.errors import FitError, InputError
@@ -84,7 +83,7 @@ def test_shipped_predictions_say_what_they_are(m1):
 
 
 def test_figures_of_bert_in_the_notebook_are_those_of_the_published_predictions(shared):
-    path = Path(__file__).resolve().parents[1] / "notebooks" / "05_occupations_in_sentiment.ipynb"
+    path = ROOT / "notebooks" / "05_occupations_in_sentiment.ipynb"
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     (source,) = ["".join(c["source"]) for c in cells if "quoted" in c["metadata"].get("tags", [])]
     space: dict = {}

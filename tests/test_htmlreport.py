@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import base64
-import hashlib
 import http.server
-import itertools
 import json
 import re
 import shutil
@@ -13,14 +11,12 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections import Counter
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.pages import without_pictures
+from helpers.pages import Page, check_structure, without_pictures
 from helpers.seeds import shifted
 
 import bayesbias as bb
@@ -41,7 +37,6 @@ EVIL = [
     "]]>--><svg onload=x>",
 ]
 SETTINGS = {"seed": shifted(1), "draws": 200, "tune": 300, "chains": 2, "pointwise": False}
-VOID = {"meta", "link", "img", "br", "hr", "input"}
 
 
 def pairs_frame() -> pd.DataFrame:
@@ -85,82 +80,6 @@ def comparison():
         for kind, debias in {"hard <i>": bb.hard_debias, "soft": bb.soft_debias}.items()
     }
     return bb.compare(before, tables, draws=1500, tune=500, chains=4, seed=shifted(1), progress=False)
-
-
-class Page(HTMLParser):
-    """Tags, attributes and texts of a page, with a check that tags are closed in order."""
-
-    def __init__(self, text: str):
-        super().__init__(convert_charrefs=True)
-        self.tags, self.texts, self.open, self.comments = [], [], [], 0
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.texts.append((self.open[-1] if self.open else "", data))
-
-    def handle_comment(self, data):
-        self.comments += 1
-
-    def of(self, tag):
-        return [attrs for name, attrs in self.tags if name == tag]
-
-    def all_text(self):
-        return " ".join("".join(text for tag, text in self.texts if tag not in ("script", "style")).split())
-
-
-def check_structure(text: str) -> Page:
-    """What holds for every report: closed tags, one script named by its hash, nothing from elsewhere."""
-    parsed = Page(text)
-    assert parsed.open == []
-    assert parsed.comments == 0
-    assert parsed.of("html") == [{"lang": "en"}]
-    ids = Counter(attrs["id"] for _, attrs in parsed.tags if "id" in attrs)
-    assert [name for name, n in ids.items() if n > 1] == []
-    # Headings go down one level at a time.
-    levels = [int(tag[1]) for tag, _ in parsed.tags if re.fullmatch("h[1-6]", tag)]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    assert all(b <= a + 1 for a, b in itertools.pairwise(levels))
-    # One script, our own, and the policy names its hash and forbids the rest.
-    (script,) = [data for tag, data in parsed.texts if tag == "script"]
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    (policy,) = [attrs["content"] for attrs in parsed.of("meta") if "http-equiv" in attrs]
-    assert f"script-src 'sha256-{digest}'" in policy
-    assert policy.startswith("default-src 'none'; img-src data:;")
-    assert "'unsafe-inline'" not in policy.split("script-src")[1]
-    for tag, attrs in parsed.tags:
-        assert not [name for name in attrs if name.startswith("on")], tag
-        for name in ("src", "href", "srcset", "action", "data"):
-            if name in attrs:
-                assert attrs[name].startswith(("#", "data:")), (tag, attrs[name])
-                assert not attrs[name].startswith("#") or attrs[name][1:] in ids, attrs[name]
-        for used in re.findall(r"url\(([^)]*)\)", " ".join(str(v) for v in attrs.values())):
-            assert used[1:] in ids
-    assert not re.search(
-        r"https?://", "".join(data for tag, data in parsed.texts if tag in ("script", "style"))
-    )
-    assert "@import" not in text
-    assert "url(" not in "".join(data for tag, data in parsed.texts if tag == "style")
-    figures = parsed.of("figure")
-    drawings = [a for a in parsed.of("svg")] + [a for a in parsed.of("img")]
-    assert len(drawings) == len(figures) > 2
-    for attrs in parsed.of("svg"):
-        assert attrs["role"] == "img"
-        assert len(attrs["aria-label"]) > 20
-    assert all(len(attrs["alt"]) > 20 for attrs in parsed.of("img"))
-    return parsed
 
 
 def test_the_page_is_whole_in_itself(page):

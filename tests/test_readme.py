@@ -15,11 +15,12 @@ from pathlib import Path
 import matplotlib
 import pytest
 from click.testing import CliRunner
+from helpers.places import ROOT
 
 import bayesbias as bb
 from bayesbias.cli.main import cli
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+README = ROOT / "README.md"
 
 
 def blocks(language: str) -> list[str]:

@@ -8,11 +8,11 @@ import os
 import runpy
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from helpers.places import ROOT
 
-TOOLS = Path(__file__).resolve().parents[1] / "tools"
+TOOLS = ROOT / "tools"
 
 
 @pytest.fixture

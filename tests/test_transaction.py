@@ -11,12 +11,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.places import ROOT
 
 from bayesbias import InputError
 from bayesbias.runs import transaction
 from bayesbias.runs.transaction import settle, whole_folder
 
-ROOT = Path(__file__).resolve().parents[1]
 OLD = {"a.csv": "old a", "b.csv": "old b", "figures/1.svg": "old 1", "figures/2.svg": "old 2"}
 NEW = {"a.csv": "new a", "c.csv": "new c", "figures/1.svg": "new 1"}
 NAMES = {*OLD, *NEW}
@@ -199,9 +199,9 @@ def kill_at_every_step(folder: Path, way: str) -> None:
 def test_killed_at_any_step_it_is_the_old_run_or_the_new_one(run, request):
     """Before every call that changes a file system."""
     way = request.node.callspec.params["run"]
-    code = "import pathlib, sys, test_transaction as t; t.kill_at_every_step(pathlib.Path(sys.argv[1]), sys.argv[2])"
+    code = "import pathlib, runpy, sys; runpy.run_path(sys.argv[1])['kill_at_every_step'](pathlib.Path(sys.argv[2]), sys.argv[3])"
     child = subprocess.run(
-        [sys.executable, "-c", code, str(run), way],
+        [sys.executable, "-c", code, __file__, str(run), way],
         env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "tests")))},
         capture_output=True, text=True, timeout=120,
     )  # fmt: skip

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from test_layers import rooms
+from helpers.places import rooms
 
 import bayesbias as bb
 from bayesbias.basics.values import Shown, as_html

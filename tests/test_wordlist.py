@@ -17,6 +17,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from helpers.places import ROOT
 
 from bayesbias.basics.errors import InputError
 from bayesbias.words.controls import load_controls, shipped_controls
@@ -24,7 +25,6 @@ from bayesbias.words.listfile import check_wordlist, load_wordlist, shipped_word
 from bayesbias.words.pairing import pairs
 from bayesbias.words.wordlist import Controls, WordList
 
-ROOT = Path(__file__).resolve().parents[1]
 WEAT = [*(f"weat{i}" for i in range(1, 11)), "weat3b", "weat5b", "weat6b", "weat7b", "weat8b"]
 # Name here -> name of the file in W4ngatang/sent-bias (May et al. 2019).
 SENT_BIAS = {
@@ -731,7 +731,7 @@ def test_reading_lists_needs_no_heavy_library() -> None:
 
 def test_the_published_paper_is_cited_wherever_it_is_named():
     doi = "10.1162/coli_a_00507"
-    root = Path(__file__).resolve().parents[1]
+    root = ROOT
     sources = {name: load_wordlist(name, "none").source for name in shipped_wordlists()}
     named = {name for name, source in sources.items() if "Dobrzeniecka" in source}
     assert {"gender", "race", "religion"} <= named

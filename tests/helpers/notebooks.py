@@ -17,13 +17,21 @@ runs, and those with a number that its Monte Carlo error leaves on either side o
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
+from helpers.places import ROOT
+from helpers.seeds import shifted
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 CHANCE = 1e-6  # that one number is called different when only the seed is
 THRESHOLDS = (-0.02, 0.0, 0.02)  # zero and the ends of the ROPE, at which verdicts turn
 NOISE = 1e-12  # below it a number is rounding error of the processor, such as "to within 2e-16"
@@ -268,3 +276,61 @@ def execute(notebook: Any, folder: Path) -> None:
     nbclient.NotebookClient(
         notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
     ).execute()
+
+
+# -- what a reader sees ------------------------------------------------------------------------------
+
+# Two or more parts, so that a closing tag of HTML is none; or a drive letter.
+PATH = re.compile(r"(?<![\w<./~])~?/(?:[\w.+-]+/)+[\w.+-]+|\b[A-Za-z]:\\\w")
+
+
+def everything(output: Any) -> str:
+    """Return all that a reader can see of an output but its pictures."""
+    data = output.get("data", {})
+    return "\n".join(
+        [text(output), *(str(value) for kind, value in data.items() if not kind.startswith("image/png"))]
+    )
+
+
+def machine() -> list[str]:
+    """Folders of this machine that no output may name."""
+    folders = {str(ROOT), str(ROOT.parent), str(Path.home()), tempfile.gettempdir(), sys.prefix}
+    return sorted(folder for folder in folders if len(folder) > 1)
+
+
+def paths_in(said: str) -> list[str]:
+    known = [folder for folder in machine() if re.search(rf"(?<![\w<.]){re.escape(folder)}(?![\w-])", said)]
+    return [*known, *PATH.findall(said)]
+
+
+def run_again(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, whole: bool) -> None:
+    """Run a notebook, or the part of it that needs no encoders, and compare it with what is stored."""
+    import nbformat
+
+    pytest.importorskip("nbclient")
+    # The kernel of this environment, whatever else the user has installed or set up.
+    monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "1")
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    here = tmp_path / "run"
+    here.mkdir()
+    stored = [cell for cell in code_cells(read(path)) if whole or not needs_encoders(cell)]
+    notebook = without_results(path, whole=whole, shift=shifted(0))
+    probe = nbformat.v4.new_code_cell("import sys; print(sys.prefix)")
+    notebook.cells.append(probe)
+    execute(notebook, here)
+
+    assert os.path.realpath(text(probe.outputs[0]).strip()) == os.path.realpath(sys.prefix)
+    notebook.cells.pop()
+    assert list(here.iterdir()) == [], "a notebook leaves no files where it is run"
+    wrong = []
+    for before, after in zip(stored, code_cells(notebook), strict=True):
+        at = f"cell {before.execution_count}"
+        for output in after.outputs:
+            assert "Warning" not in everything(output), at
+            assert paths_in(everything(output)) == [], at
+        kinds = [[output.output_type for output in joined(cell.outputs)] for cell in (before, after)]
+        assert kinds[0] == kinds[1], f"{at}:\n{before.source}"
+        if kind(before) is not None:
+            wrong += [f"{at}: {change}" for change in differences(before, after)]
+    assert wrong == []
