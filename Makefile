@@ -24,7 +24,7 @@ test-fast: $(READY)
 # an environment of their own.
 claims: $(READY) $(ENCODERS)/.ready
 	$(PYTEST) -m claim
-	$(ENCODERS)/bin/python -m pytest tests/encoders -m ""
+	$(ENCODERS)/bin/python -m pytest tests/with_torch -m ""
 
 check: $(READY)
 	$(BIN)/ruff check .

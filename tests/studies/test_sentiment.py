@@ -905,7 +905,7 @@ def test_settings_of_training_are_checked(tmp_path):
 
 
 def test_torch_is_not_needed_here():
-    """The fast lane has no torch; what needs it is tested in tests/encoders."""
+    """The fast lane has no torch; what needs it is tested in tests/with_torch."""
     if find_spec("torch") is not None:
         pytest.skip("torch is installed")
     with pytest.raises(bb.InputError, match=r"a Hugging Face model needs torch and transformers"):
