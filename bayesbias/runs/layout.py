@@ -30,7 +30,7 @@ def _nothing(content: Content) -> Mapping[str, Any]:
     return {}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Layout:
     """The files of one kind of run.
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import read_bytes, sha256_file
+from bayesbias.basics.values import content_hash
 from bayesbias.basics.versions import own_version
 
 MANIFEST = "run.json"
@@ -50,6 +51,9 @@ class Manifest:
     files: Mapping[str, Mapping[str, Any]]
     facts: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+
+    def __hash__(self) -> int:
+        return content_hash(self)
 
 
 def write_manifest(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["MEASURES", "Given", "Measure"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Given:
     """What there is to measure.
 

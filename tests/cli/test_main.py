@@ -348,7 +348,7 @@ def test_a_disk_that_is_full_leaves_nothing_and_old_files_alone(run, files, tmp_
             raise bayesbias.InputError("cannot be written: No space left on device", where=path)
         return written_whole(path)
 
-    for module in ("basics.files", "tables.pair_table", "inference.posterior"):
+    for module in ("basics.files", "tables.pair_table", "inference.saving"):
         monkeypatch.setattr(f"bayesbias.{module}.whole_file", full)
     draw = saving.save_figures
 

@@ -676,7 +676,7 @@ def _made_up(names: list[str], trusted: list[bool]) -> SweepResult:
 def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
     long = [f"/data/vectors/{c}{'x' * 60}-{c}.txt" for c in "abc"]
     result = _made_up(long, [True, False, True])
-    _print_sweep(result)
+    _print_sweep(result, [])
     piped = capsys.readouterr().out
     for name in long:  # whole in a pipe, without its folder
         assert f"{Path(name).name} " in piped
@@ -688,7 +688,7 @@ def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
     for width in (80, 30):
         monkeypatch.setenv("COLUMNS", str(width))
-        _print_sweep(result)
+        _print_sweep(result, [])
         rows = [line for line in capsys.readouterr().out.splitlines() if "-0.456 to +0.789" in line]
         assert [row.split()[0][0] for row in rows] == ["a", "b", "c"]
         assert all("..." in row and "-0.123" in row and "0.875" in row for row in rows)

@@ -85,7 +85,7 @@ class Head:
         return 3 if self.start.startswith(b"\xef\xbb\xbf") else 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reading:
     """What a reader is asked for.
 
