@@ -52,6 +52,10 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Method", "load_comparison"]
 
 _FORMAT = 1
+_BETWEEN_METHODS = [
+    "method", "next", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat", "p_below_zero",
+    "p_in_rope", "rope", "p_nearer_zero", "verdict",
+]  # fmt: skip
 _FILE = "comparison.json"
 OF_INTEREST = "associated - different"  # the contrast by which methods are ranked
 
@@ -291,6 +295,10 @@ class Comparison(Shown):
             `ranking`), ``p_nearer_zero`` (of the first; a tie counts for both) and ``verdict``. Empty where there is
             one method.
         """
+        import pandas as pd
+
+        if len(self.methods) < 2:
+            return pd.DataFrame(columns=_BETWEEN_METHODS)
         draws = self.draws_of("between_methods", estimand=estimand)
         frame = described_changes(draws, prob, rope)
         flat = draws.to_numpy().reshape(-1, draws.sizes["row"])

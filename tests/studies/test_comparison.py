@@ -304,6 +304,18 @@ def test_methods_are_ranked_with_what_tells_neighbours_apart(found):
     assert frame["control_rms"].iloc[2] == 0
 
 
+def test_one_method_alone_has_a_rank_and_no_neighbour(found):
+    alone = Comparison(
+        found.original, {"weak": found.methods["weak"]}, {}, {**found.provenance, "order": ["weak"]}
+    )
+    assert list(alone.between_methods().columns) == list(found.between_methods().columns)
+    assert len(alone.between_methods()) == 0
+    (row,) = alone.ranking().to_dict("records")
+    assert row["rank"] == 1
+    assert pd.isna(row["p_nearer_zero_than_next"])
+    assert pd.isna(row["verdict_next"])
+
+
 @pytest.mark.slow
 def test_one_method_twice_is_no_better_than_itself():
     before = table()

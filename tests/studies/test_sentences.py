@@ -259,7 +259,7 @@ def test_sentences_say_where_words_and_sentences_disagree(result):
     assert "p falls where fewer words should make it rise" in terms
     (maths,) = [text for text in said if text.startswith("weat7, weat8")]
     assert "rise" not in maths
-    assert repr(result).splitlines()[0] == "SeatResult: 8 tests on 1 encoders"
+    assert repr(result).splitlines()[0] == "SeatResult: 8 tests on 1 encoder"
 
 
 # -- failures --------------------------------------------------------------------------------------
