@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
-from bayesbias.inference.diagnostics import describe_draws
+from bayesbias.inference.diagnostics import describe_draws, joined_chains
 from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, level_means
 from bayesbias.models.design import Design, labels_of
 from bayesbias.models.spec import ModelSpec, Results
@@ -103,7 +103,7 @@ def described_with_rope(draws: xr.DataArray, prob: float, rope: float) -> pd.Dat
     """Return `described`, and the probabilities of being below zero and within the ROPE."""
     checks.positive(rope, "rope")
     frame = described(draws, prob)
-    flat = draws.to_numpy().reshape(-1, draws.sizes["row"])
+    flat = joined_chains(draws.to_numpy())
     frame["p_below_zero"] = (flat < 0).mean(axis=0)
     frame["p_in_rope"] = (np.abs(flat) < rope).mean(axis=0)
     frame["rope"] = rope

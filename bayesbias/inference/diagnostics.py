@@ -31,7 +31,7 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
     with quiet_about_few_draws():
         ess = az.ess(data, method="bulk")["x"].to_numpy()
         r_hat = az.rhat(data)["x"].to_numpy()
-        flat = draws.reshape(-1, draws.shape[-1])
+        flat = joined_chains(draws)
         sd = flat.std(axis=0, ddof=1)
     low, high = shortest_interval(flat, prob)
     return pd.DataFrame(
@@ -45,6 +45,12 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
             "r_hat": r_hat,
         }
     )
+
+
+def joined_chains(draws: np.ndarray) -> np.ndarray:
+    """Return draws, shape (chain, draw, n), one chain after the other; n may be 0."""
+    chains, length, n = draws.shape
+    return draws.reshape(chains * length, n)
 
 
 def shortest_interval(draws: np.ndarray, prob: float) -> tuple[np.ndarray, np.ndarray]:

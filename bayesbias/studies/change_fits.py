@@ -15,6 +15,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.values import Shown
 from bayesbias.inference.contrasts import described_with_rope, joined_rows, keys_of_rows, labelled_draws
+from bayesbias.inference.diagnostics import joined_chains
 from bayesbias.inference.estimands import ESTIMANDS
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
@@ -94,7 +95,7 @@ def draws_of_changes(
 def described_changes(draws: xr.DataArray, prob: float, rope: float) -> pd.DataFrame:
     """Return `described_with_rope`; a number that is known is known by every draw."""
     frame = described_with_rope(draws, prob, rope)
-    flat = draws.to_numpy().reshape(-1, draws.sizes["row"])
+    flat = joined_chains(draws.to_numpy())
     known = np.ptp(flat, axis=0) == 0
     frame.loc[known, "ess_bulk"], frame.loc[known, "r_hat"] = float(len(flat)), 1.0
     frame.loc[known, "sd"] = 0.0

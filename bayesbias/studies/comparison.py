@@ -32,6 +32,7 @@ from bayesbias.inference.contrasts import (
     labelled_draws,
     relabelled,
 )
+from bayesbias.inference.diagnostics import joined_chains
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.fitting import load_fit
 from bayesbias.inference.posterior import BiasFit
@@ -301,7 +302,7 @@ class Comparison(Shown):
             return pd.DataFrame(columns=_BETWEEN_METHODS)
         draws = self.draws_of("between_methods", estimand=estimand)
         frame = described_changes(draws, prob, rope)
-        flat = draws.to_numpy().reshape(-1, draws.sizes["row"])
+        flat = joined_chains(draws.to_numpy())
         frame["p_nearer_zero"] = (flat < 0).mean(axis=0) + (flat == 0).mean(axis=0) / 2
         frame["verdict"] = [method_verdict(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
         return frame

@@ -325,6 +325,14 @@ def test_one_method_twice_is_no_better_than_itself():
     assert frame["p_nearer_zero_than_next"].iloc[0] == 0.5
 
 
+def test_one_method_alone_is_ranked_first_of_one(tmp_path):
+    before = table()
+    alone = compare(before, {"a": changed(before, NONE, 1)}, **{**SMALL, "draws": 50, "tune": 100})
+    assert alone.between_methods().empty
+    assert alone.ranking()["verdict_next"].isna().tolist() == [True]
+    assert bb.save_run(alone, tmp_path / "run")
+
+
 @pytest.mark.slow
 def test_a_comparison_is_saved_and_read_back(found, tmp_path):
     found.save(tmp_path / "run")
