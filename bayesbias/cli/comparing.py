@@ -11,7 +11,7 @@ import click
 
 import bayesbias
 from bayesbias.basics.errors import InputError
-from bayesbias.cli import options
+from bayesbias.cli import inputs, options, screen
 
 if TYPE_CHECKING:
     from bayesbias.studies.comparison import Comparison
@@ -92,9 +92,7 @@ def _tables(
     debiased_distances: tuple[str, ...],
     allow_pickle: bool,
 ) -> tuple[PairTable, dict[str, PairTable]]:
-    from bayesbias.tables.distances import distance_table
     from bayesbias.tables.reading import read_distances
-    from bayesbias.vectors.loading import load_embedding
     from bayesbias.words.listfile import load_wordlist
 
     by_vectors = original is not None or debiased or wordlist is not None or controls is not None
@@ -114,7 +112,7 @@ def _tables(
     words = load_wordlist(wordlist, controls=controls)
 
     def table(source: str) -> PairTable:
-        return distance_table(load_embedding(source, words=words.words, allow_pickle=allow_pickle), words)
+        return inputs.pairs_of_vectors(source, words, allow_pickle=allow_pickle).table
 
     return table(original), {name: table(path) for name, path in zip(_names(debiased), debiased, strict=True)}
 
@@ -158,27 +156,10 @@ def comparison_json(found: Comparison, prob: float, rope: float) -> dict[str, An
 
 
 def _print_comparison(found: Comparison, prob: float, rope: float, files: list[Path]) -> None:
-    import sys
-
-    from rich import box
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
     from bayesbias.findings.change import findings_of_change
 
-    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
-    for line in findings_of_change(found, prob, rope).lines():
-        console.print(escape(line))
+    screen.lines(findings_of_change(found, prob, rope).lines())
     interval = f"{prob:.0%} HPDI"
-
-    def show(title: str, head: list[str], rows: list[list[str]]) -> None:
-        table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-        for place, name in enumerate(head):
-            table.add_column(name, no_wrap=True, justify="right" if 0 < place < 3 else "left")
-        for row in rows:
-            table.add_row(*map(escape, row))
-        console.print(table)
 
     for name, item in found.methods.items():
         lead = f"{name}, {len(item.pairs):,} pairs: "
@@ -187,9 +168,9 @@ def _print_comparison(found: Comparison, prob: float, rope: float, files: list[P
             ("change of the gaps", found.contrasts(prob, rope, "population", name), "contrast"),
         ):
             rows = frame[frame["level"] == "overall"].itertuples()
-            show(
+            screen.table(
                 f"{lead}{what}, for new words like these (population)",
-                [column, "change", interval, "verdict", *(["after"] if column == "contrast" else [])],
+                [column, "#change", f"#{interval}", "verdict", *(["after"] if column == "contrast" else [])],
                 [
                     [
                         getattr(r, column),
@@ -202,9 +183,9 @@ def _print_comparison(found: Comparison, prob: float, rope: float, files: list[P
                 ],
             )
     if len(found.methods) > 1 and {"associated", "different"} <= set(found.original.table["connection"]):
-        show(
+        screen.table(
             "Methods, by what they leave of associated - different",
-            ["method", "gap", interval, "verdict", "against the next"],
+            ["method", "#gap", f"#{interval}", "verdict", "against the next"],
             [
                 [
                     r.method,
@@ -216,5 +197,4 @@ def _print_comparison(found: Comparison, prob: float, rope: float, files: list[P
                 for r in found.ranking(prob, rope).itertuples()
             ],
         )
-    if files:
-        console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
+    screen.written(files)

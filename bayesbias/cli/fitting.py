@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ import click
 import bayesbias
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
-from bayesbias.cli import options
+from bayesbias.cli import inputs, options, screen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +85,10 @@ def fit(
         check_run_folder(out, "words")
 
     spec = load_model(model)  # before minutes are spent on the vectors
-    table = _table_asked_for(embedding, wordlist, distances, controls, repeats, allow_pickle, invalid_utf8)
+    table = inputs.pairs_asked_for(
+        embedding, wordlist, distances, controls=controls, others="--embedding, --wordlist and --controls",
+        repeats=repeats, allow_pickle=allow_pickle, invalid_utf8=invalid_utf8,
+    ).table  # fmt: skip
     loaded = time.perf_counter()
     _check_contrasts(table)
     result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
@@ -124,31 +126,6 @@ def demo(out: Path, seed: int) -> None:
     _print_fit(result, files, PROB, ROPE, answer_last=True)
 
 
-def _table_asked_for(
-    embedding: str | None,
-    wordlist: str | None,
-    distances: str | None,
-    controls: str | None,
-    repeats: str,
-    allow_pickle: bool,
-    invalid_utf8: str,
-) -> PairTable:
-    if distances is not None:
-        if embedding or wordlist or controls:
-            raise InputError(
-                "--distances stands alone: it already holds the words and their distances",
-                hint="leave out --embedding, --wordlist and --controls, or --distances",
-            )
-        return bayesbias.read_distances(distances, repeats=repeats)
-    if embedding is None or wordlist is None:
-        raise InputError("nothing to fit", valid="--embedding E --wordlist W, or --distances FILE")
-    words = bayesbias.load_wordlist(wordlist, controls=controls)
-    vectors = bayesbias.load_embedding(
-        embedding, words=words.words, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8
-    )
-    return bayesbias.distance_table(vectors, words)
-
-
 def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
     """Return what ``bayesbias fit --json`` prints."""
     from bayesbias.findings.words import findings_of_words
@@ -178,27 +155,13 @@ def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
 def _print_fit(
     result: BiasFit, files: list[Path], prob: float, rope: float, answer_last: bool = False
 ) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
     from bayesbias.findings.words import findings_of_words
 
-    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 120)
     interval = f"{prob:.0%} HPDI"
 
-    def show(title: str, head: list[str], rows: list[list[str]]) -> None:
-        table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
-        for position, name in enumerate(head):
-            table.add_column(name, no_wrap=True, justify="left" if position == 0 else "right")
-        for row in rows:
-            table.add_row(*row)
-        console.print(table)
-
-    show(
+    screen.table(
         "Mean cosine distance, for new words like these",
-        ["connection", "mean", "sd", interval, "pairs"],
+        ["connection", "#mean", "#sd", f"#{interval}", "#pairs"],
         [
             [
                 r.connection,
@@ -225,7 +188,8 @@ def _print_fit(
             for r in chosen.itertuples()
         ]
         heading = {"contrast": "contrast", "name": "class"}[by]
-        show(title, [heading, "mean", "sd", interval, "P(<0)", "in ROPE"], rows)
+        columns = [heading, "#mean", "#sd", f"#{interval}", "#P(<0)", "#in ROPE"]
+        screen.table(title, columns, rows)
 
     for estimand, holds in (("population", "new words like these"), ("these_words", "these words alone")):
         chosen = frame[(frame["level"] == "overall") & (frame["estimand"] == estimand)]
@@ -236,15 +200,13 @@ def _print_fit(
     ]
     if len(chosen) > 1:
         show_contrasts(f"{lead} in each class, for new words like these", "name", chosen)
-    diagnostics = result.diagnostics()
-    if diagnostics["ok"]:
-        console.print(
-            f"converged: R-hat at most {diagnostics['max_r_hat']:.3f}, at least {diagnostics['min_ess_bulk']:.0f} effective draws"
-        )
+    screen.converged(result.diagnostics())
     method = result.provenance["sampler"]
     if method["method"] == "pairwise":
-        console.print(escape(f"sampled pair by pair, since {method['why_pairwise']}"))
+        screen.lines([f"sampled pair by pair, since {method['why_pairwise']}"])
     answer = findings_of_words(result, prob, rope).lines()
-    written = ["written:", *(f"  {path}" for path in files)] if files else []
-    for line in [*written, *answer] if answer_last else [*answer, *written]:
-        console.print(escape(line))
+    if not answer_last:
+        screen.lines(answer)
+    screen.written(files)
+    if answer_last:
+        screen.lines(answer)

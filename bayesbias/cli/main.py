@@ -8,6 +8,7 @@ import click
 
 import bayesbias
 from bayesbias.basics.errors import BayesbiasError
+from bayesbias.cli import options
 from bayesbias.cli.comparing import compare
 from bayesbias.cli.debiasing import debias
 from bayesbias.cli.fitting import demo, fit
@@ -25,7 +26,9 @@ COMMANDS = (
 )  # fmt: skip
 
 
-@click.group(commands=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    commands=options.on_every_command(COMMANDS), context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(bayesbias.__version__, prog_name="bayesbias")
 def cli() -> None:
     """Measure social association in word vectors, pair by pair, with honest uncertainty."""

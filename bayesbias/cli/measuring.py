@@ -10,13 +10,11 @@ import click
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.cli import options
+from bayesbias.cli import inputs, options
 from bayesbias.scores.measures import MEASURES, Given
 
 if TYPE_CHECKING:
-    from bayesbias.tables.pair_table import PairTable
-    from bayesbias.vectors.embedding import Embedding
-    from bayesbias.words.wordlist import WordList
+    pass
 
 
 @click.command()
@@ -48,7 +46,11 @@ def measure(
     asked = _asked(measures)
     _refuse_unused(asked, settings)
     couple = None if classes is None else [c.strip() for c in classes.split(",")]
-    table, words, vectors = _input(embedding, wordlist, distances, allow_pickle, invalid_utf8)
+    pairs = inputs.pairs_asked_for(
+        embedding, wordlist, distances, controls="none", nothing="nothing to measure", with_sets=True,
+        allow_pickle=allow_pickle, invalid_utf8=invalid_utf8,
+    )  # fmt: skip
+    table, words, vectors = pairs.table, pairs.words, pairs.vectors
     given = Given(table, words, vectors, couple, lambda text: click.echo(f"note: {text}", err=True))
     present = list(dict.fromkeys(table.frame["protected_class"].astype(str)))
     if asked is None:
@@ -81,32 +83,6 @@ def _asked(measures: str | None) -> list[str] | None:
     for name in names:
         checks.choice(name, MEASURES, "measure", "--measure")
     return names
-
-
-def _input(
-    embedding: str | None, wordlist: str | None, distances: str | None, allow_pickle: bool, invalid_utf8: str
-) -> tuple[PairTable, WordList | None, Embedding | None]:
-    from bayesbias.tables.distances import distance_table
-    from bayesbias.tables.reading import read_distances
-    from bayesbias.vectors.loading import load_embedding
-    from bayesbias.words.listfile import load_wordlist
-
-    if distances is not None:
-        if embedding or wordlist:
-            raise InputError(
-                "--distances stands alone: it already holds the words and their distances",
-                hint="leave out --embedding and --wordlist, or --distances",
-            )
-        return read_distances(distances), None, None
-    if embedding is None or wordlist is None:
-        raise InputError("nothing to measure", valid="--embedding E --wordlist W, or --distances FILE")
-    words = load_wordlist(wordlist, controls="none")
-    couples = [w for s in words.definitional_sets for w in s]
-    vectors = load_embedding(
-        embedding, words=dict.fromkeys([*words.words, *couples]), allow_pickle=allow_pickle,
-        on_invalid_utf8=invalid_utf8,
-    )  # fmt: skip
-    return distance_table(vectors, words), words, vectors
 
 
 def _refuse_unused(asked: list[str] | None, settings: Mapping[str, Any]) -> None:

@@ -9,10 +9,27 @@ from typing import Any
 
 import click
 
+from bayesbias.basics.errors import InputError
 from bayesbias.basics.settings import Setting
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
+# What every command and subcommand has. An option that says something to the command as a whole is one row here, with
+# expose_value=False and a callback, so that no command has to take it.
+EVERY_COMMAND: tuple[Callable[[click.Command], click.Command], ...] = (
+    click.help_option("-h", "--help", help="Show this message and exit."),
+)
 SEED = click.IntRange(0, 2**32 - 1)
+
+
+def on_every_command(commands: Iterable[click.Command]) -> list[click.Command]:
+    """Give commands, and theirs in turn, the options that all have."""
+    out = list(commands)
+    for command in out:
+        for option in reversed(EVERY_COMMAND):
+            option(command)
+        if isinstance(command, click.Group):
+            on_every_command(command.commands.values())
+    return out
 
 
 def prob(text: str = "Probability of the intervals.") -> Option:
@@ -51,6 +68,32 @@ class Place(click.Path):
         if os.fspath(value) == "":
             self.fail("the path is empty", parameter, context)
         return super().convert(value, parameter, context)
+
+
+class Numbers(click.ParamType):
+    """Numbers with commas between them."""
+
+    name = "numbers"
+
+    def __init__(self, kind: type[int] | type[float]) -> None:
+        self.kind = kind
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> tuple[float, ...]:
+        """Return the numbers."""
+        if not isinstance(value, str):
+            return value
+        numbers = []
+        for part in value.split(","):
+            try:
+                numbers.append(self.kind(part))
+            except ValueError:
+                noun = "whole numbers" if self.kind is int else "numbers"
+                where = parameter.opts[0] if parameter is not None else None
+                valid = f"{noun}, with commas between"
+                raise InputError("not a number", where=where, found=part, valid=valid) from None
+        return tuple(numbers)
 
 
 def folder(text: str, **settings: Any) -> Option:

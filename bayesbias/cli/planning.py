@@ -20,19 +20,6 @@ if TYPE_CHECKING:
     from bayesbias.simulation.scenario import Scenario
 
 
-def _whole_numbers(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> tuple[int, ...] | None:
-    if value is None:
-        return None
-    try:
-        return tuple(int(part) for part in value.split(","))
-    except ValueError:
-        raise InputError(
-            f"{parameter.opts[0]} takes whole numbers with commas", found=value, valid="5,5,5"
-        ) from None
-
-
 def _scenario(
     fit: str | None, words: tuple[int, ...] | None, attributes: tuple[int, ...] | None, **controls: Any
 ) -> Scenario:
@@ -70,9 +57,11 @@ _SIZES = [
         metavar="FILE",
         help="Take words and spreads from a fit (fit.nc); default: religion on Reddit.",
     ),
-    click.option("--words", callback=_whole_numbers, metavar="N,N,..", help="Protected words of each class."),
     click.option(
-        "--attributes", callback=_whole_numbers, metavar="N,N,..", help="Stereotypes of each class."
+        "--words", type=options.Numbers(int), metavar="N,N,..", help="Protected words of each class."
+    ),
+    click.option(
+        "--attributes", type=options.Numbers(int), metavar="N,N,..", help="Stereotypes of each class."
     ),
     click.option("--human", type=click.IntRange(0), help="Human control words."),
     click.option("--neutral", type=click.IntRange(0), help="Neutral control words."),

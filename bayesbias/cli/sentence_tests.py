@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +10,10 @@ import click
 
 import bayesbias
 from bayesbias.basics.files import records
-from bayesbias.cli import options
+from bayesbias.cli import options, screen
 from bayesbias.findings.sentences import findings_of_sentences, named_encoder
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from bayesbias.studies.seat_result import SeatResult
 
 
@@ -147,69 +144,42 @@ def seat_json(result: SeatResult) -> list[dict[str, Any]]:
 
 
 def _print_tests(result: SeatResult, files: list[Path]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    console = Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 10_000)
     table = result.table()
-    shown = Table(
-        title="SEAT effect sizes (* p < 0.01; ** also after Holm's correction over all rows; † see the notes below)",
-        title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1),
-    )  # fmt: skip
-    for place, name in enumerate([*table.index.names, *table.columns]):
-        shown.add_column(escape(str(name)), no_wrap=True, justify="left" if place < 2 else "right")
-    last = None
+    rows, last = [], None
     for (test, context), row in zip(table.index, table.itertuples(index=False), strict=True):
-        shown.add_row(*map(escape, ["" if test == last else test, context, *row]))
+        rows.append(["" if test == last else test, context, *row])
         last = test
-    console.print(shown)
+    screen.table(
+        "SEAT effect sizes (* p < 0.01; ** also after Holm's correction over all rows; † see the notes below)",
+        [*map(str, table.index.names), *(f"#{name}" for name in table.columns)],
+        rows,
+        piped=screen.WIDE,
+    )
     if "contrast" in result.frame:
-        _print_contrasts(console, result)
-    for line in findings_of_sentences(result).lines():
-        console.print(escape(line))
-    if files:
-        console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
+        _print_contrasts(result)
+    screen.lines(findings_of_sentences(result).lines())
+    screen.written(files)
 
 
-def _print_contrasts(console: Console, result: SeatResult) -> None:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
-    prob = result.provenance["prob"]
-    table = Table(
-        title="associated - different in cosine distance, for new words and, where there are several, new templates "
-        "(negative: as the test supposes), and shares of variance (-: not in this test)",
-        title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1),
-    )  # fmt: skip
+def _print_contrasts(result: SeatResult) -> None:
     several = result.frame.groupby(["model", "options"]).ngroups > 1
-    head = [
-        "test",
-        *(["encoder"] if several else []),
-        "contrast",
-        f"{prob:.0%} HPDI",
-        "word",
-        "template",
-        "both",
-        "rest",
-        "note",
-    ]
-    for name in head:
-        table.add_column(
-            name, no_wrap=True, justify="left" if name in ("test", "encoder", "note") else "right"
-        )
-    named = result.named()
-    frame = result.frame.loc[named.index]
-    for row in frame.itertuples():
+    interval = f"{result.provenance['prob']:.0%} HPDI"
+    numbers = ["#contrast", f"#{interval}", "#word", "#template", "#both", "#rest"]
+    rows = []
+    for row in result.frame.loc[result.named().index].itertuples():
         if row.contrast != row.contrast:
-            numbers, note = [""] * 6, "not fitted"
+            cells, note = [""] * len(numbers), "not fitted"
         else:
-            numbers = [f"{row.contrast:+.3f}", f"{row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}"]
+            cells = [f"{row.contrast:+.3f}", f"{row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}"]
             shares = (row.share_word, row.share_template, row.share_sentence, row.share_residual)
-            numbers += ["-" if share != share else f"{share:.0%}" for share in shares]
+            cells += ["-" if share != share else f"{share:.0%}" for share in shares]
             note = "" if row.converged else "not to be trusted yet"
         encoder = [named_encoder(row.model, row.options)] if several else []
-        table.add_row(*map(escape, [row.test, *encoder, *numbers, note]))
-    console.print(table)
+        rows.append([row.test, *encoder, *cells, note])
+    screen.table(
+        "associated - different in cosine distance, for new words and, where there are several, new templates "
+        "(negative: as the test supposes), and shares of variance (-: not in this test)",
+        ["test", *(["encoder"] if several else []), *numbers, "note"],
+        rows,
+        piped=screen.WIDE,
+    )

@@ -19,20 +19,30 @@ from bayesbias.cli import options
 )
 @click.option("--seed", type=options.SEED, default=1, show_default=True, help="For null and grid.")
 @click.option(
-    "--words", metavar="N,...", help="Protected words per class: one number for null, several for grid."
+    "--words",
+    type=options.Numbers(int),
+    metavar="N,...",
+    help="Protected words per class: one number for null, several for grid.",
 )
 @click.option("--attributes", type=click.IntRange(1), help="Attributes in A and in B, for null and grid.")
-@click.option("--pair-sd", metavar="SD,...", help="Spread of pairs, for null and grid.")
-@click.option("--attribute-sd", metavar="SD,...", help="Spread of attribute words, for grid.")
+@click.option(
+    "--pair-sd", type=options.Numbers(float), metavar="SD,...", help="Spread of pairs, for null and grid."
+)
+@click.option(
+    "--attribute-sd",
+    type=options.Numbers(float),
+    metavar="SD,...",
+    help="Spread of attribute words, for grid.",
+)
 @options.as_json("Print JSON and nothing else.")
 def simulate(
     what: str,
     draws: int | None,
     seed: int,
-    words: str | None,
+    words: tuple[int, ...] | None,
     attributes: int | None,
-    pair_sd: str | None,
-    attribute_sd: str | None,
+    pair_sd: tuple[float, ...] | None,
+    attribute_sd: tuple[float, ...] | None,
     as_json: bool,
 ) -> None:
     """Run the critique: the paper's simulations, effect sizes without a difference, false alarms."""
@@ -48,24 +58,16 @@ def simulate(
     for option in foreign:
         if given[option] is not None:
             raise InputError(f"{option} has no meaning for {what!r}", found=given[option])
-    sizes, pairs, spreads = (
-        _numbers(text, option, kind)
-        for text, option, kind in (
-            (words, "--words", int),
-            (pair_sd, "--pair-sd", float),
-            (attribute_sd, "--attribute-sd", float),
-        )
-    )
     if what == "paper":
         frame = paper.simulate_paper(10_000 if draws is None else draws)
         _print_frame(frame, as_json)
     elif what == "null":
-        for option, numbers in (("--words", sizes), ("--pair-sd", pairs)):
+        for option, numbers in (("--words", words), ("--pair-sd", pair_sd)):
             if numbers is not None and len(numbers) != 1:
-                raise InputError("one number is expected", where=option, found=numbers)
-        n = 2 if sizes is None else sizes[0]
+                raise InputError("one number is expected", where=option, found=list(numbers))
+        n = 2 if words is None else words[0]
         null = nulls.null_distribution(
-            n, n, 5 if attributes is None else attributes, 0.05 if pairs is None else pairs[0],
+            n, n, 5 if attributes is None else attributes, 0.05 if pair_sd is None else pair_sd[0],
             draws=10_000 if draws is None else draws, seed=seed,
         )  # fmt: skip
         frame = null.summary()
@@ -81,7 +83,7 @@ def simulate(
             _print_frame(frame, False)
     else:
         settings: dict[str, Any] = {
-            "n_words": sizes, "pair_sd": pairs, "attribute_sd": spreads, "n_attributes": attributes, "draws": draws,
+            "n_words": words, "pair_sd": pair_sd, "attribute_sd": attribute_sd, "n_attributes": attributes, "draws": draws,
         }  # fmt: skip
         given_settings = {key: value for key, value in settings.items() if value is not None}
         frame = alarms.simulate_grid(seed=seed, **given_settings)
@@ -97,21 +99,6 @@ How often each method calls a difference that is not there (alarms, at the 5 % l
 the truth lies from its score (truth_sd, truth_low, truth_high) beside the standard error it claims (claimed_sd).
 Question "classes": do two classes of words differ? "tables": did the mean of one class move between two tables?
 """
-
-
-def _numbers(text: str | None, option: str, kind: type) -> list[Any] | None:
-    if text is None:
-        return None
-    numbers = []
-    for part in text.split(","):
-        try:
-            numbers.append(kind(part))
-        except ValueError:
-            noun = "whole numbers" if kind is int else "numbers"
-            raise InputError(
-                "not a number", where=option, found=part, valid=f"{noun}, with commas between"
-            ) from None
-    return numbers
 
 
 def _print_frame(frame: Any, as_json: bool, digits: int = 7) -> None:

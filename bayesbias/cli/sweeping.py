@@ -15,7 +15,7 @@ import click
 import bayesbias
 from bayesbias.basics.files import records
 from bayesbias.basics.wording import number_of
-from bayesbias.cli import options
+from bayesbias.cli import options, screen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 40
 _SHORTEST = 10  # characters that a shortened name keeps
-_WIDE = 10_000
 _NOTE = 24  # characters of a note in one line of a terminal
 
 
@@ -122,7 +121,7 @@ def _print_sweep(result: SweepResult, files: list[Path]) -> None:
 
     # What is piped is read by programs and pagers, which have no width to keep to.
     terminal = sys.stdout.isatty()
-    console = Console(highlight=False, soft_wrap=True, width=None if terminal else _WIDE)
+    console = screen.console(screen.WIDE)
     cells = result.cells
     table = _table(result, console.width if terminal else None)
     # Where names cannot be made short enough the terminal wraps the lines; no number is cut.
@@ -142,7 +141,7 @@ def _print_sweep(result: SweepResult, files: list[Path]) -> None:
     again = result.cells["look_again"].dropna()
     if len(again):
         console.print(escape(f"look again ({number_of(len(again), 'cell')}), such as: {again.iloc[0]}"))
-    console.print("\n".join(["written:", *(f"  {escape(str(path))}" for path in files)]))
+    screen.written(files)
     before = f" ({result.reused} of them before)" if result.reused else ""
     failed = f", {len(result.failures)} failed" if len(result.failures) else ""
     doubts = [
@@ -229,34 +228,20 @@ def _note(row: Any) -> str:
 
 
 def _laid_out(names: dict[str, list[str]], rest: dict[str, list[str]], width: int | None) -> Table:
-    from rich import box
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(
-        title="associated - different, for new words like these (population)",
-        title_justify="left",
-        box=box.SIMPLE_HEAD,
-        pad_edge=False,
-        padding=(0, 1),
+    return screen.laid_out(
+        "associated - different, for new words like these (population)",
+        [*names, *(name if name == "note" else f"#{name}" for name in rest)],
+        zip(*names.values(), *rest.values(), strict=True),
+        # Notes may take several lines where there is a width to keep to.
+        {"note": None if width is None else _NOTE},
     )
-    for name in names:
-        table.add_column(name, no_wrap=True)
-    for name in rest:
-        if name == "note":  # it may take several lines where there is a width to keep to
-            table.add_column(name, max_width=None if width is None else _NOTE)
-        else:
-            table.add_column(name, justify="right", no_wrap=True)
-    for row in zip(*names.values(), *rest.values(), strict=True):
-        table.add_row(*map(escape, row))
-    return table
 
 
 def _width(table: Table) -> int:
     """Return the characters that a table needs with nothing cut."""
     from rich.console import Console
 
-    console = Console(width=_WIDE)
+    console = Console(width=screen.WIDE)
     return console.measure(table).maximum
 
 

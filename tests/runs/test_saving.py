@@ -21,7 +21,7 @@ from helpers.pages import without_pictures
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
-from bayesbias.cli import options
+from bayesbias.cli import options, screen
 from bayesbias.cli.main import cli
 from bayesbias.runs.kinds import LAYOUTS, files_of_run
 from bayesbias.runs.manifest import KINDS, MANIFEST, matching
@@ -484,3 +484,43 @@ def test_a_command_knows_its_own_arguments():
             done = CliRunner().invoke(group, ["sub", *words] if _ == 0 else recorded[-1], prog_name="program")
             assert done.exit_code == 0, done.output
             assert recorded[-1] == wanted
+
+
+# -- what commands share ---------------------------------------------------------------------------
+
+
+def test_an_option_of_every_command_is_one_row(monkeypatch):
+    seen = []
+    row = click.option(
+        "--loud", is_flag=True, expose_value=False, callback=lambda context, _, value: seen.append(value)
+    )
+    monkeypatch.setattr(options, "EVERY_COMMAND", (*options.EVERY_COMMAND, row))
+
+    @click.command()
+    def sub():
+        pass
+
+    inner = click.Group("inner", commands={"sub": sub})
+    group = click.Group(commands=options.on_every_command([inner]))
+    done = CliRunner().invoke(group, ["inner", "sub", "--loud"])
+    assert (done.exit_code, seen[-1]) == (0, True)
+    assert "-h, --help" in CliRunner().invoke(group, ["inner", "sub", "-h"]).stdout
+
+
+def test_numbers_with_commas(capsys):
+    assert options.Numbers(int).convert("5,6", None, None) == (5, 6)
+    assert options.Numbers(float).convert("0.5", None, None) == (0.5,)
+    for text in ("5,x", "5,", "1.5"):
+        with pytest.raises(InputError, match=r"not a number.*valid: whole numbers, with commas between"):
+            options.Numbers(int).convert(text, None, None)
+
+
+def test_words_are_printed_as_they_are(capsys):
+    screen.table("a [b] title", ["word", "#n [1]"], [["[red]x", "1"], ["[/]y", "22"]])
+    screen.lines(["[bold]z"])
+    screen.written([Path("[a].csv")])
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip("─ ")]
+    assert rows[:2] == [["a", "[b]", "title"], ["word", "n", "[1]"]]
+    assert rows[2:] == [["[red]x", "1"], ["[/]y", "22"], ["[bold]z"], ["written:"], ["[a].csv"]]
+    screen.written([])
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,91 @@
+"""What commands read: word lists, vectors and the tables of pairs they make, or a table in their place."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bayesbias.basics.errors import InputError
+
+if TYPE_CHECKING:
+    from bayesbias.tables.pair_table import PairTable
+    from bayesbias.vectors.embedding import Embedding
+    from bayesbias.words.wordlist import WordList
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """A table of pairs, with the word list and the vectors it was made of; without them it came from a file."""
+
+    table: PairTable
+    words: WordList | None = None
+    vectors: Embedding | None = None
+
+
+def pairs_asked_for(
+    embedding: str | None,
+    wordlist: str | None,
+    distances: str | None,
+    *,
+    controls: str | None = None,
+    others: str = "--embedding and --wordlist",
+    nothing: str = "nothing to fit",
+    repeats: str = "once",
+    with_sets: bool = False,
+    allow_pickle: bool = False,
+    invalid_utf8: str = "error",
+) -> Pairs:
+    """Read vectors and a word list, or a table of distances in place of both.
+
+    Parameters
+    ----------
+    embedding, wordlist, distances, controls : str, optional
+        As they were given; of a table of distances the others must be missing.
+    others, nothing : str
+        For messages: the options that `distances` replaces, and what there is nothing to do with.
+    repeats : {"once", "keep"}
+        See `read_distances`.
+    with_sets : bool
+        Also read the vectors of the definitional sets, which a table does not need.
+    allow_pickle, invalid_utf8
+        See `load_embedding`.
+    """
+    from bayesbias.tables.reading import read_distances
+
+    if distances is not None:
+        if embedding or wordlist or (controls and "--controls" in others):
+            raise InputError(
+                "--distances stands alone: it already holds the words and their distances",
+                hint=f"leave out {others}, or --distances",
+            )
+        return Pairs(read_distances(distances, repeats=repeats))
+    if embedding is None or wordlist is None:
+        raise InputError(nothing, valid="--embedding E --wordlist W, or --distances FILE")
+    from bayesbias.words.listfile import load_wordlist
+
+    words = load_wordlist(wordlist, controls=controls)
+    return pairs_of_vectors(
+        embedding, words, with_sets=with_sets, allow_pickle=allow_pickle, invalid_utf8=invalid_utf8
+    )
+
+
+def pairs_of_vectors(
+    embedding: str,
+    words: WordList,
+    *,
+    with_sets: bool = False,
+    allow_pickle: bool = False,
+    invalid_utf8: str = "error",
+) -> Pairs:
+    """Read the vectors of the words of a list, and make their table."""
+    from bayesbias.tables.distances import distance_table
+    from bayesbias.vectors.loading import load_embedding
+
+    in_sets = [word for group in words.definitional_sets for word in group] if with_sets else []
+    vectors = load_embedding(
+        embedding,
+        words=dict.fromkeys([*words.words, *in_sets]),
+        allow_pickle=allow_pickle,
+        on_invalid_utf8=invalid_utf8,
+    )
+    return Pairs(distance_table(vectors, words), words, vectors)
