@@ -11,6 +11,7 @@ from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.report.columns import Cell, Table, without_controls
+from bayesbias.report.parts import Again
 from bayesbias.words.controls import shipped_controls
 from bayesbias.words.listfile import shipped_wordlists
 
@@ -74,7 +75,7 @@ def reproduction(
     provenance: Mapping[str, Any],
     tables: Mapping[str, Mapping[str, Any]],
     notes: list[str],
-) -> dict[str, Any]:
+) -> Again:
     """Gather what repeats a run, with the hashes of its inputs.
 
     Parameters
@@ -122,7 +123,7 @@ def reproduction(
         text = command_text(command, sampler_settings(provenance).get("seed"))
         if "--seed" in text and "--seed" not in command:
             sentence = "This command made the run, with a seed that was drawn and is given here:"
-    return {"sentences": [sentence], "command": text, "notes": notes, "tables": inputs}
+    return Again(sentence, text, notes, inputs)
 
 
 def command_text(command: Sequence[str], seed: int | None) -> str:

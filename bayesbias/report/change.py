@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.wording import interval_text, signed_text, with_minus
@@ -30,7 +32,8 @@ from bayesbias.report.columns import (
     probability_cell,
     scientific_cell,
 )
-from bayesbias.report.parts import Gallery, Part, more_figures, not_trusted
+from bayesbias.report.parts import Again, Answer, Box, Labelled, Model, Page, Part, Picture, not_trusted
+from bayesbias.report.pictures import Gallery, in_order
 from bayesbias.report.sections import (
     at_level,
     data_part,
@@ -45,57 +48,68 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _OF_INTEREST = "associated - different"
+_EXACT = "No model of the changes was needed: within each connection every pair changed by the same number."
 
 
-def of_comparison(
-    run: Comparison, prob: float, rope: float, command: Sequence[str] | None = None
-) -> dict[str, Any]:
-    """Gather what the page on debiased against original prints."""
-    several = len(run.methods) > 1
-    found = findings_of_change(run, prob, rope)
-    warnings = not_trusted([f"fit of {text}" for text in found.problems])
-    answer: list[str] = []
-    sentences: list[str] = []
-    notes: list[str] = []
-    for part in found.parts:
-        if run.methods[part.subject].construction.found:
-            warnings.append(
-                {
-                    "title": f"{part.lead}read this first, some of the result could not have come out otherwise"
-                    if several
-                    else "Read this first: some of the result could not have come out otherwise",
-                    "sentences": [as_sentence(text) for text in part.premises],
-                }
-            )
-        else:
-            sentences += [as_sentence(text, part.lead) for text in part.premises]
-        notes += [as_sentence(text, part.lead) for text in part.notes]
-        answer.append(as_sentence(part.headline, part.lead))
-        sentences += [as_sentence(text, part.lead) for text in part.sentences]
-    sentences += found.sentences
+@dataclass(frozen=True)
+class _Study:
+    """What the parts of the page are made of."""
+
+    run: Comparison
+    prob: float
+    rope: float
+    found: Findings
+    figures: Gallery
+
+    @property
+    def several(self) -> bool:
+        """Whether there are several methods, each of which is named."""
+        return len(self.run.methods) > 1
+
+
+def of_comparison(run: Comparison, prob: float, rope: float, command: Sequence[str] | None = None) -> Page:
+    """Return the page on debiased against original."""
+    study = _Study(run, prob, rope, findings_of_change(run, prob, rope), Gallery(plates(run, prob, rope)))
     first = next(iter(run.methods.values()))
-    facts = [] if several else _change_facts(run, first, prob, rope)
-    data = data_part(first.pairs, run.original.provenance.get("coverage", {}))
-    data["notes"] = [*data["notes"], *notes]
-    data["tables"].append(_raw_means(run))
-    return {
-        "kicker": "Original against debiased, pair by pair",
-        "title": f"{run.provenance['original']}, debiased",
-        "question": "Did debiasing close the gap between the stereotypes of a word's own class and those of other "
+    notes = [as_sentence(text, part.lead) for part in study.found.parts for text in part.notes]
+    return Page(
+        kicker="Original against debiased, pair by pair",
+        title=f"{run.provenance['original']}, debiased",
+        question="Did debiasing close the gap between the stereotypes of a word's own class and those of other "
         "classes: for whom, by how much, and at what price to words that nobody meant to treat?",
-        "warnings": warnings,
-        "answer": answer,
-        "doubts": [],
-        "facts": facts,
-        "answer_tables": [_methods_table(run, prob, rope)] if several else [],
-        "sentences": sentences,
-        "data": data,
-        "sections": _comparison_sections(run, prob, rope),
-        "models": _models_of(run, prob),
-        "trust": _trust_of_comparison(run, found),
-        "again": _again_comparison(run, prob, rope, command),
-        "glossary": glossary_of(run.original.table, "change", prob, rope),
-    }
+        answer=_answer(study),
+        data=data_part(first.pairs, run.original.provenance.get("coverage", {}), [_raw_means(run)], notes),
+        sections=_sections(study),
+        models=_models(run, prob),
+        trust=_trust(study),
+        again=_again(run, prob, rope, command),
+        glossary=glossary_of(run.original.table, "change", prob, rope),
+    )
+
+
+def _answer(study: _Study) -> Answer:
+    """Gather the answer, in which what a method forces stands before what it does."""
+    run, found = study.run, study.found
+    warnings = not_trusted([f"fit of {text}" for text in found.problems])
+    sentences: list[str] = []
+    for part in found.parts:
+        premises = [as_sentence(text, part.lead) for text in part.premises]
+        if run.methods[part.subject].construction.found:
+            title = "Read this first: some of the result could not have come out otherwise"
+            if study.several:
+                title = f"{part.lead}read this first, some of the result could not have come out otherwise"
+            warnings.append(Box(title, [as_sentence(text) for text in part.premises]))
+        else:
+            sentences += premises
+        sentences += [as_sentence(text, part.lead) for text in part.sentences]
+    only = next(iter(run.methods.values()))
+    return Answer(
+        [as_sentence(part.headline, part.lead) for part in found.parts],
+        warnings=warnings,
+        facts=[] if study.several else _facts(run, only, study.prob, study.rope),
+        tables=[_methods_table(run, study.prob, study.rope)] if study.several else [],
+        sentences=[*sentences, *found.sentences],
+    )
 
 
 def _gap(run: Comparison, name: str, prob: float, rope: float) -> Any:
@@ -107,21 +121,19 @@ def _gap(run: Comparison, name: str, prob: float, rope: float) -> Any:
     return next(iter(frame[frame["level"] == "overall"].itertuples()))
 
 
-def _change_facts(run: Comparison, item: Method, prob: float, rope: float) -> list[dict[str, str]]:
+def _facts(run: Comparison, item: Method, prob: float, rope: float) -> list[Labelled]:
     row = _gap(run, item.name, prob, rope)
     rms = item.control_rms
     facts = []
     if row is not None:
+        interval = interval_text(row.hpdi_low, row.hpdi_high, signed=True)
         facts = [
-            {"label": f"{with_minus(row.contrast)}, before", "value": signed_text(row.before)},
-            {"label": f"{with_minus(row.contrast)}, after", "value": signed_text(row.after)},
-            {
-                "label": f"change, {prob:.0%} HPDI",
-                "value": interval_text(row.hpdi_low, row.hpdi_high, signed=True),
-            },
+            Labelled(f"{with_minus(row.contrast)}, before", signed_text(row.before)),
+            Labelled(f"{with_minus(row.contrast)}, after", signed_text(row.after)),
+            Labelled(f"change, {prob:.0%} HPDI", interval),
         ]
     if rms is not None:
-        facts.append({"label": "pairs with control words moved by (root mean square)", "value": f"{rms:.3f}"})
+        facts.append(Labelled("pairs with control words moved by (root mean square)", f"{rms:.3f}"))
     return facts
 
 
@@ -179,44 +191,83 @@ def _raw_means(run: Comparison) -> Table:
     return Table("t-raw", "Raw mean distances, without a model", [*head, "#after"], rows)
 
 
-def _comparison_sections(run: Comparison, prob: float, rope: float) -> list[Part]:
-    figures = Gallery(plates(run, prob, rope))
-    sections = []
-    if len(run.methods) > 1 and {"associated", "different"} <= set(present_connections(run.original.table)):
-        sections.append(Part("The methods, ranked", figures=figures.take("ranking")))
-    figures.leave_out("ranking")
-    for number, name in enumerate(run.methods, 1):
-        sections.append(_method_section(run, name, number, prob, rope, figures))
-    return [*sections, *more_figures(figures.rest())]
+def _ranked(study: _Study) -> Part | None:
+    if study.several and {"associated", "different"} <= set(present_connections(study.run.original.table)):
+        return Part("The methods, ranked", figures=study.figures.take("ranking"))
+    study.figures.leave_out("ranking")
+    return None
 
 
-def _method_section(
-    run: Comparison, name: str, number: int, prob: float, rope: float, figures: Gallery
-) -> Part:
-    item = run.methods[name]
-    tag, stem = f"m{number}", f"_{number}" if len(run.methods) > 1 else ""
-    changes = run.changes(prob, rope, method=name)
-    contrasts = run.contrasts(prob, rope, method=name) if _gap(run, name, prob, rope) is not None else None
+@dataclass(frozen=True)
+class _OfMethod:
+    """One method of a study: its tables, and what tells its figures and tables from those of others."""
 
-    def gaps(level: str) -> list[Table]:
-        if contrasts is None:
-            return []
-        return [_gap_table(f"t-gap-{level}-{tag}", at_level(contrasts, level), level, prob)]
+    item: Method
+    tag: str
+    stem: str
+    changes: pd.DataFrame
+    contrasts: pd.DataFrame | None  # None where the tables hold no two connections to hold against each other
+    study: _Study
 
-    def change(level: str) -> Table:
-        return _change_table(f"t-change-{level}-{tag}", at_level(changes, level), level, prob)
+    def tables(self, level: str) -> list[Table]:
+        """Return gaps and changes of a level."""
+        prob = self.study.prob
+        tables = []
+        if self.contrasts is not None:
+            gaps = at_level(self.contrasts, level)
+            tables.append(_gap_table(f"t-gap-{level}-{self.tag}", gaps, level, prob))
+        changes = at_level(self.changes, level)
+        return [*tables, _change_table(f"t-change-{level}-{self.tag}", changes, level, prob)]
 
-    folded = [
-        Part("Every pair, before and after", figures=figures.take(f"pairs{stem}")),
-        Part("Changes and gaps per class", tables=[*gaps("class"), change("class")]),
-        Part("Changes and gaps per word", tables=[*gaps("word"), change("word")]),
+    def figure(self, name: str) -> list[Picture]:
+        """Return a figure of this method."""
+        return self.study.figures.take(f"{name}{self.stem}")
+
+
+def _forced(method: _OfMethod) -> Part | None:
+    tables = _construction_tables(method.item, method.tag)
+    return Part("What the method forces, and drift of the control words", tables=tables) if tables else None
+
+
+def _pairs(method: _OfMethod) -> Part:
+    return Part("Every pair, before and after", figures=method.figure("pairs"))
+
+
+def _classes(method: _OfMethod) -> Part:
+    return Part("Changes and gaps per class", tables=method.tables("class"))
+
+
+def _words(method: _OfMethod) -> Part:
+    return Part("Changes and gaps per word", tables=method.tables("word"))
+
+
+# What opens on a click in the section of a method, in order.
+_FOLDED = (_forced, _pairs, _classes, _words)
+
+
+def _method_section(name: str, number: int, study: _Study) -> Part:
+    run, prob, rope = study.run, study.prob, study.rope
+    method = _OfMethod(
+        item=run.methods[name],
+        tag=f"m{number}",
+        stem=f"_{number}" if study.several else "",
+        changes=run.changes(prob, rope, method=name),
+        contrasts=None if _gap(run, name, prob, rope) is None else run.contrasts(prob, rope, method=name),
+        study=study,
+    )
+    return Part(
+        f"{name} against the original",
+        figures=method.figure("changes"),
+        tables=method.tables("overall"),
+        folded=in_order(_FOLDED, method),
+    )
+
+
+def _sections(study: _Study) -> list[Part]:
+    methods = [
+        functools.partial(_method_section, name, number) for number, name in enumerate(study.run.methods, 1)
     ]
-    built = _construction_tables(item, tag)
-    if built:
-        folded.insert(0, Part("What the method forces, and drift of the control words", tables=built))
-    title = f"{name} against the original"
-    moved = figures.take(f"changes{stem}")
-    return Part(title, figures=moved, tables=[*gaps("overall"), change("overall")], folded=folded)
+    return in_order([_ranked, *methods], study, [study.figures])
 
 
 def _gap_table(id_: str, frame: pd.DataFrame, level: str, prob: float) -> Table:
@@ -351,19 +402,19 @@ def _construction_tables(item: Method, tag: str) -> list[Table]:
     return tables
 
 
-def _models_of(run: Comparison, prob: float) -> list[dict[str, Any]]:
-    models = [model_part(run.original, prob, "for the distances before and after")]
+def _models(run: Comparison, prob: float) -> list[Model]:
     change = next((item.change for item in run.methods.values() if item.change is not None), None)
-    if change is None:
-        models[0]["notes"] = [
-            *models[0]["notes"],
-            "No model of the changes was needed: within each connection every pair changed by the same number.",
-        ]
-        return models
-    return [model_part(change, prob, "for the changes of single pairs"), *models]
+    notes = [] if change is not None else [_EXACT]
+    original = model_part(run.original, prob, "for the distances before and after", notes=notes)
+    return (
+        [original]
+        if change is None
+        else [model_part(change, prob, "for the changes of single pairs"), original]
+    )
 
 
-def _trust_of_comparison(run: Comparison, found: Findings) -> Part:
+def _trust(study: _Study) -> Part:
+    run, found = study.run, study.found
     sentences = [as_sentence(f"fit of {text}") for text in found.problems] or [found.trust]
     sentences.append(f"The original: {convergence(run.original)}")
     head = ["fit", "#R-hat, at most", "#effective draws, at least", "#divergences", "verdict"]
@@ -380,9 +431,7 @@ def _trust_of_comparison(run: Comparison, found: Findings) -> Part:
     return Part(sentences=sentences, tables=[Table("t-fits", "The fits", head, rows)])
 
 
-def _again_comparison(
-    run: Comparison, prob: float, rope: float, command: Sequence[str] | None
-) -> dict[str, Any]:
+def _again(run: Comparison, prob: float, rope: float, command: Sequence[str] | None) -> Again:
     tables = run.provenance["tables"]
     notes: list[str] = []
     change = next((item.change for item in run.methods.values() if item.change is not None), None)

@@ -10,9 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
@@ -22,6 +20,7 @@ from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.change import of_comparison
 from bayesbias.report.columns import escaped, without_controls
+from bayesbias.report.parts import Page
 from bayesbias.report.sentiment import of_sentiment
 from bayesbias.report.words import of_fit
 from bayesbias.runs.opening import open_run
@@ -94,19 +93,20 @@ def write_report(
     checks.probability(prob)
     checks.positive(rope, "rope")
     if isinstance(found, Comparison):
-        text = _rendered_page(of_comparison(found, prob, rope, command))
+        page = of_comparison(found, prob, rope, command)
     elif not isinstance(found, BiasFit):
         raise InputError("there is no page on such a run", where=opened.path, found=opened.kind, valid=_KINDS)
     elif is_sentiment(found):
-        text = _rendered_page(of_sentiment(found, prob, command))
+        page = of_sentiment(found, prob, command)
     else:
-        text = _rendered_page(of_fit(found, prob, rope, command))
+        page = of_fit(found, prob, rope, command)
+    text = _rendered(page)
     with whole_file(target) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
     return target
 
 
-def _rendered_page(context: Mapping[str, Any]) -> str:
+def _rendered(page: Page) -> str:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -124,7 +124,7 @@ def _rendered_page(context: Mapping[str, Any]) -> str:
     environment.filters["attribute"] = lambda text: Markup.escape(without_controls(str(text)))
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return environment.get_template("report.html.j2").render(
-        **context,
+        page=page,
         css=Markup(css),
         script=Markup(script),
         script_hash=Markup(digest),

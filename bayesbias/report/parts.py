@@ -1,23 +1,19 @@
-"""What every page is put together of: parts, pictures, doubts, the model."""
+"""What a page is: a value with named parts, which the template prints."""
 
 from __future__ import annotations
 
-import base64
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from bayesbias.figures.plates import Plate, rendered
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.spec import ModelSpec
-from bayesbias.report.columns import Cell, Table, as_sentence, interval_cell, number_cell, without_controls
+from bayesbias.report.columns import Cell, Table, as_sentence, interval_cell, number_cell
 
 if TYPE_CHECKING:
     from markupsafe import Markup
-
-_LARGEST_SVG = 1_500_000  # bytes; beyond, a picture is drawn faster than its shapes
 
 
 @dataclass(frozen=True)
@@ -40,35 +36,134 @@ class Part:
     folded: Sequence[Part] = ()
 
 
-def not_trusted(problems: Sequence[str]) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Box:
+    """Sentences that must not be missed, under a title."""
+
+    title: str
+    sentences: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """A value with its label: a number beside the answer, or a term and what it means."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the reader came for: warnings, headlines, a few numbers, doubts, tables, and what else there is to say."""
+
+    headlines: Sequence[str]
+    warnings: Sequence[Box] = ()
+    facts: Sequence[Labelled] = ()
+    doubts: Sequence[Box] = ()
+    tables: Sequence[Table] = ()
+    sentences: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words of the data under a title."""
+
+    title: str
+    words: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Data:
+    """What went in: counts, tables, notes, and all words."""
+
+    sentences: Sequence[str]
+    tables: Sequence[Table] = ()
+    notes: Sequence[str] = ()
+    words: Sequence[Words] = ()
+    words_title: str = "All words of the table"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model: what it says of itself, its file, and parts that open on a click."""
+
+    title: str
+    description: str
+    source: str
+    text: str
+    notes: Sequence[str] = ()
+    folded: Sequence[Part] = ()
+
+
+@dataclass(frozen=True)
+class Again:
+    """What makes the run again, with its inputs."""
+
+    sentence: str
+    command: str
+    notes: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """A whole page, in the order in which it is read.
+
+    Attributes
+    ----------
+    kicker, title, question : str
+        What kind of study this is, of what, and what it asks.
+    answer : Answer
+    data : Data
+    sections : sequence of Part
+        Figures and tables.
+    models : sequence of Model
+        None where nothing was fitted; then `without_model` says so.
+    trust : Part
+        Whether the numbers can be trusted.
+    again : Again
+    glossary : sequence of Labelled
+    without_model : str
+    """
+
+    kicker: str
+    title: str
+    question: str
+    answer: Answer
+    data: Data
+    sections: Sequence[Part]
+    models: Sequence[Model]
+    trust: Part
+    again: Again
+    glossary: Sequence[Labelled]
+    without_model: str = ""
+
+
+def not_trusted(problems: Sequence[str]) -> list[Box]:
     """Make the box that stands before the answer where a fit has problems; none without."""
     if not problems:
         return []
-    return [{"title": "Not to be trusted yet", "sentences": [as_sentence(text) for text in problems]}]
+    return [Box("Not to be trusted yet", [as_sentence(text) for text in problems])]
 
 
-def look_again(doubts: Sequence[Doubt]) -> list[dict[str, Any]]:
+def look_again(doubts: Sequence[Doubt]) -> list[Box]:
     """Make the box on what the model leaves out; none where nothing is doubted."""
     if not doubts:
         return []
-    return [
-        {
-            "title": "Look again before you rely on it",
-            "sentences": [as_sentence(doubt.text) for doubt in doubts],
-        }
-    ]
+    return [Box("Look again before you rely on it", [as_sentence(doubt.text) for doubt in doubts])]
 
 
-def about_spec(spec: ModelSpec, use: str) -> dict[str, Any]:
-    """Gather what the page says of a model: description, source, notes, and its file."""
-    return {
-        "title": f"Model {spec.name}" + (f", {use}" if use else ""),
-        "description": spec.description,
-        "source": spec.source,
-        "notes": spec.notes,
-        "text": spec.text,
-        "folded": [],
-    }
+def about_spec(
+    spec: ModelSpec, use: str = "", notes: Sequence[str] = (), folded: Sequence[Part] = ()
+) -> Model:
+    """Say of a model what it is for, where it comes from, its notes and then those given, and its file."""
+    title = f"Model {spec.name}" + (f", {use}" if use else "")
+    return Model(title, spec.description, spec.source, spec.text, [*spec.notes, *notes], folded)
+
+
+def labelled(entries: Mapping[str, str]) -> list[Labelled]:
+    """Return values with their labels, in order."""
+    return [Labelled(label, value) for label, value in entries.items()]
 
 
 def parameters_part(fit: BiasFit, prob: float, tag: str = "") -> Part:
@@ -100,101 +195,3 @@ def how_sampled(fit: BiasFit) -> str:
             f"Sampled pair by pair with {method.get('name', 'NUTS')}, since {method.get('why_pairwise', '')}."
         )
     return f"Sampled with {method.get('name', 'NUTS')}: the scales by chains, and all effects exactly given the scales."
-
-
-class Gallery:
-    """The figures of a result, handed out to the sections of a page; what no section takes is left for its end."""
-
-    def __init__(self, plates: Iterable[Plate], tag: str = "") -> None:
-        self._left = {plate.name: plate for plate in plates}
-        self._tag = tag
-
-    def take(self, name: str) -> list[Picture]:
-        """Return a figure, drawn; none where the result has none of that name."""
-        plate = self._left.pop(name, None)
-        return [] if plate is None else [as_picture(plate, self._tag)]
-
-    def leave_out(self, name: str) -> None:
-        """Keep a figure off the page."""
-        self._left.pop(name, None)
-
-    def rest(self) -> list[Picture]:
-        """Return all figures that no section has taken."""
-        return [picture for name in list(self._left) for picture in self.take(name)]
-
-
-def more_figures(pictures: Sequence[Picture]) -> list[Part]:
-    """Return the last section of a page: the figures that have none of their own."""
-    return [Part("More figures", figures=pictures)] if pictures else []
-
-
-def as_picture(plate: Plate, tag: str = "") -> Picture:
-    """Draw a figure for a page: as shapes, or as a picture where there are too many; a tag tells figures of one name apart."""
-    id_ = plate.name.replace("_", "-") + tag
-    figure = plate.figure()
-    content = _inline_svg(rendered(figure, "svg"), f"{id_}-", plate.alt)
-    if content is None:
-        content = _inline_png(rendered(figure, "png"), plate.alt)
-    return Picture(f"figure-{id_}", plate.caption, content)
-
-
-def _inline_svg(svg: bytes, prefix: str, alt: str) -> Markup | None:
-    """Return an SVG to stand in a page, or None where a picture does better.
-
-    Identifiers get a prefix, since those of two figures would meet in one page; the sheet of styles, which would
-    reach beyond the figure, becomes attributes.
-    """
-    import xml.etree.ElementTree as ET
-
-    from markupsafe import Markup
-
-    if len(svg) > _LARGEST_SVG:
-        return None
-    try:
-        root = ET.fromstring(svg)
-    except ET.ParseError:  # a word holds a character that XML cannot
-        return None
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag.rpartition("}")[2] in ("metadata", "style"):
-                parent.remove(child)
-    for element in root.iter():
-        element.tag = element.tag.rpartition("}")[2]
-        attributes = {}
-        for key, value in element.attrib.items():
-            key = key.rpartition("}")[2]
-            if key == "id" or (key == "href" and value.startswith("#")):
-                at = len(value) - len(value.removeprefix("#"))
-                value = value[:at] + prefix + value[at:]
-            elif key in ("d", "points", "x", "y"):
-                value = _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.2f}", value)
-            attributes[key] = value.replace("url(#", f"url(#{prefix}")
-        element.attrib = attributes
-        if element.tag not in ("text", "tspan"):
-            element.text = (element.text or "").strip()
-        element.tail = "" if element.tag != "tspan" else element.tail
-    width = float(root.attrib.pop("width").removesuffix("pt"))
-    for name in ("height", "version"):
-        root.attrib.pop(name, None)
-    root.attrib |= {
-        "role": "img",
-        "aria-label": without_controls(alt),
-        "focusable": "false",
-        "stroke-linejoin": "round",
-        "stroke-linecap": "butt",
-        "style": f"max-width: {width * 1.75:.0f}px",
-    }
-    return Markup(ET.tostring(root, encoding="unicode"))
-
-
-_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
-
-
-def _inline_png(png: bytes, alt: str) -> Markup:
-    from markupsafe import Markup
-
-    width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
-    data = base64.b64encode(png).decode("ascii")
-    return Markup('<img src="data:image/png;base64,{}" alt="{}" width="{}" height="{}">').format(
-        data, without_controls(alt), width, height
-    )

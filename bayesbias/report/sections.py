@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics.wording import number_of
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.columns import Cell, Table, as_sentence, number_cell
-from bayesbias.report.parts import Part, Picture, about_spec, parameters_part
+from bayesbias.report.parts import (
+    Data,
+    Labelled,
+    Model,
+    Part,
+    Picture,
+    Words,
+    about_spec,
+    labelled,
+    parameters_part,
+)
 from bayesbias.words.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
@@ -23,8 +33,13 @@ _KINDS = {
 }
 
 
-def data_part(table: pd.DataFrame, coverage: Mapping[str, Any]) -> dict[str, Any]:
-    """Make the section on the pairs: how many, which words, and which were missing."""
+def data_part(
+    table: pd.DataFrame,
+    coverage: Mapping[str, Any],
+    more_tables: Sequence[Table] = (),
+    more_notes: Sequence[str] = (),
+) -> Data:
+    """Make the section on the pairs: how many, which words, and which were missing; then what a study adds to it."""
     words = table.groupby("protected_class", sort=False, observed=True)["protected_word"].unique()
     attributes = table.groupby("attribute_class", sort=False, observed=True)["attribute"].unique()
     n_words, n_attributes = table["protected_word"].nunique(), table["attribute"].nunique()
@@ -74,13 +89,11 @@ def data_part(table: pd.DataFrame, coverage: Mapping[str, Any]) -> dict[str, Any
         notes.append(f"Found under another spelling: {pairs}.")
     if coverage.get("repeats"):
         notes.append(f"{number_of(int(coverage['repeats']), 'repeated row')} counted once.")
-    groups = [
-        {"title": f"Protected: {name}", "words": [str(w) for w in found]} for name, found in words.items()
-    ]
+    groups = [Words(f"Protected: {name}", [str(w) for w in found]) for name, found in words.items()]
     for name, found in attributes.items():
         kind = "Controls" if name in CONNECTIONS else "Stereotypes"
-        groups.append({"title": f"{kind}: {name}", "words": [str(w) for w in found]})
-    return {"sentences": sentences, "tables": tables, "notes": notes, "words": groups}
+        groups.append(Words(f"{kind}: {name}", [str(w) for w in found]))
+    return Data(sentences, [*tables, *more_tables], [*notes, *more_notes], groups)
 
 
 def at_level(frame: pd.DataFrame, level: str) -> pd.DataFrame:
@@ -89,15 +102,17 @@ def at_level(frame: pd.DataFrame, level: str) -> pd.DataFrame:
     return chosen[chosen["estimand"] == "population"] if level == "word" else chosen
 
 
-def model_part(fit: BiasFit, prob: float, use: str, drawn: Sequence[Picture] = ()) -> dict[str, Any]:
+def model_part(
+    fit: BiasFit, prob: float, use: str = "", drawn: Sequence[Picture] = (), notes: Sequence[str] = ()
+) -> Model:
     """Make the section on a model: its file and parameters; of the model of the page also the priors, drawn."""
     folded = [parameters_part(fit, prob, f"-{fit.spec.name}" if use else "")]
     if drawn:
         folded.insert(0, Part("The priors, drawn", figures=drawn))
-    return about_spec(fit.spec, use) | {"folded": folded}
+    return about_spec(fit.spec, use, notes, folded)
 
 
-def glossary_of(table: pd.DataFrame, outcome: str, prob: float, rope: float) -> list[dict[str, str]]:
+def glossary_of(table: pd.DataFrame, outcome: str, prob: float, rope: float) -> list[Labelled]:
     """Return the terms of the page and what they mean, with the scatter of this table."""
     scatter = table.groupby("connection", observed=True)["distance"].std().median()
     entries = {
@@ -136,7 +151,7 @@ def glossary_of(table: pd.DataFrame, outcome: str, prob: float, rope: float) -> 
     entries["R-hat and effective draws"] = (
         "Whether the chains of the sampler agree, and how many independent draws theirs are worth."
     )
-    return [{"label": label, "value": text} for label, text in entries.items()]
+    return labelled(entries)
 
 
 def present_connections(table: pd.DataFrame) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bayesbias.basics.wording import interval_text, number_of, signed_text
@@ -24,16 +25,21 @@ from bayesbias.report.again import (
 )
 from bayesbias.report.columns import Cell, Table, as_sentence
 from bayesbias.report.parts import (
-    Gallery,
+    Again,
+    Answer,
+    Data,
+    Labelled,
+    Page,
     Part,
     Picture,
-    about_spec,
+    Words,
     how_sampled,
+    labelled,
     look_again,
-    more_figures,
     not_trusted,
-    parameters_part,
 )
+from bayesbias.report.pictures import Gallery, in_order
+from bayesbias.report.sections import model_part
 from bayesbias.report.sentiment_tables import (
     classifiers_table,
     contrasts_table,
@@ -51,33 +57,57 @@ from bayesbias.studies.sentiment_fit import analysis_of, contrasts_or_why_not
 __all__ = ["of_sentiment"]
 
 
-def of_sentiment(fit: BiasFit, prob: float, command: Sequence[str] | None = None) -> dict[str, Any]:
-    """Return what the page of a report on a fit of sentiment holds."""
+@dataclass(frozen=True)
+class _Study:
+    """What the parts of the page are made of."""
+
+    analysis: SentimentAnalysis
+    fit: BiasFit
+    prob: float
+    found: Findings
+    of_all: Gallery  # figures about all classifiers
+    alone: Sequence[Gallery]  # those of each classifier
+
+    def each(self, figure: str) -> list[Picture]:
+        """Return a figure of every classifier."""
+        return [picture for gallery in self.alone for picture in gallery.take(figure)]
+
+
+def of_sentiment(fit: BiasFit, prob: float, command: Sequence[str] | None = None) -> Page:
+    """Return the page on a fit of sentiment."""
     analysis = analysis_of(fit)
-    names = analysis.classifiers
-    found = findings_of_sentiment(fit, prob)
-    sentences = [text for part in found.parts for text in (*part.premises, *part.sentences)]
-    tests = tests_table(analysis)
-    of_all, alone = _galleries(fit, names, prob)
-    sections, trust = _sections(analysis, fit, prob, alone), _trust(fit, found, of_all)
-    return {
-        "kicker": "Sentiment of sentences about women and men, pair by pair",
-        "title": str(fit.provenance.get("table", {}).get("name", "Sentiment")),
-        "question": "Are sentences about women and about men in the same professions rated alike, and does the answer hold for "
+    of_all, alone = _galleries(fit, analysis.classifiers, prob)
+    study = _Study(analysis, fit, prob, findings_of_sentiment(fit, prob), of_all, alone)
+    trust = _trust(study)
+    return Page(
+        kicker="Sentiment of sentences about women and men, pair by pair",
+        title=str(fit.provenance.get("table", {}).get("name", "Sentiment")),
+        question="Are sentences about women and about men in the same professions rated alike, and does the answer hold for "
         "more than these sentences?",
-        "warnings": not_trusted(found.problems),
-        "answer": [f"{part.subject}. {part.headline}" for part in found.parts],
-        "doubts": look_again(found.doubts),
-        "facts": _facts(analysis, fit, prob) if len(names) == 1 else [],
-        "answer_tables": [tests] if len(names) == 1 else [classifiers_table(analysis, fit, prob), tests],
-        "sentences": [*sentences, *found.sentences],
-        "data": _data(analysis, fit),
-        "sections": [*sections, *more_figures([p for gallery in (of_all, *alone) for p in gallery.rest()])],
-        "models": [about_spec(fit.spec, "") | {"folded": [parameters_part(fit, prob)]}],
-        "trust": trust,
-        "again": _again(analysis, fit, prob, command),
-        "glossary": _glossary(fit, prob),
-    }
+        answer=_answer(study),
+        data=_data(analysis, fit),
+        sections=in_order(_SECTIONS, study, [of_all, *alone]),
+        models=[model_part(fit, prob)],
+        trust=trust,
+        again=_again(analysis, fit, prob, command),
+        glossary=_glossary(fit, prob),
+    )
+
+
+def _answer(study: _Study) -> Answer:
+    analysis, fit, found = study.analysis, study.fit, study.found
+    several, tests = len(analysis.classifiers) > 1, tests_table(analysis)
+    return Answer(
+        [f"{part.subject}. {part.headline}" for part in found.parts],
+        warnings=not_trusted(found.problems),
+        facts=[] if several else _facts(analysis, fit, study.prob),
+        doubts=look_again(found.doubts),
+        tables=[classifiers_table(analysis, fit, study.prob), tests] if several else [tests],
+        sentences=[
+            *(text for part in found.parts for text in (*part.premises, *part.sentences)),
+            *found.sentences,
+        ],
+    )
 
 
 def _galleries(fit: BiasFit, names: Sequence[str], prob: float) -> tuple[Gallery, list[Gallery]]:
@@ -88,64 +118,66 @@ def _galleries(fit: BiasFit, names: Sequence[str], prob: float) -> tuple[Gallery
     return of_all, [Gallery(listed, f"-{number}") for number, listed in enumerate(alone, 1)]
 
 
-def _facts(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> list[dict[str, str]]:
-    said = analysis.as_dict()
-    pairs = next(row for row in said["units"] if row["unit"] == "noun_pair")
+def _facts(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> list[Labelled]:
+    numbers = analysis.as_dict()
+    pairs = next(row for row in numbers["units"] if row["unit"] == "noun_pair")
     facts = [
-        {"label": "female − male, in probability", "value": signed_text(said["f_minus_m"])},
-        {"label": f"p of the t-test over {said['n']} sentence pairs", "value": p_text(said["p_value"])},
-        {"label": f"p over {pairs['n']} noun pairs", "value": p_text(pairs["p_value"])},
+        Labelled("female − male, in probability", signed_text(numbers["f_minus_m"])),
+        Labelled(f"p of the t-test over {numbers['n']} sentence pairs", p_text(numbers["p_value"])),
+        Labelled(f"p over {pairs['n']} noun pairs", p_text(pairs["p_value"])),
     ]
     if fit.diagnostics()["ok"]:
         row = fit.summary(prob).iloc[0]
-        facts.append(
-            {
-                "label": f"{prob:.0%} HPDI for new nouns and professions"
-                + (", log odds" if fit.spec.outcome == "logit_difference" else ""),
-                "value": interval_text(row["hpdi_low"], row["hpdi_high"], signed=True),
-            }
-        )
+        scale = ", log odds" if fit.spec.outcome == "logit_difference" else ""
+        interval = interval_text(row["hpdi_low"], row["hpdi_high"], signed=True)
+        facts.append(Labelled(f"{prob:.0%} HPDI for new nouns and professions{scale}", interval))
     return facts
 
 
-def _sections(
-    analysis: SentimentAnalysis, fit: BiasFit, prob: float, galleries: Sequence[Gallery]
-) -> list[Part]:
+def _overall(study: _Study) -> Part:
+    fit, prob = study.fit, study.prob
+    return Part("Overall", tables=[overall_table(fit, prob), shares_table(fit, prob)])
 
-    def each(figure: str) -> list[Picture]:
-        return [picture for gallery in galleries for picture in gallery.take(figure)]
 
-    parts = [
-        Part("Overall", tables=[overall_table(fit, prob), shares_table(fit, prob)]),
-        Part(
-            "Noun pairs", figures=each("noun_pairs"), tables=[level_table(analysis, fit, "noun_pair", prob)]
-        ),
-        Part(
-            "Professions",
-            figures=each("professions"),
-            tables=[level_table(analysis, fit, "profession", prob)],
-            folded=[Part("Male against female, drawn", figures=each("genders"))],
-        ),
-    ]
-    if len(analysis.classifiers) > 1:
-        frame, _ = contrasts_or_why_not(fit, prob)
-        if frame is not None:
-            parts.append(Part("The classifiers against each other", tables=[contrasts_table(frame, prob)]))
-    if len(analysis.control):
-        parts.append(Part("Control experiment", tables=[control_table(analysis.control)]))
-    if len(analysis.earnings):
-        parts.append(
-            Part(
-                "Earnings and sentiment", figures=each("earnings"), tables=[earnings_table(analysis.earnings)]
-            )
-        )
-    else:
-        for gallery in galleries:
+def _noun_pairs(study: _Study) -> Part:
+    table = level_table(study.analysis, study.fit, "noun_pair", study.prob)
+    return Part("Noun pairs", figures=study.each("noun_pairs"), tables=[table])
+
+
+def _professions(study: _Study) -> Part:
+    table = level_table(study.analysis, study.fit, "profession", study.prob)
+    genders = Part("Male against female, drawn", figures=study.each("genders"))
+    return Part("Professions", figures=study.each("professions"), tables=[table], folded=[genders])
+
+
+def _against_each_other(study: _Study) -> Part | None:
+    if len(study.analysis.classifiers) < 2:
+        return None
+    frame, _ = contrasts_or_why_not(study.fit, study.prob)
+    if frame is None:
+        return None
+    return Part("The classifiers against each other", tables=[contrasts_table(frame, study.prob)])
+
+
+def _control(study: _Study) -> Part | None:
+    control = study.analysis.control
+    return Part("Control experiment", tables=[control_table(control)]) if len(control) else None
+
+
+def _earnings(study: _Study) -> Part | None:
+    earnings = study.analysis.earnings
+    if not len(earnings):
+        for gallery in study.alone:
             gallery.leave_out("earnings")
-    return parts
+        return None
+    return Part("Earnings and sentiment", figures=study.each("earnings"), tables=[earnings_table(earnings)])
 
 
-def _data(analysis: SentimentAnalysis, fit: BiasFit) -> dict[str, Any]:
+# The sections of the page, in order.
+_SECTIONS = (_overall, _noun_pairs, _professions, _against_each_other, _control, _earnings)
+
+
+def _data(analysis: SentimentAnalysis, fit: BiasFit) -> Data:
     table, names = fit.table, analysis.classifiers
     n = len(table) // max(1, len(names))
     pairs, professions = (list(dict.fromkeys(table[c].astype(str))) for c in ("noun_pair", "profession"))
@@ -166,16 +198,13 @@ def _data(analysis: SentimentAnalysis, fit: BiasFit) -> dict[str, Any]:
     if rows:
         head = ["classifier", "is", "what is known of it"]
         tables.append(Table("t-origin", "Where the predictions come from", head, rows))
-    words = [{"title": "Noun pairs", "words": pairs}]
+    words = [Words("Noun pairs", pairs)]
     for category in dict.fromkeys(table["category"].astype(str)):
-        found = dict.fromkeys(table.loc[table["category"].astype(str) == category, "profession"].astype(str))
-        words.append({"title": f"Professions: {category}", "words": list(found)})
-    return {
-        "sentences": sentences,
-        "tables": tables,
-        "notes": [as_sentence(note) for note in analysis.notes],
-        "words": words,
-    }
+        of_category = dict.fromkeys(
+            table.loc[table["category"].astype(str) == category, "profession"].astype(str)
+        )
+        words.append(Words(f"Professions: {category}", list(of_category)))
+    return Data(sentences, tables, [as_sentence(note) for note in analysis.notes], words)
 
 
 def _told_of_classifier(about: dict[str, Any]) -> str:
@@ -185,19 +214,16 @@ def _told_of_classifier(about: dict[str, Any]) -> str:
     return "; ".join(f"{k.replace('_', ' ')}: {v}" for k, v in shown.items()) or "nothing"
 
 
-def _trust(fit: BiasFit, found: Findings, figures: Gallery) -> Part:
+def _trust(study: _Study) -> Part:
+    fit, found = study.fit, study.found
     sentences = [as_sentence(text) for text in found.problems] or [AGREED]
     sentences += [convergence(fit), how_sampled(fit)]
     sentences += [doubt.line for doubt in found.doubts]
-    return Part(
-        sentences=sentences,
-        folded=[Part("Would the model make such data?", figures=figures.take("predictive"))],
-    )
+    predicted = Part("Would the model make such data?", figures=study.of_all.take("predictive"))
+    return Part(sentences=sentences, folded=[predicted])
 
 
-def _again(
-    analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequence[str] | None
-) -> dict[str, Any]:
+def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequence[str] | None) -> Again:
     about = analysis.provenance
     notes: list[str] = []
     words = about.get("occupations", {})
@@ -242,7 +268,7 @@ def _again(
     return reproduction(lines, command, fit.spec, fit.provenance, inputs, notes)
 
 
-def _glossary(fit: BiasFit, prob: float) -> list[dict[str, str]]:
+def _glossary(fit: BiasFit, prob: float) -> list[Labelled]:
     entries = {
         "Sentiment": "The probability that a classifier gives to the positive class, here of sentences that only say "
         "what somebody is. A difference shows that the classifier treats words differently; what harm that does "
@@ -263,4 +289,4 @@ def _glossary(fit: BiasFit, prob: float) -> list[dict[str, str]]:
             "The logarithm of the probability of the positive class over that of the negative one. It gives "
             "differences near 0 and 1 as much weight as those in the middle, where probabilities can move farther."
         )
-    return [{"label": label, "value": text} for label, text in entries.items()]
+    return labelled(entries)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import interval_text, probability_text, signed_text, with_minus
@@ -32,14 +33,8 @@ from bayesbias.report.columns import (
     number_cell,
     probability_cell,
 )
-from bayesbias.report.parts import (
-    Gallery,
-    Part,
-    how_sampled,
-    look_again,
-    more_figures,
-    not_trusted,
-)
+from bayesbias.report.parts import Again, Answer, Labelled, Page, Part, how_sampled, look_again, not_trusted
+from bayesbias.report.pictures import Gallery, in_order
 from bayesbias.report.sections import (
     at_level,
     data_part,
@@ -53,8 +48,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def of_fit(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None = None) -> dict[str, Any]:
-    """Gather what the page on one fit of distances prints."""
+@dataclass(frozen=True)
+class _Study:
+    """What the parts of the page are made of."""
+
+    fit: BiasFit
+    prob: float
+    rope: float
+    contrasts: pd.DataFrame | None  # None where the table holds no two connections to hold against each other
+    found: Findings
+    figures: Gallery
+
+
+def of_fit(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None = None) -> Page:
+    """Return the page on one fit of distances."""
     if fit.spec.outcome != "distance":
         raise InputError(
             "a report on a single fit is about distances or sentiment",
@@ -65,32 +72,29 @@ def of_fit(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None
             if fit.spec.outcome == "change"
             else None,
         )
-    frame = _contrasts(fit, prob, rope)
-    found = findings_of_words(fit, prob, rope)
     figures = Gallery(plates(fit, prob, rope, columns=1))
-    sections = _fit_sections(fit, frame, prob, rope, figures)
-    model, trust = model_part(fit, prob, "", figures.take("priors")), _trust_of_fit(fit, found, figures)
-    return {
-        "kicker": "Association in word vectors, pair by pair",
-        "title": _name(fit),
-        "question": _question(fit),
-        "warnings": not_trusted(found.problems),
-        "answer": [found.headline],
-        "doubts": look_again(found.doubts),
-        "facts": _facts(fit, None if found.problems else frame, prob),
-        "answer_tables": [],
-        "sentences": list(found.sentences),
-        "data": data_part(fit.table, fit.provenance.get("coverage", {})),
-        "sections": [*sections, *more_figures(figures.rest())],
-        "models": [model],
-        "trust": trust,
-        "again": _again(fit, prob, rope, command),
-        "glossary": glossary_of(fit.table, fit.spec.outcome, prob, rope),
-    }
-
-
-def _name(fit: BiasFit) -> str:
-    return str(fit.provenance.get("table", {}).get("name", "A table of pairs"))
+    found = findings_of_words(fit, prob, rope)
+    study = _Study(fit, prob, rope, _contrasts(fit, prob, rope), found, figures)
+    models = [model_part(fit, prob, drawn=figures.take("priors"))]
+    trust = _trust(study)
+    return Page(
+        kicker="Association in word vectors, pair by pair",
+        title=str(fit.provenance.get("table", {}).get("name", "A table of pairs")),
+        question=_question(fit),
+        answer=Answer(
+            [found.headline],
+            warnings=not_trusted(found.problems),
+            facts=_facts(study),
+            doubts=look_again(found.doubts),
+            sentences=found.sentences,
+        ),
+        data=data_part(fit.table, fit.provenance.get("coverage", {})),
+        sections=in_order(_ONE_CONNECTION if study.contrasts is None else _SECTIONS, study, [figures]),
+        models=models,
+        trust=trust,
+        again=_again(fit, prob, rope, command),
+        glossary=glossary_of(fit.table, fit.spec.outcome, prob, rope),
+    )
 
 
 def _question(fit: BiasFit) -> str:
@@ -110,67 +114,71 @@ def _contrasts(fit: BiasFit, prob: float, rope: float) -> pd.DataFrame | None:
     return fit.contrasts(prob, rope)
 
 
-def _facts(fit: BiasFit, frame: pd.DataFrame | None, prob: float) -> list[dict[str, str]]:
-    facts = [{"label": "pairs of words", "value": f"{len(fit.table):,}"}]
-    if frame is None:
+def _facts(study: _Study) -> list[Labelled]:
+    facts = [Labelled("pairs of words", f"{len(study.fit.table):,}")]
+    frame = study.contrasts
+    if frame is None or study.found.problems:
         return facts
     row = frame[(frame["level"] == "overall") & (frame["estimand"] == "population")].iloc[0]
     return [
-        {"label": f"{with_minus(row['contrast'])}, in cosine distance", "value": signed_text(row["mean"])},
-        {"label": f"{prob:.0%} HPDI", "value": interval_text(row["hpdi_low"], row["hpdi_high"], signed=True)},
-        {
-            "label": "probability that it is below zero (nearer)",
-            "value": probability_text(row["p_below_zero"]),
-        },
+        Labelled(f"{with_minus(row['contrast'])}, in cosine distance", signed_text(row["mean"])),
+        Labelled(f"{study.prob:.0%} HPDI", interval_text(row["hpdi_low"], row["hpdi_high"], signed=True)),
+        Labelled("probability that it is below zero (nearer)", probability_text(row["p_below_zero"])),
         *facts,
     ]
 
 
-def _fit_sections(
-    fit: BiasFit, frame: pd.DataFrame | None, prob: float, rope: float, figures: Gallery
-) -> list[Part]:
-    by_word = _words_table(fit, frame, prob, rope)
-    per_word = _means_per_word(fit, prob)
-    levels = Part(
-        "Mean distances per connection",
-        figures=figures.take("connections"),
-        tables=[_summary_table(fit, prob)],
-    )
-    if frame is None:
-        return [
-            dataclasses.replace(
-                levels, folded=[Part("Mean distance of every protected word", tables=[per_word])]
-            ),
-            Part("Every protected word", figures=figures.take("words")),
-        ]
-    overall = frame[frame["level"] == "overall"]
-    first = Part(
-        "The differences overall",
-        figures=figures.take("contrasts"),
-        tables=[_contrast_table("t-overall", "Differences overall", overall, prob)],
-    )
-    of_classes = frame[frame["level"] == "class"]
-    of_words = at_level(frame, "word")
+def _overall(study: _Study) -> Part:
+    assert study.contrasts is not None
+    overall = study.contrasts[study.contrasts["level"] == "overall"]
+    table = _contrast_table("t-overall", "Differences overall", overall, study.prob)
+    return Part("The differences overall", figures=study.figures.take("contrasts"), tables=[table])
+
+
+def _every_word(study: _Study) -> Part:
+    frame, prob = study.contrasts, study.prob
+    assert frame is not None
+    of_classes, of_words = frame[frame["level"] == "class"], at_level(frame, "word")
     classes = Part(
         "Differences per class",
-        figures=figures.take("contrasts_class"),
+        figures=study.figures.take("contrasts_class"),
         tables=[_contrast_table("t-class", "Differences per protected class", of_classes, prob, "class")],
     )
     every = Part(
         "Differences per word, all of them",
-        figures=figures.take("contrasts_word"),
+        figures=study.figures.take("contrasts_word"),
         tables=[_contrast_table("t-word", "All differences per protected word", of_words, prob, "word")],
     )
-    return [
-        first,
-        Part(
-            "Every protected word",
-            figures=figures.take("words"),
-            tables=[by_word] if by_word is not None else [],
-            folded=[classes, every, Part("Mean distance of every protected word", tables=[per_word])],
-        ),
-        levels,
-    ]
+    return Part(
+        "Every protected word",
+        figures=study.figures.take("words"),
+        tables=[_words_table(study.fit, frame, prob, study.rope)],
+        folded=[classes, every, _means_of_words(study)],
+    )
+
+
+def _levels(study: _Study) -> Part:
+    pictures = study.figures.take("connections")
+    return Part(
+        "Mean distances per connection", figures=pictures, tables=[_summary_table(study.fit, study.prob)]
+    )
+
+
+def _levels_alone(study: _Study) -> Part:
+    return dataclasses.replace(_levels(study), folded=[_means_of_words(study)])
+
+
+def _words_alone(study: _Study) -> Part:
+    return Part("Every protected word", figures=study.figures.take("words"))
+
+
+def _means_of_words(study: _Study) -> Part:
+    return Part("Mean distance of every protected word", tables=[_means_per_word(study.fit, study.prob)])
+
+
+# The sections of the page, in order; the second where there is one connection only.
+_SECTIONS = (_overall, _every_word, _levels)
+_ONE_CONNECTION = (_levels_alone, _words_alone)
 
 
 def _contrast_table(id_: str, caption: str, frame: pd.DataFrame, prob: float, level: str = "") -> Table:
@@ -198,9 +206,7 @@ def _contrast_table(id_: str, caption: str, frame: pd.DataFrame, prob: float, le
     return Table(id_, caption, head, rows)
 
 
-def _words_table(fit: BiasFit, frame: pd.DataFrame | None, prob: float, rope: float) -> Table | None:
-    if frame is None:
-        return None
+def _words_table(fit: BiasFit, frame: pd.DataFrame, prob: float, rope: float) -> Table:
     name = str(frame["contrast"].iloc[0])
     chosen = frame[
         (frame["level"] == "word") & (frame["contrast"] == name) & (frame["estimand"] == "population")
@@ -268,20 +274,19 @@ def _means_per_word(fit: BiasFit, prob: float) -> Table:
     return Table("t-means", "Mean cosine distance of each protected word", head, rows, note)
 
 
-def _trust_of_fit(fit: BiasFit, found: Findings, figures: Gallery) -> Part:
+def _trust(study: _Study) -> Part:
+    fit, found = study.fit, study.found
     sentences = [as_sentence(text) for text in found.problems] or [found.trust]
     sentences.append(convergence(fit))
     sentences.append(how_sampled(fit))
     sentences += [doubt.line for doubt in found.doubts] or [
         "The residuals show nothing that pairs share and the model leaves out."
     ]
-    return Part(
-        sentences=sentences,
-        folded=[Part("Would the model make such data?", figures=figures.take("predictive"))],
-    )
+    predicted = Part("Would the model make such data?", figures=study.figures.take("predictive"))
+    return Part(sentences=sentences, folded=[predicted])
 
 
-def _again(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None) -> dict[str, Any]:
+def _again(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None) -> Again:
     source = fit.provenance.get("table", {})
     notes: list[str] = []
     lines = [

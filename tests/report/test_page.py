@@ -25,7 +25,7 @@ from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.words import plates, plot_connections
 from bayesbias.findings.of_result import finding
 from bayesbias.findings.trust import convergence
-from bayesbias.report import columns as columns_room, parts, words as words_page
+from bayesbias.report import columns as columns_room, pictures, words as words_page
 
 PHRASE = ("a phrase of two hundred characters that somebody pasted into the list " * 3)[:199] + "."
 EVIL = [
@@ -201,9 +201,9 @@ def test_a_new_figure_is_on_the_page_without_a_change_of_the_page(fit, tmp_path,
 
 
 def test_very_many_shapes_become_a_picture(fit, monkeypatch):
-    monkeypatch.setattr(parts, "_LARGEST_SVG", 1000)
+    monkeypatch.setattr(pictures, "_LARGEST_SVG", 1000)
     plate = Plate("x", on_axes(plot_connections, fit), (7, 3), "caption", 'alt "text" <b>')
-    picture = parts.as_picture(plate)
+    picture = pictures.as_picture(plate)
     assert (picture.id, picture.caption) == ("figure-x", "caption")
     (attrs,) = Page(str(picture.content)).of("img")
     assert attrs["alt"] == 'alt "text" <b>'
