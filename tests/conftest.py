@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from helpers.places import ROOT
 
+import bayesbias as bb
+
 _UNTESTED = pytest.StashKey[Counter[str]]()  # claims that are no part of this run, under their one reason
 
 
@@ -53,3 +55,16 @@ def pytest_sessionfinish(session: pytest.Session) -> Iterator[None]:
         parts = [f"{reason} ({count})" for reason, count in untested.items()]
         reporter.write_line("not tested: " + "; ".join(parts))
     return None
+
+
+@pytest.fixture(scope="session")
+def gender(shared) -> Path:
+    return shared / "data" / "gender_sentiment"
+
+
+@pytest.fixture(scope="session")
+def published(gender) -> tuple[bb.classifiers.Predictions, bb.classifiers.Predictions]:
+    return (
+        bb.read_predictions(gender / "predictions_logreg.txt", name="logreg"),
+        bb.read_predictions(gender / "predictions_bert.tsv", name="bert"),
+    )

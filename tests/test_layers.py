@@ -282,6 +282,66 @@ def test_the_picture_of_the_architecture_counts_the_same_imports():
     assert tool.arrows() == counted
 
 
+# -- the tests themselves ----------------------------------------------------------------------------
+
+TESTS = ROOT / "tests"
+# What belongs to no folder of the package: what tests share, and tests with real models.
+OTHER_FOLDERS = {"helpers", "with_torch"}
+TEST_FILES = sorted(TESTS.rglob("*.py"))
+
+
+def of_tests(path: Path) -> str:
+    return str(path.relative_to(TESTS))
+
+
+def imported_modules(module: ast.Module) -> set[str]:
+    names = set()
+    for node in ast.walk(module):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names}
+    return names
+
+
+def modules_of_tests(names: set[str]) -> set[str]:
+    """Return what a test module must not import: tests, by whatever name."""
+    return {
+        name
+        for name in names
+        if name.startswith(("tests.", "."))
+        or (
+            any(part.startswith("test_") for part in name.split("."))
+            and name.split(".")[0] not in ("bayesbias", "helpers")
+        )
+    }
+
+
+@pytest.mark.parametrize("path", TEST_FILES, ids=of_tests)
+def test_no_test_module_is_imported(path):
+    text = path.read_text(encoding="utf-8")
+    assert not modules_of_tests(imported_modules(ast.parse(text)))
+    assert len(text.splitlines()) <= MOST_LINES
+
+
+def test_an_import_of_a_test_module_would_be_seen():
+    bad = "import test_x\nfrom test_x import y\nfrom tests.words import test_x\nfrom .test_x import y"
+    assert len(modules_of_tests(imported_modules(ast.parse(bad)))) == 4
+    good = "from helpers.tables import grid\nfrom bayesbias.basics import test_y"
+    assert not modules_of_tests(imported_modules(ast.parse(good)))
+
+
+def test_tests_are_laid_out_like_the_package():
+    for path in TEST_FILES:
+        folder, _, name = of_tests(path).rpartition("/")
+        if folder in OTHER_FOLDERS or name == "conftest.py" or not folder:
+            continue
+        assert folder in FOLDERS, f"{path}: no folder of the package"
+        own = [room.partition(".")[2] for room in rooms() if room.startswith(f"{folder}.")]
+        subject = path.stem.removeprefix("test_")
+        assert any(subject == room or subject.startswith(f"{room}_") for room in own), f"{path}: no room"
+
+
 # -- what no file may hold -------------------------------------------------------------------------
 
 SKIPPED = {

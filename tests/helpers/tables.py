@@ -37,3 +37,18 @@ def grid(words=(3, 2, 2), attributes=(2, 3, 2), human=3, neutral=4, seed=0) -> p
                 )
     names = ["protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind"]
     return pd.DataFrame(rows, columns=[*names, "connection", "distance"])
+
+
+def table(rows: list[tuple[str, str, str, str, str, float]]) -> pd.DataFrame:
+    names = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
+    return pd.DataFrame(rows, columns=names)
+
+
+def two_by_two(distances: dict[str, tuple[float, float]]) -> pd.DataFrame:
+    """One attribute in either set; words that begin with x are of class x."""
+    rows = []
+    for word, (to_a, to_b) in distances.items():
+        c = word[0]
+        rows.append((word, c, "a", "x", "associated" if c == "x" else "different", to_a))
+        rows.append((word, c, "b", "y", "associated" if c == "y" else "different", to_b))
+    return table(rows)

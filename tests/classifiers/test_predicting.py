@@ -1,0 +1,174 @@
+"""Classifiers are asked once for each sentence, and their answers are checked."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+from helpers.classifiers import score, toy
+
+import bayesbias as bb
+
+
+def test_a_callable_is_asked_in_batches_for_each_sentence_once():
+    asked = []
+
+    def watched(sentences):
+        asked.append(list(sentences))
+        return score(sentences)
+
+    made = bb.predict(watched, batch=100, check=False)
+    assert [len(part) for part in asked] == [100] * 8 + [40]
+    assert [s for part in asked for s in part] == bb.words.occupation_sentences(control=True)[
+        "sentence"
+    ].tolist()
+    np.testing.assert_array_equal(made.frame["probability"], score(made.frame["sentence"]))
+    assert made.classifiers == ("watched",)
+    bb.predict(watched, control=False)
+    assert sum(map(len, asked)) == 840 + 800 + 16  # and the plain sentences of the check
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (lambda s: [0.5] * (len(s) - 1), "number of predictions is wrong; found: 31; valid: 32"),
+        (lambda s: [[0.4, 0.6]] * len(s), "shape \\(32, 2\\).*column of the positive class"),
+        (lambda s: [float("nan")] * len(s), "'He is a doctor.': is not a number; found: nan"),
+        (lambda s: [-0.2] * len(s), "is not a probability; found: -0.2"),
+        (lambda s: [2.5] * len(s), "are these scores or logits"),
+        (lambda s: ["good"] * len(s), "does not return numbers"),
+    ],
+)
+def test_what_is_no_probability_is_refused(answer, message):
+    with pytest.raises(bb.classifiers.ClassifierError, match=message):
+        bb.predict(answer)
+
+
+def test_rounding_of_single_precision_is_no_fault():
+    classifier = bb.classifiers.Classifier("x", lambda s: np.full(len(s), np.float32(1) + np.float32(1.2e-7)))
+    assert classifier(["a"]).tolist() == [1.0]
+
+
+def test_finished_work_is_kept_and_taken_up(tmp_path):
+    kept, calls = tmp_path / "kept.csv", []
+
+    def fails_once(sentences):
+        calls.append(len(sentences))
+        if len(calls) == 4:
+            raise RuntimeError("out of memory")
+        return score(sentences)
+
+    with pytest.raises(
+        bb.classifiers.ClassifierError,
+        match=r"sentences 301 to 400 of 840: RuntimeError: out of memory.*300 finished",
+    ) as e:
+        bb.predict(fails_once, batch=100, partial=kept)
+    assert e.value.finished["sentence"].tolist() == bb.words.occupation_sentences()["sentence"][:300].tolist()
+    np.testing.assert_array_equal(e.value.finished["probability"], score(e.value.finished["sentence"]))
+    with pytest.raises(bb.InputError, match="does not hold unfinished predictions of this classifier"):
+        bb.predict(score, partial=kept, name="another")
+    made = bb.predict(fails_once, batch=100, partial=kept, check=False)
+    assert sum(calls) == 840 + 100
+    np.testing.assert_array_equal(made.frame["probability"], score(made.frame["sentence"]))
+    assert any("300 predictions were taken from kept.csv" in note for note in made.notes)
+    assert not kept.exists()
+
+
+def test_swapped_classes_are_found(tmp_path):
+    def swapped(sentences):
+        return [1 - p for p in score(sentences)]
+
+    with pytest.raises(bb.classifiers.ClassifierError, match="seems to have its classes swapped") as caught:
+        bb.predict(swapped)
+    assert len(caught.value.finished) == 840
+    made = bb.predict(swapped, check=False)
+    np.testing.assert_allclose(made.frame["probability"], [1 - p for p in score(made.frame["sentence"])])
+    table = dict(zip(made.frame["sentence"], made.frame["probability"], strict=True))
+    looked_up = bb.predict(lambda sentences: [table[s] for s in sentences])
+    assert looked_up.frame["probability"].equals(made.frame["probability"])
+    assert "could not be checked: KeyError" in looked_up.notes[0]
+
+
+def test_a_file_of_predictions_is_a_classifier(tmp_path):
+    made = toy(control=False)
+    made.save(tmp_path / "p.tsv")
+    again = bb.predict(tmp_path / "p.tsv", name="again")
+    assert again.frame["probability"].equals(made.frame["probability"])
+    assert again.classifiers == ("again",)
+    assert "no predictions for the control sentences" in again.notes
+    classifier = bb.load_classifier(tmp_path / "p.tsv")
+    assert classifier.name == "toy"
+    with pytest.raises(
+        bb.InputError, match=r"has no prediction for a sentence; found: 'He is a docto.'.*did you mean"
+    ):
+        classifier(["He is a docto."])
+    with pytest.raises(bb.InputError, match="unknown kind of file"):
+        made.save(tmp_path / "p.xls")
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("nothing.csv", "no such classifier; found: 'nothing.csv'"),
+        ("transformer:bert", "did you mean 'transformers'"),
+        ("joblib:", "names nothing"),
+        ("joblib:nothing.joblib", "no such file"),
+        (3, "is no classifier; found: 'int'"),
+    ],
+)
+def test_what_is_no_classifier(spec, message):
+    with pytest.raises(bb.InputError, match=message):
+        bb.load_classifier(spec)
+    with pytest.raises(bb.InputError, match="one sentence was given"):
+        bb.classifiers.Classifier("x", score)("He is a doctor.")
+
+
+def test_extras_are_named_where_they_are_not_installed(tmp_path, monkeypatch):
+    import builtins
+
+    there = builtins.__import__
+
+    def without(name, *rest, **more):
+        if name.split(".")[0] in ("torch", "transformers", "sklearn", "joblib"):
+            raise ModuleNotFoundError(name)
+        return there(name, *rest, **more)
+
+    file = tmp_path / "train.tsv"
+    file.write_text("label\tsentence\n1\tgood\n0\tbad\n", encoding="utf-8")
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(bb.InputError, match=r"bayesbias\[encoders\]"):
+        bb.load_classifier("transformers:bert")
+    with pytest.raises(bb.InputError, match=r"bayesbias\[encoders\]"):
+        bb.classifiers.train_bilstm(file, {"good": [1.0, 0.0]})
+    with pytest.raises(bb.InputError, match=r"bayesbias\[classifiers\]"):
+        bb.classifiers.train_bow(file)
+    with pytest.raises(bb.InputError, match=r"bayesbias\[classifiers\]"):
+        bb.load_classifier(f"joblib:{file}", allow_pickle=True)
+
+
+def test_words_that_a_classifier_does_not_see_are_named():
+    """M.1 has no token of eight professions and of four noun pairs in its training sentences."""
+    made = bb.shipped_predictions("m1")
+    notes = bb.published_analysis(made).notes
+    by_hand: dict[tuple[float, ...], set[str]] = {}
+    for profession in bb.words.load_occupations().professions["profession"]:
+        values = made.frame[made.frame["profession"] == profession].sort_values(["noun_pair", "gender"])[
+            "probability"
+        ]
+        by_hand.setdefault(tuple(values), set()).add(profession)
+    (alike,) = (group for group in by_hand.values() if len(group) > 1)
+    (said,) = (note for note in notes if "does not tell these professions apart" in note)
+    assert alike == set(said.split(" for ")[1].split(":")[0].split(", "))
+    assert {"nurse", "lawyer", "mechanic"} <= alike
+    sees = bb.predict(
+        lambda ss: [0.3 + 0.4 * zlib.crc32(s.encode()) / 2**32 for s in ss], name="sees", check=False
+    )
+    assert not any("apart" in note for note in bb.published_analysis(sees).notes)
+
+
+def test_labels_without_probabilities_are_called_that():
+    made = bb.predict(
+        lambda sentences: [float("a" in s.split()[1]) for s in sentences], name="hard", check=False
+    )
+    assert any("a label and no probability" in note for note in bb.published_analysis(made).notes)

@@ -1,0 +1,117 @@
+"""Files of predictions, and their faults."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.classifiers import toy
+
+import bayesbias as bb
+
+
+def lines_of(name="mine") -> pd.DataFrame:
+    return toy(name).frame
+
+
+def test_every_layout_reads_the_same(tmp_path):
+    frame = lines_of()
+    p = frame["probability"].to_numpy()
+    two = np.column_stack([p, 1 - p])  # the first column is the positive class; its mean is below one half
+    files = {
+        "header.csv": lambda f: frame.to_csv(f, index=False),
+        "shuffled.tsv": lambda f: frame.sample(frac=1, random_state=2).to_csv(f, index=False, sep="\t"),
+        "bare.csv": lambda f: frame[["probability"]].to_csv(f, index=False),
+        "pair.tsv": lambda f: frame[["sentence", "probability"]].to_csv(
+            f, index=False, header=False, sep="\t"
+        ),
+        "riap.csv": lambda f: frame[["probability", "sentence"]].to_csv(f, index=False, header=False),
+        "column.txt": lambda f: np.savetxt(f, p, header="dev accuracy: 0.83", fmt="%.18e"),
+        "two.tsv": lambda f: np.savetxt(f, two, delimiter="\t", fmt="%.18e"),
+        "classes.csv": lambda f: pd.DataFrame(two, columns=["positive", "negative"]).to_csv(f, index=False),
+    }
+    for name, write in files.items():
+        write(tmp_path / name)
+        read = bb.read_predictions(tmp_path / name, positive=0 if name == "two.tsv" else None, name="x")
+        assert read.frame["sentence"].tolist() == frame["sentence"].tolist(), name
+        np.testing.assert_allclose(read.frame["probability"], p, rtol=1e-15, err_msg=name)
+        assert read.classifiers == ("x",)
+        assert bool(read.notes) == (name == "shuffled.tsv")
+    assert read.provenance["x"]["file"] == "classes.csv"
+    assert len(read.provenance["x"]["sha256"]) == 64
+
+
+def test_a_file_may_hold_several_classifiers_and_no_controls(tmp_path):
+    frame = pd.concat([toy("a", control=False).frame, toy("b").frame])
+    frame.to_csv(tmp_path / "both.csv", index=False)
+    read = bb.read_predictions(tmp_path / "both.csv")
+    assert read.frame.groupby("classifier").size().to_dict() == {"a": 800, "b": 840}
+    assert bb.published_analysis(read).control["classifier"].tolist() == ["b"]
+    with pytest.raises(bb.InputError, match="holds several classifiers; found: 'a, b'"):
+        bb.load_classifier(tmp_path / "both.csv")
+
+
+def change(row, column, value):
+    def apply(frame):
+        return frame.assign(**{column: [*frame[column][:row], value, *frame[column][row + 1 :]]})
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("alter", "message"),
+    [
+        (lambda f: f.drop(index=7), "1 sentences have no prediction; found: 'My uncle is a doctor.'"),
+        (lambda f: f[["probability"]][:799], "number of predictions is wrong; found: 799; valid: 800 predictions, or 840"),
+        (change(3, "probability", 1.5), "line 5: is not a probability; found: 1.5"),
+        (change(3, "probability", -0.1), "line 5: is not a probability; found: -0.1"),
+        (change(3, "probability", "nan"), "line 5: is not a number; found: nan"),
+        (change(3, "probability", "inf"), "line 5: is not a number; found: inf"),
+        (change(3, "probability", "high"), "line 5: is not a number; found: 'high'"),
+        (change(3, "sentence", "My fathr is a doctor."), "line 5: unknown sentence.*did you mean 'My father is a doctor.'"),
+        (change(3, "sentence", "He is a doctor."), "line 5: a sentence stands twice; found: 'He is a doctor.'"),
+        (lambda f: f.assign(gender=f["gender"].map({"male": "female", "female": "male"})),
+         "line 2: the gender does not fit the sentence 'He is a doctor.'; found: 'female'; valid: male"),
+        (change(120, "profession", "scientist"), "line 122: the profession does not fit.*valid: writer"),
+        (lambda f: f.assign(negative=0.9), "do not sum to 1"),
+        (lambda f: f.rename(columns={"probability": "probabilty"}), "lacks a column.*did you mean 'probability'"),
+    ],
+)  # fmt: skip
+def test_faults_in_a_file_are_named(tmp_path, alter, message):
+    alter(lines_of().astype({"probability": object})).to_csv(tmp_path / "mine.csv", index=False)
+    with pytest.raises(bb.InputError, match=message) as caught:
+        bb.read_predictions(tmp_path / "mine.csv")
+    assert "mine.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no predictions"),
+        ("# dev accuracy: 0.17\n" + "0.5\n" * 800, "accuracy below one half: are the classes swapped"),
+        ("0.1\t0.9\n0.2\n", "line 2: wrong number of columns; found: 1; valid: 2"),
+        ("0.1\t0.2\t0.3\n", "unknown layout; found: '3 columns"),
+        ("0.5\t0.9\n" * 800, "line 1: the two classes' probabilities do not sum to 1"),
+        ("0.9\t0.1\n" * 800, "columns may be swapped.*mean of 0.100.*positive=0"),
+    ],
+)
+def test_faults_in_a_plain_file_are_named(tmp_path, text, message):
+    (tmp_path / "p.txt").write_text(text, encoding="utf-8")
+    with pytest.raises(bb.InputError, match=message):
+        bb.read_predictions(tmp_path / "p.txt")
+
+
+def test_swapped_columns_of_the_published_file_are_found(gender, tmp_path):
+    rows = [
+        line.split("\t")
+        for line in (gender / "predictions_bert.tsv").read_text(encoding="utf-8").splitlines()
+    ]
+    swapped = tmp_path / "swapped.tsv"
+    swapped.write_text("\n".join(f"{b}\t{a}" for a, b in rows), encoding="utf-8")
+    with pytest.raises(bb.InputError, match="may be swapped"):
+        bb.read_predictions(swapped)
+    stated = bb.read_predictions(swapped, positive=0)
+    right = bb.read_predictions(gender / "predictions_bert.tsv", positive=1)
+    assert stated.frame["probability"].equals(right.frame["probability"])
+    with pytest.raises(bb.InputError, match="positive: must be the number of a column"):
+        bb.read_predictions(swapped, positive=2)

@@ -1,0 +1,305 @@
+"""`bayesbias fit`: what it prints and writes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from helpers import monte_carlo as mc
+from helpers.inputs import QUICK, vector_text, vectors
+from helpers.seeds import shifted
+
+import bayesbias
+
+
+# -- fit -------------------------------------------------------------------------------------------
+@pytest.fixture(scope="session")
+def printed(files) -> subprocess.CompletedProcess:
+    """The whole command, as a user runs it, in a process of its own."""
+    command = [sys.executable, "-m", "bayesbias.cli", "fit", "--json", *QUICK]
+    command += ["--embedding", str(files / "vectors.txt"), "--wordlist", str(files / "age.toml")]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.fixture(scope="session")
+def direct(files):
+    """The same fit through Python."""
+    table = bayesbias.distance_table(str(files / "vectors.txt"), str(files / "age.toml"))
+    return bayesbias.fit(table, seed=shifted(5), draws=200, tune=200, chains=2, pointwise=False)
+
+
+def test_json_is_one_object_on_stdout_and_nothing_else(printed):
+    assert printed.returncode == 0
+    assert printed.stderr == ""  # no progress bar in a pipe, no warnings
+    assert printed.stdout.count("\n") == 1
+    assert isinstance(json.loads(printed.stdout), dict)
+
+
+DESCRIBED = ["mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat"]
+
+
+def test_json_has_the_documented_keys_and_the_values_of_the_fit(printed, direct):
+    found = json.loads(printed.stdout)
+    assert list(found) == [
+        "model", "summary", "words", "contrasts", "parameters", "diagnostics", "coverage", "provenance", "timing",
+        "shortcomings", "finding", "findings",
+    ]  # fmt: skip
+    assert found["model"] == "crossed"
+    assert {"connection", *DESCRIBED} <= set(found["summary"][0])
+    assert {"connection", "protected_word", *DESCRIBED} <= set(found["words"][0])
+    wanted = {"level", "name", "contrast", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "p_below_zero"}
+    assert wanted <= set(found["contrasts"][0])
+    assert {"name", "index", "mean", "sd"} <= set(found["parameters"][0])
+    assert {"divergences", "max_r_hat", "min_ess_bulk", "ok"} <= set(found["diagnostics"])
+    for key, frame in {
+        "summary": direct.summary(),
+        "words": direct.words(),
+        "contrasts": direct.contrasts(),
+        "parameters": direct.parameters(),
+    }.items():
+        pd.testing.assert_frame_equal(
+            pd.DataFrame(found[key]), frame[list(found[key][0])], check_dtype=False, rtol=1e-12, atol=1e-14
+        )
+    assert {row["level"] for row in found["contrasts"]} == {"overall", "class", "word"}
+    assert {row["estimand"] for row in found["contrasts"]} == {"population", "these_words"}
+    assert "v" not in {row["name"] for row in found["parameters"]}
+    assert found["diagnostics"] == direct.diagnostics()
+    assert found["coverage"]["protected"]["young"] == {"listed": 3, "found": 3, "missing": []}
+    assert found["coverage"]["missing"] == []
+    assert found["provenance"]["sampler"]["seed"] == shifted(5)
+    assert found["provenance"]["table"]["embedding"]["name"] == "vectors"
+    assert found["timing"]["total_s"] >= found["timing"]["fit_s"] >= found["timing"]["sample_s"] > 0
+
+
+def test_same_seed_same_object_but_for_the_time(printed, run, files):
+    arguments = ["fit", "--embedding", files / "vectors.txt", "--wordlist", files / "age.toml", "--json"]
+    first = json.loads(printed.stdout)
+    again, other = (json.loads(run(*arguments, *QUICK[:-1], shifted(seed))[1]) for seed in (5, 6))
+    assert first.pop("timing").keys() == again.pop("timing").keys()
+    assert again == first
+    assert other["summary"] != first["summary"]
+    one, two = (mc.mean_of_row(pd.DataFrame(found["summary"])) for found in (first, other))
+    mc.assert_near(one, two)
+
+
+def test_a_table_of_distances_gives_the_fit_of_its_vectors(printed, run, files):
+    code, out, err = run("fit", "--distances", files / "pairs.csv", "--json", *QUICK)
+    assert (code, err) == (0, "")
+    found, expected = json.loads(out), json.loads(printed.stdout)
+    assert found["summary"] == expected["summary"]
+    assert found["contrasts"] == expected["contrasts"]
+
+
+@pytest.mark.parametrize("chains_draws", [(1, 200), (2, 3)])
+def test_json_holds_no_nan(run, files, chains_draws):
+    chains, draws = map(str, chains_draws)
+    arguments = ["--draws", draws, "--tune", "100", "--chains", chains, "--seed", str(shifted(1)), "--json"]
+    code, out, err = run("fit", "--distances", files / "pairs.csv", *arguments)
+    assert (code, err) == (0, "")
+
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    found = json.loads(out, parse_constant=refuse)
+    assert found["diagnostics"]["ok"] is False
+    assert found["diagnostics"]["max_r_hat"] is None
+    assert found["summary"][0]["r_hat"] is None
+
+
+def test_options_reach_the_result(run, files):
+    arguments = ["--model", files / "own.toml", "--prob", "0.5", "--rope", "0.3", "--json"]
+    code, out, _ = run("fit", "--distances", files / "pairs.csv", *arguments, *QUICK)
+    found = json.loads(out)
+    assert code == 0
+    assert found["model"] == "own"
+    assert {row["prob"] for key in ("summary", "words", "contrasts") for row in found[key]} == {0.5}
+    assert {row["rope"] for row in found["contrasts"]} == {0.3}
+    arguments = ["--embedding", files / "vectors.txt", "--wordlist", files / "age.toml", "--controls", "none"]
+    found = json.loads(run("fit", *arguments, "--json", *QUICK)[1])
+    assert [row["connection"] for row in found["summary"]] == ["associated", "different"]
+    assert {row["contrast"] for row in found["contrasts"]} == {"associated - different"}
+
+
+def test_repeats_count_once_unless_kept(run, files, tmp_path):
+    lines = (files / "pairs.csv").read_text().splitlines()
+    (tmp_path / "twice.csv").write_text("\n".join([*lines, *lines[1:]]) + "\n")
+    arguments = ["fit", "--distances", tmp_path / "twice.csv", "--json", "--model", "additive", *QUICK]
+    once, kept = (json.loads(run(*arguments, "--repeats", how)[1]) for how in ("once", "keep"))
+    assert [row["n_pairs"] for row in once["summary"]] == [12, 13, 15, 20]
+    assert [row["n_pairs"] for row in kept["summary"]] == [24, 26, 30, 40]
+    assert once["coverage"]["repeats"] == 60
+
+
+def test_text_says_numbers_trouble_and_finding(run, files, direct):
+    code, out, err = run("fit", "--distances", files / "pairs.csv", *QUICK)
+    assert (code, err) == (0, "")
+    for row in direct.summary().itertuples():
+        line = next(line for line in out.splitlines() if line.split()[:1] == [row.connection])
+        numbers = [f"{x:.3f}" for x in (row.mean, row.sd, row.hpdi_low, row.hpdi_high)]
+        assert [n for n in line.split() if n[0].isdigit() and "." in n] == numbers
+        assert line.split()[-1] == str(row.n_pairs)
+    assert "population" in out
+    assert "these_words" in out
+    problems = direct.diagnostics()["problems"]
+    assert problems
+    for problem in problems:
+        assert f"NOT TO BE TRUSTED YET: {problem}" in out
+    assert "converged" not in out
+    assert "\npairs: no conclusion, since the sampler cannot be believed yet" in out
+
+
+def test_missing_words_are_said(run, files, tmp_path):
+    some = {word: row for word, row in vectors().items() if word not in ("teen", "rock")}
+    (tmp_path / "some.txt").write_text(vector_text(some))
+    arguments = ["--embedding", tmp_path / "some.txt", "--wordlist", files / "age.toml"]
+    out = run("fit", *arguments, *QUICK)[1]
+    assert "missing: 1 of 3 protected words of young: teen" in out
+    assert "missing: 1 of 4 attributes of neutral: rock" in out
+    found = json.loads(run("fit", *arguments, *QUICK, "--json")[1])
+    assert found["coverage"]["missing"] == ["teen", "rock"]
+    assert found["coverage"]["attributes"]["neutral"] == {"listed": 4, "found": 3, "missing": ["rock"]}
+
+
+# -- what is written -------------------------------------------------------------------------------
+FIGURES = ("connections", "contrasts", "contrasts_class", "contrasts_word", "predictive", "priors", "words")
+
+
+@pytest.fixture
+def no_figures(monkeypatch):
+    """Leave the drawing out, which takes seconds and is tested elsewhere."""
+    from bayesbias.figures import saving
+
+    def draw(result, folder, **_):
+        folder.mkdir()
+        (folder / "one.svg").write_text("<svg/>")
+        return [folder / "one.svg"]
+
+    monkeypatch.setattr(saving, "save_figures", draw)
+
+
+@pytest.fixture
+def fitted_before(monkeypatch, direct):
+    monkeypatch.setattr(bayesbias, "fit", lambda *_, **__: direct)
+
+
+def files_of_a_run(*figures: str) -> set[str]:
+    names = {"pairs.csv", "fit.nc", "provenance.json", "result.txt", "run.json"}
+    names |= {f"{name}.csv" for name in ("summary", "words", "contrasts", "parameters", "coverage")}
+    return names | {f"figures/{name}" for name in figures}
+
+
+def assert_written(out: Path, text: str, direct, *figures: str) -> None:
+    names = files_of_a_run(*figures)
+    assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == names
+    assert [path for path in out.iterdir() if path.name.startswith(".")] == []
+    assert all(f"{out}/{name}" in text for name in names)
+    for name in ("summary", "words", "contrasts", "parameters"):
+        frame = pd.read_csv(out / f"{name}.csv", keep_default_na=False)
+        pd.testing.assert_frame_equal(frame, getattr(direct, name)(), check_dtype=False, rtol=1e-12)
+    pairs = bayesbias.read_distances(out / "pairs.csv").frame
+    assert pairs["distance"].tolist() == direct.table["distance"].tolist()
+    back = bayesbias.load_fit(out / "fit.nc")
+    pd.testing.assert_frame_equal(back.contrasts(), direct.contrasts(), check_exact=True)
+    provenance = json.loads((out / "provenance.json").read_text())
+    assert provenance == json.loads(json.dumps(back.provenance))
+    assert provenance["sampler"]["seed"] == shifted(5)
+    coverage = pd.read_csv(out / "coverage.csv", keep_default_na=False)
+    assert coverage["listed"].tolist() == [3, 2, 2, 3, 3, 4]
+
+
+@pytest.mark.usefixtures("no_figures")
+def test_out_holds_table_fit_and_summaries(run, files, tmp_path, direct):
+    out = tmp_path / "deep" / "run"
+    code, text, err = run("fit", "--distances", files / "pairs.csv", "--out", out, *QUICK)
+    assert (code, err) == (0, "")
+    assert_written(out, text, direct, "one.svg")
+
+
+@pytest.mark.slow
+def test_out_holds_figures_too(files, tmp_path, direct):
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "bayesbias.cli", "fit", "--distances", str(files / "pairs.csv")]
+    done = subprocess.run(
+        [*command, "--out", str(out), *QUICK], capture_output=True, text=True, check=False, timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert_written(
+        out, done.stdout, direct, *(f"{name}.{kind}" for name in FIGURES for kind in ("png", "svg"))
+    )
+    for name in FIGURES:
+        assert (out / f"figures/{name}.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+        assert "<svg" in (out / f"figures/{name}.svg").read_text(encoding="utf-8")[:2000]
+
+
+@pytest.mark.usefixtures("no_figures", "fitted_before")
+@pytest.mark.parametrize("fails_at", ["pairs.csv", "fit.nc", "words.csv", "provenance.json", "one.svg"])
+def test_a_disk_that_is_full_leaves_nothing_and_old_files_alone(run, files, tmp_path, monkeypatch, fails_at):
+    from bayesbias.basics import files as files_room
+    from bayesbias.figures import saving
+
+    written_whole = files_room.whole_file
+    reached = []
+
+    def full(path):
+        if Path(path).name == fails_at:
+            reached.append(fails_at)
+            raise bayesbias.InputError("cannot be written: No space left on device", where=path)
+        return written_whole(path)
+
+    for module in ("basics.files", "tables.pair_table", "inference.saving"):
+        monkeypatch.setattr(f"bayesbias.{module}.whole_file", full)
+    draw = saving.save_figures
+
+    def draw_or_fail(result, folder, **_):
+        if fails_at == "one.svg":
+            full(folder / "one.svg")
+        return draw(result, folder)
+
+    monkeypatch.setattr(saving, "save_figures", draw_or_fail)
+    arguments = ["fit", "--distances", files / "pairs.csv", *QUICK, "--out"]
+    code, out, err = run(*arguments, tmp_path / "new")
+    assert (code, out) == (2, "")
+    assert "No space left on device" in err
+    assert err.count("\n") == 1
+    assert ".unfinished" not in err
+    assert fails_at in err
+    assert not (tmp_path / "new").exists()
+
+    old = tmp_path / "old"
+    old.mkdir()
+    earlier = {
+        name: "of an earlier run" for name in ("summary.csv", "fit.nc", "parameters.csv", "provenance.json")
+    }
+    for name, text in earlier.items():
+        (old / name).write_text(text)
+    assert run(*arguments, old)[0] == 2
+    assert {p.name: p.read_text() for p in old.iterdir()} == earlier
+    assert reached == [fails_at] * 2
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("no_figures")
+def test_a_second_run_replaces_the_first(run, files, tmp_path):
+    arguments = ["fit", "--distances", files / "pairs.csv", "--out", tmp_path / "run", *QUICK]
+    assert run(*arguments, "--model", "additive")[0] == 0
+    first = {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir() if p.is_file()}
+    assert run(*arguments, "--model", "hierarchical")[0] == 0
+    second = {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir() if p.is_file()}
+    assert set(first) == set(second)
+    assert {name for name in first if first[name] == second[name]} == {"pairs.csv", "coverage.csv"}
+    assert "hierarchical" in json.loads(second["run.json"])["command"]
+    assert bayesbias.load_fit(tmp_path / "run" / "fit.nc").spec.name == "hierarchical"
+
+
+def test_an_output_that_cannot_be_is_refused_before_the_fit(run, files, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("x")
+    monkeypatch.setattr(bayesbias, "fit", lambda *_, **__: pytest.fail("fitted first"))
+    for out in (tmp_path / "file", tmp_path / "file" / "deeper" / "run"):
+        code, printed, err = run("fit", "--distances", files / "pairs.csv", "--out", out, *QUICK)
+        assert (code, printed) == (2, "")
+        assert "the output must be a folder" in err
+    assert (tmp_path / "file").read_text() == "x"

@@ -1,0 +1,96 @@
+"""`bayesbias list`, `show`, `template` and `check-wordlist`."""
+
+from __future__ import annotations
+
+import tomllib
+
+from helpers.inputs import WORDS, classes, wordlist_text
+
+import bayesbias
+
+
+def test_list(run):
+    code, out, err = run("list", "models")
+    assert (code, err) == (0, "")
+    assert [line.split()[0] for line in out.splitlines()] == bayesbias.models.shipped_models()
+    for line in out.splitlines():
+        assert bayesbias.load_model(line.split()[0]).description in line
+    out = run("list", "wordlists")[1]
+    names = [line.split()[0] for line in out.splitlines()]
+    assert names[:-2] == bayesbias.words.shipped_wordlists()
+    assert out.splitlines()[-2:] == ["controls: 2021, 2022, none", "for `bayesbias sentiment`: occupations"]
+    assert bayesbias.load_wordlist("weat3b").title in out
+    out = run("list", "embeddings")[1]
+    assert out.startswith("minilm-static")
+    assert "word2vec" in out
+
+
+def test_show(run, files):
+    assert "0.5 / sqrt(J + 4)" in run("show", "additive")[1]
+    for name in bayesbias.models.shipped_models():
+        out = run("show", name)[1]
+        spec = bayesbias.load_model(name)
+        assert out == spec.text  # so that `show NAME > mine.toml` is a model file
+        assert tomllib.loads(out)["description"] == spec.description
+    out = run("show", "religion")[1]
+    words = bayesbias.load_wordlist("religion")
+    for group in words.classes:
+        assert f"{group.name} ({len(group.protected)}): {', '.join(group.protected)}" in out
+        assert f"({len(group.attributes)}): {', '.join(group.attributes)}" in out
+    assert "85 human, 226 neutral" in out
+    out = run("show", "2021")[1]
+    assert "human (27): " in out
+    assert "neutral (242): " in out
+    assert "Apache-2.0" in run("show", "minilm-static")[1]
+    assert run("show", files / "own.toml")[1].startswith("schema = 1")
+    assert run("show", files / "age.toml")[1].startswith("age: Age")
+    code, out, err = run("show", "religon")
+    assert (code, out) == (2, "")
+    assert "did you mean 'religion'?" in err
+    assert run("show", files / "pairs.csv")[0] == 2
+    assert run("show", files)[0] == 2
+
+
+def test_every_shipped_list_can_be_shown(run):
+    for name in bayesbias.words.shipped_wordlists():
+        code, out, err = run("show", name)
+        assert (code, err) == (0, "")
+        assert out.startswith(f"{name}: ")
+
+
+def test_the_template_starts_a_list_of_ones_own(run, tmp_path):
+    code, out, _ = run("show", "template")
+    assert code == 0
+    path = tmp_path / "mine.toml"
+    path.write_text(out, encoding="utf-8")
+    code, out, err = run("check-wordlist", path)
+    assert (code, out) == (2, "")
+    assert err.count("\n") > 3
+    for name, (protected, attributes) in WORDS.items():
+        text = path.read_text(encoding="utf-8").replace("protected = []", f"protected = {protected}", 1)
+        text = text.replace("attributes = []", f"attributes = {attributes}", 1)
+        at = text.index("[[class]]") if name == "young" else text.rindex("[[class]]")
+        text = text[:at] + text[at:].replace('name = ""', f'name = "{name}"', 1)
+        path.write_text(text, encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
+    for key in ("name", "title", "language", "source"):
+        text = text.replace(f'{key} = ""', f'{key} = "x"', 1)
+    path.write_text(text, encoding="utf-8")
+    code, out, err = run("check-wordlist", path)
+    assert (code, err) == (0, "")
+    assert "5 protected words, 5 stereotypes, 311 controls" in out
+
+
+def test_check_wordlist_names_every_problem_at_once(run, tmp_path):
+    text = wordlist_text(
+        classes=classes(young=(["teen"], ["rash"]), old=(["elder", "elder"], ["slow", "wise"]))
+    )
+    path = tmp_path / "bad.toml"
+    path.write_text(text, encoding="utf-8")
+    code, out, err = run("check-wordlist", path)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 3
+    path.write_text(wordlist_text(), encoding="utf-8")
+    code, out, err = run("check-wordlist", path)
+    assert (code, err) == (0, "")
+    assert "5 protected words, 5 stereotypes, 7 controls" in out

@@ -1,0 +1,137 @@
+"""Vectors computed elsewhere, as an encoder."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from helpers.encoders import SENTENCES
+
+from bayesbias.basics.errors import InputError
+from bayesbias.encoders.encoding import encode
+from bayesbias.encoders.loading import load_encoder
+from bayesbias.encoders.precomputed import vectors_encoder
+
+
+def saved(path, sentences, vectors):
+    if path.suffix == ".npz":
+        np.savez(path, sentences=np.array(sentences), vectors=vectors)
+    elif path.suffix == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        pq.write_table(pa.table({"sentences": sentences, "vectors": list(vectors)}), path)
+    else:
+        import h5py
+
+        with h5py.File(path, "w") as file:
+            file["sentences"], file["vectors"] = sentences, vectors
+    return path
+
+
+FORMATS = [".npz", ".h5", ".hdf5", ".parquet"]
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_vectors_of_each_format(tmp_path, suffix, dtype):
+    vectors = np.random.default_rng(2).standard_normal((10, 6)).astype(dtype)
+    sentences = [*SENTENCES[:9], "Na\u00efve \u65e5\u672c."]
+    path = saved(tmp_path / f"InferSent{suffix}", sentences, vectors)
+    encoder = load_encoder(path)
+    made = encode(encoder, [sentences[9], sentences[2], sentences[9]])
+    np.testing.assert_array_equal(made, vectors[[9, 2, 9]])
+    assert made.dtype == dtype
+    assert encoder.name == "InferSent"
+    facts = encoder.provenance
+    assert (facts["sentences"], facts["dim"], len(facts["sha256"])) == (10, 6, 64)
+    with pytest.raises(InputError, match=r"InferSent\..*: has no vector of 'This is love\.', 'x'"):
+        encode(encoder, ["This is love.", sentences[0], "x"])
+    with pytest.raises(InputError, match=r"has no vector of .*did you mean 'This is sentence two\.'"):
+        encode(encoder, ["This is sentence tow."])
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_vectors_that_do_not_fit(tmp_path, suffix):
+    path = saved(tmp_path / f"twice{suffix}", ["a", "b", "a"], np.eye(3))
+    with pytest.raises(
+        InputError, match="rows 1 and 3: a sentence stands twice with different vectors; found: 'a'"
+    ):
+        vectors_encoder(path)
+    same = saved(tmp_path / f"same{suffix}", ["a", "b", "a"], np.eye(3)[[0, 1, 0]])
+    np.testing.assert_array_equal(encode(same, ["a", "b"]), np.eye(3)[:2])
+    broken = saved(tmp_path / f"broken{suffix}", ["a", "b"], np.array([[1.0, 2], [np.nan, 1]]))
+    np.testing.assert_array_equal(encode(broken, ["a"]), [[1, 2]])  # nobody asked for the other
+    with pytest.raises(InputError, match="sentence 'b': the vector holds NaN"):
+        encode(broken, ["a", "b"])
+    damaged = tmp_path / f"damaged{suffix}"
+    damaged.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(InputError, match=rf"damaged\{suffix}: cannot be read as"):
+        vectors_encoder(damaged)
+
+
+def test_pickles_are_refused(tmp_path):
+    witness = tmp_path / "witness"
+
+    class Evil:
+        def __reduce__(self):
+            return os.mkdir, (str(witness),)
+
+    path = tmp_path / "evil.npz"
+    np.savez(path, sentences=np.array([Evil(), "a"], dtype=object), vectors=np.eye(2))
+    with pytest.raises(InputError, match=r"evil\.npz: holds an array of objects, which is a pickle"):
+        vectors_encoder(path)
+    assert not witness.exists()
+
+
+def test_files_of_another_layout(tmp_path):
+    import h5py
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "a.npz"
+    np.savez(path, sentence=np.array(["a"]), vectors=np.eye(1))
+    with pytest.raises(
+        InputError, match=r"lacks the array sentences; found: 'sentence, vectors'.*did you mean 'sentence'"
+    ):
+        vectors_encoder(path)
+    np.savez(path, sentences=np.arange(2), vectors=np.eye(2))
+    with pytest.raises(InputError, match=r"sentences are not text; found: 'shape \(2,\), type int64'"):
+        vectors_encoder(path)
+    np.savez(path, sentences=np.array(["a", "b"]), vectors=np.eye(3))
+    with pytest.raises(
+        InputError, match=r"do not fit the sentences; found: '2 sentences, vectors of shape \(3, 3\)"
+    ):
+        vectors_encoder(path)
+    np.savez(path, sentences=np.array(["a", "b"]), vectors=np.array(["x", "y"]))
+    with pytest.raises(InputError, match="do not fit the sentences"):
+        vectors_encoder(path)
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file["sentences"] = np.arange(2)
+        file.create_group("vectors")
+    with pytest.raises(InputError, match="lacks the dataset vectors"):
+        vectors_encoder(path)
+    with h5py.File(path, "w") as file:
+        file["sentences"], file["vectors"] = np.arange(2), np.eye(2)
+    with pytest.raises(InputError, match="sentences are not text"):
+        vectors_encoder(path)
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"sentences": ["a", "b"], "vectors": [[1.0], [1.0, 2.0]]}), path)
+    with pytest.raises(InputError, match="vectors are not all of one dimension"):
+        vectors_encoder(path)
+    pq.write_table(pa.table({"sentences": ["a", "b"], "vectors": [1.0, 2.0]}), path)
+    with pytest.raises(InputError, match="vectors are not lists of numbers; found: 'double'"):
+        vectors_encoder(path)
+    pq.write_table(pa.table({"sentences": ["a", None], "vectors": [[1.0], [2.0]]}), path)
+    with pytest.raises(InputError, match="row 2 of sentences: is not a sentence"):
+        vectors_encoder(path)
+    pq.write_table(pa.table({"texts": ["a"]}), path)
+    with pytest.raises(InputError, match="lacks the column sentences; found: 'texts'"):
+        vectors_encoder(path)
+    with pytest.raises(InputError, match=r"no such file of vectors; did you mean 'a\.parquet'"):
+        vectors_encoder(tmp_path / "b.parquet")
+    (tmp_path / "folder.h5").mkdir()
+    with pytest.raises(InputError, match="is a folder"):
+        load_encoder(tmp_path / "folder.h5")

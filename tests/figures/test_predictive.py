@@ -1,0 +1,61 @@
+"""The predictive figure: what was observed against what the model would have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("Agg")
+from helpers.draws import prior_fit
+from helpers.figures import drawn, simulated
+from matplotlib.figure import Figure
+
+from bayesbias.basics.errors import InputError
+from bayesbias.figures import marks
+from bayesbias.figures.predictive import plot_predictive
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.prediction import with_pointwise
+from bayesbias.words.pairing import CONNECTIONS
+
+
+def test_predictive_is_the_same_with_and_without_stored_draws(fit: BiasFit) -> None:
+    assert "posterior_predictive" not in fit.tree.children
+    made = plot_predictive(fit, ax=Figure().subplots(), replicates=10)
+    stored = plot_predictive(with_pointwise(fit), ax=Figure().subplots(), replicates=10)
+    assert len(made.lines) == len(stored.lines) == 4 * 11
+    for a, b in zip(made.lines, stored.lines, strict=True):
+        np.testing.assert_allclose(np.asarray(a.get_ydata()), np.asarray(b.get_ydata()))
+
+
+def test_predictive_shows_the_density_of_the_observed(fit: BiasFit, ax: Any) -> None:
+    plot_predictive(fit, ax=ax, replicates=5)
+    for row, (line, name) in enumerate(zip(drawn(ax, "_observed"), CONNECTIONS, strict=True)):
+        values = fit.table.loc[fit.table["connection"].astype(str) == name, "distance"]
+        x, height = np.asarray(line.get_xdata()), row + 0.42 - np.asarray(line.get_ydata())
+        assert (x * height).sum() / height.sum() == pytest.approx(values.mean(), abs=0.01)
+    with pytest.raises(InputError, match="from 1 to 200"):
+        plot_predictive(fit, ax=ax, replicates=0)
+
+
+def test_predictive_shows_all_that_was_observed(ax: Any) -> None:
+    frame = simulated({"men": ["he", "him"], "women": ["she", "her"]})
+    frame.loc[[3, 17], "distance"] = [-3.0, 5.0]  # far beyond what the made-up draws make
+    plot_predictive(prior_fit(frame), ax=ax, replicates=3)
+    low, high = ax.get_xlim()
+    assert low <= -3.0
+    assert high >= 5.0
+    for line in drawn(ax, "_observed"):
+        x = np.asarray(line.get_xdata())
+        assert (x[0], x[-1]) == (low, high)
+
+
+def test_density_agrees_with_scipy() -> None:
+    from scipy.stats import gaussian_kde
+
+    values = np.random.default_rng(2).gamma(3, 0.2, 500)
+    grid = np.linspace(0, 3, 401)
+    wanted = gaussian_kde(values, bw_method=0.05 / values.std(ddof=1))(grid)
+    np.testing.assert_allclose(marks.density(values, grid, 0.05), wanted, atol=0.01 * wanted.max())

@@ -1,0 +1,58 @@
+"""Priors: what a model holds possible before it has seen a pair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("Agg")
+from helpers.figures import drawn, simulated
+
+from bayesbias.basics.errors import InputError
+from bayesbias.figures import priors
+from bayesbias.figures.priors import plot_priors
+from bayesbias.models.loading import load_model
+from bayesbias.words.pairing import CONNECTIONS
+
+
+def test_prior_means_are_those_of_the_estimand() -> None:
+    frame = simulated({"men": ["he", "him", "his"], "women": ["she", "her", "hers"]})
+    hierarchical = priors._prior_means(load_model("crossed"), frame, 0)
+    additive = priors._prior_means(load_model("additive"), frame, 0)
+    for name in CONNECTIONS:
+        # cbar ~ Normal(1, 0.3); and the mean of six shifts plus a coefficient: 0.25 / 6 + 0.25.
+        assert hierarchical[name].mean() == pytest.approx(1, abs=0.02)
+        assert hierarchical[name].std() == pytest.approx(0.3, rel=0.04)
+        assert additive[name].std() == pytest.approx(np.sqrt(0.25 / 6 + 0.25), rel=0.04)
+
+
+def test_the_impossible_share_is_computed(tmp_path: Path, ax: Any) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'schema = 1\nname = "own"\ndescription = "for a test"\n'
+        '[likelihood]\noutcome = "distance"\ndistribution = "Normal"\nmu = ["c"]\nsigma = 0.461\n'
+        '[parameter.c]\ndims = ["connection"]\ndistribution = "Normal"\nmu = 1\nsigma = 0.3\n'
+    )
+    assert plot_priors(own, ax=ax) is ax
+    # A pair is Normal(1, 0.55): 2 Phi(-1 / 0.55) = 6.9 % of it lies more than 1 from 1.
+    assert [t.get_text() for t in ax.texts if "impossible" in t.get_text()] == ["7% of pairs\nimpossible"] * 4
+    shaded = [p for p in ax.patches if p.get_hatch()]
+    spans = [p.get_extents().transformed(ax.transData.inverted()).intervalx for p in shaded]
+    np.testing.assert_allclose(spans, [[-1, 0], [2, 3]], atol=1e-9)
+    with pytest.raises(InputError, match="did you mean 'crossed'"):
+        plot_priors("crosed", ax=ax)
+
+
+@pytest.mark.parametrize("model", ["additive", "crossed", "hierarchical", "robust"])
+def test_priors_of_every_model(model: str, ax: Any) -> None:
+    plot_priors(model, ax=ax)
+    curves = drawn(ax, "_prior predictive of a pair")
+    assert len(curves) == 4
+    for curve in curves:
+        peak = curve.get_xdata()[np.argmin(curve.get_ydata())]
+        assert peak == pytest.approx(1, abs=0.2)
+    assert f"Model {model}" in [text.get_text() for text in ax.texts]

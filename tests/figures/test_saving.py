@@ -1,0 +1,94 @@
+"""Saved figures are whole, undated and the same."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+mpl.use("Agg")
+from matplotlib import pyplot as plt
+
+from bayesbias.basics.errors import InputError
+from bayesbias.figures import predictive
+from bayesbias.figures.saving import save_figures
+from bayesbias.inference.posterior import BiasFit
+
+ALL = (
+    "priors",
+    "connections",
+    "words",
+    "contrasts",
+    "contrasts_class",
+    "contrasts_word",
+    "predictive",
+)
+
+
+@pytest.mark.slow
+def test_saved_figures_are_whole_undated_and_the_same(fit: BiasFit, tmp_path: Path) -> None:
+    from PIL import Image
+
+    open_figures = plt.get_fignums()
+    first = save_figures(fit, tmp_path / "a")
+    assert first == [tmp_path / "a" / f"{name}.{kind}" for name in ALL for kind in ("png", "svg")]
+    assert sorted(p.name for p in (tmp_path / "a").iterdir()) == sorted(p.name for p in first)
+    for path, again in zip(first, save_figures(fit, tmp_path / "b"), strict=True):
+        assert path.read_bytes() == again.read_bytes()
+    with Image.open(tmp_path / "a" / "words.png") as image:
+        assert image.width == 1400
+        assert image.info["dpi"] == pytest.approx((200, 200), abs=0.1)
+    svg = (tmp_path / "a" / "words.svg").read_text(encoding="utf-8")
+    assert ">hers<" in svg
+    assert "<dc:date>" not in svg
+    assert plt.get_fignums() == open_figures
+
+
+@pytest.mark.slow
+def test_nothing_is_left_behind_where_saving_fails(
+    fit: BiasFit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    with pytest.raises(InputError, match="did you mean 'png'"):
+        save_figures(fit, out, ["pngs"])
+    with monkeypatch.context() as patch:
+        patch.setattr(predictive, "plot_predictive", lambda fit, ax=None: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            save_figures(fit, out, "svg")
+    assert not out.exists()
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(InputError, match="No space left"):
+            save_figures(fit, out, "svg")
+    assert not out.exists()
+    deep = tmp_path / "new" / "deeper"
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "words.svg").write_text("older")
+    calls = 0
+
+    def full_later(descriptor: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 4:  # three files are written by then, one of them over an older one
+            full(descriptor)
+
+    for folder in (deep, tmp_path / "kept"):
+        calls = 0
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", full_later)
+            with pytest.raises(InputError, match="No space left"):
+                save_figures(fit, folder, "svg")
+        assert calls == 5
+    assert not (tmp_path / "new").exists()
+    assert [path.name for path in (tmp_path / "kept").iterdir()] == ["words.svg"]
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(InputError, match="is a file"):
+        save_figures(fit, file)

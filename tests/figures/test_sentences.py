@@ -1,0 +1,73 @@
+"""Figures of sentence tests."""
+
+from __future__ import annotations
+
+import pytest
+from helpers.seeds import shifted
+from helpers.sentences import FAST, own, several, toy
+
+from bayesbias.basics.errors import InputError
+from bayesbias.figures.saving import save_figures
+from bayesbias.figures.sentences import plot_seat, plot_seat_contrasts
+from bayesbias.studies.sentences import seat
+
+
+# -- what it says ----------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def result():
+    return several()
+
+
+# -- figures ---------------------------------------------------------------------------------------
+@pytest.mark.slow
+def test_the_figure_has_a_cell_for_every_test_and_hatches_what_is_missing(result):
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    both = seat(["weat7", "sent-weat7"], ["minilm-static", toy], seed=shifted(1), cache=False)
+    import dataclasses
+
+    both = dataclasses.replace(both, frame=both.frame.iloc[:-1])
+    ax = plot_seat(both, ax=Figure(figsize=(7, 4)).subplots())
+    cells = [p for p in ax.patches if isinstance(p, Rectangle)]
+    assert len(cells) == 4
+    assert [p.get_hatch() for p in cells].count("////") == 1
+    said = {text.get_text() for text in ax.texts}
+    assert {f"{size:.2f}".replace("-", "−") for size in both.frame["effect_size"]} <= said
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["word", "sent"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["minilm-static", "toy"]
+    rings = [line for line in ax.lines if line.get_label() == "_words"]
+    frame = both.frame
+    assert len(rings) == ((frame["p_value"] < 0.01) & (frame["p_words"] >= 0.01)).sum() >= 1
+    dark = [p for p in cells if p.get_facecolor()[2] < 0.6]
+    assert len(dark) == (frame["p_holm"] < 0.01).sum()
+    with pytest.raises(InputError, match="alpha"):
+        plot_seat(both, alpha=2)
+
+
+@pytest.mark.slow
+def test_contrasts_are_drawn_where_they_were_fitted(result, tmp_path):
+    from matplotlib.figure import Figure
+
+    with pytest.raises(InputError, match="no model was fitted"):
+        plot_seat_contrasts(result)
+    fitted = seat(
+        [own("word"), own()], [toy, "minilm-static"], seed=shifted(1), bayes=True, cache=False, **FAST
+    )
+    with pytest.raises(InputError, match="several encoders"):
+        plot_seat_contrasts(fitted)
+    with pytest.raises(InputError, match="did you mean 'toy'"):
+        plot_seat_contrasts(fitted, encoder="toi")
+    ax = plot_seat_contrasts(fitted, encoder="toy", ax=Figure(figsize=(7, 4)).subplots())
+    mine = fitted.frame[fitted.frame["model"] == "toy"]
+    drawn = [list(line.get_xdata()) for line in ax.lines if line.get_label() == "_interval"]
+    assert drawn == mine[["hpdi_low", "hpdi_high"]].values.tolist()
+    files = save_figures(fitted, tmp_path / "figures")
+    assert [path.name for path in files] == [
+        f"{name}.{kind}"
+        for name in ("seat", "seat_contrasts_1", "seat_contrasts_2")
+        for kind in ("png", "svg")
+    ]
+    assert files[0].read_bytes() == save_figures(fitted, tmp_path / "again")[0].read_bytes()
+    with pytest.raises(InputError, match="unknown figure format"):
+        save_figures(fitted, tmp_path, formats=("gif",))

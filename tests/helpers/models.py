@@ -1,0 +1,78 @@
+"""A model of one's own."""
+
+from __future__ import annotations
+
+from bayesbias.models.loading import load_model, parse_model, shipped_models
+
+# A model of one's own: a mean with three terms, a spread per kind, Student-t noise with numbers and parameters.
+OWN = """\
+schema = 1
+name = "own"
+description = "for the tests"
+source = "these tests"
+notes = ["one note"]
+
+[likelihood]
+outcome = "distance"
+distribution = "StudentT"
+nu = 4
+mu = ["c", "v", "shift"]
+sigma = "sigma"
+
+[parameter.c]
+dims = ["protected_word", "connection"]
+distribution = "Normal"
+mu = "cbar"
+sigma = "csd"
+
+[parameter.cbar]
+dims = ["connection"]
+distribution = "Normal"
+mu = 1
+sigma = 0.3
+
+[parameter.csd]
+dims = ["connection"]
+distribution = "Exponential"
+lam = 2
+
+[parameter.v]
+dims = ["attribute"]
+distribution = "Normal"
+mu = 0
+sigma = "ws"
+
+[parameter.ws]
+dims = ["attribute_kind"]
+distribution = "Exponential"
+lam = 2
+
+[parameter.shift]
+distribution = "StudentT"
+nu = 3
+mu = 0
+sigma = 0.1
+
+[parameter.sigma]
+dims = ["attribute_kind", "connection"]
+distribution = "HalfNormal"
+sigma = 0.5
+"""
+
+
+MODELS = [*shipped_models(), "own"]
+
+
+def own(*edits: tuple[str, str], where: str = "own.toml"):
+    text = OWN
+    for old, new in edits:
+        assert old in text, old
+        text = text.replace(old, new, 1)
+    return parse_model(text.encode(), where)
+
+
+def spec_of(name: str):
+    return own() if name == "own" else load_model(name)
+
+
+OUTCOMES = {"change": "change", "sentiment": "difference", "sentiment_logit": "logit_difference"}

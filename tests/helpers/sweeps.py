@@ -1,0 +1,72 @@
+"""A small plan with its inputs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from helpers.seeds import shifted
+
+QUICK = {"draws": 100, "tune": 100, "chains": 2, "seed": shifted(7)}
+
+
+LISTS = {
+    "pets": (
+        ("cat", "kitten", "tom"),
+        ("aloof", "sly", "quiet"),
+        ("dog", "puppy", "hound"),
+        ("loyal", "loud", "keen"),
+    ),
+    "meals": (
+        ("soup", "stew", "broth"),
+        ("warm", "thin", "quiet"),
+        ("cake", "tart", "bun"),
+        ("sweet", "soft", "sly"),
+    ),
+}
+
+
+LABELS = ["embedding", "wordlist", "controls", "distances", "model", "seed"]
+
+
+def write_inputs(folder: Path) -> Path:
+    """Write two embeddings, two word lists and a plan of all with two models; return the plan."""
+    words = sorted({word for groups in LISTS.values() for group in groups for word in group})
+    for number in range(2):
+        vectors = np.random.default_rng(number).normal(size=(len(words), 12))
+        np.savez(folder / f"e{number}.npz", words=np.array(words), vectors=vectors)
+    for name, (x, a, y, b) in LISTS.items():
+        classes = [
+            f'[[class]]\nname = "{title}"\nprotected = {json.dumps(p)}\nattributes = {json.dumps(s)}\n'
+            for title, p, s in (("one", x, a), ("two", y, b))
+        ]
+        (folder / f"{name}.toml").write_text("schema = 1\n" + "\n".join(classes), encoding="utf-8")
+    write_plan(folder)
+    return folder / "plan.toml"
+
+
+def write_plan(folder: Path, **changes) -> None:
+    """Write the plan with some of its keys changed; a key that is None is left out."""
+    plan = {
+        "embeddings": ["e0.npz", "e1.npz"],
+        "wordlists": ["pets.toml", "meals.toml"],
+        "models": ["additive", "crossed"],
+        **changes,
+    }
+    settings = {**QUICK, **plan.pop("settings", {})}
+    lines = [
+        "schema = 1",
+        *(f"{key} = {json.dumps(value)}" for key, value in plan.items() if value is not None),
+    ]
+    lines += ["[settings]", *(f"{key} = {json.dumps(value)}" for key, value in settings.items())]
+    (folder / "plan.toml").write_text("\n".join(lines), encoding="utf-8")
+
+
+def results(out: Path) -> tuple[bytes, bytes]:
+    return (out / "results.csv").read_bytes(), (out / "results.parquet").read_bytes()
+
+
+def cell_files(out: Path) -> dict[str, int]:
+    return {path.name: path.stat().st_mtime_ns for path in (out / "cells").iterdir()}

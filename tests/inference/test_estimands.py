@@ -1,0 +1,110 @@
+"""Results that are about other things than connections."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers import monte_carlo as mc
+from helpers.seeds import shifted
+
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.inference.fitting import fit
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.models.loading import load_model
+
+
+@pytest.fixture(scope="module")
+def opinions() -> BiasFit:
+    """Two classifiers on pairs of nouns and professions; noun pairs vary far more than professions."""
+    rng = np.random.default_rng(5)
+    noun, job = rng.normal(0, 0.1, 12), rng.normal(0, 0.02, 10)
+    rows = [
+        (c, f"n{i}", f"j{j}", base + noun[i] + job[j] + rng.normal(0, 0.04))
+        for c, base in (("one", 0.05), ("two", -0.1))
+        for i in range(12)
+        for j in range(10)
+    ]
+    columns = ["classifier", "noun_pair", "profession", "difference"]
+    return fit(pd.DataFrame(rows, columns=columns), "sentiment", seed=shifted(1), pointwise=False)
+
+
+def test_each_estimand_holds_what_it_says(opinions):
+    draws = opinions.draws()
+    expected = {
+        "population": draws["b"],
+        "these_words": draws["b"] + draws["n"].mean(axis=1) + draws["p"].mean(axis=1),
+        "new_nouns": draws["b"] + draws["p"].mean(axis=1),
+        "new_professions": draws["b"] + draws["n"].mean(axis=1),
+    }
+    for estimand, values in expected.items():
+        frame = opinions.summary(estimand=estimand)
+        assert frame["classifier"].tolist() == ["one", "two"]
+        assert frame["n_pairs"].tolist() == [120, 120]
+        np.testing.assert_allclose(frame["mean"], values.mean(axis=0), atol=1e-12)
+        np.testing.assert_allclose(frame["sd"], values.std(axis=0, ddof=1), atol=1e-12)
+    wide = {name: mc.log_sd_of_row(opinions.summary(estimand=name).iloc[0]) for name in expected}
+    assert wide["these_words"].value < wide["new_professions"].value < wide["new_nouns"].value
+    assert (wide["population"] - wide["new_nouns"]).may_reach(0)  # professions hardly vary
+    with pytest.raises(InputError, match=r"unknown estimand.*did you mean 'new_nouns'"):
+        opinions.summary(estimand="new_noun")
+
+
+def test_means_at_a_level_hold_its_own_effects(opinions):
+    draws = opinions.draws()
+    frame = opinions.means("noun_pair")
+    assert frame.columns[:4].tolist() == ["level", "name", "classifier", "estimand"]
+    assert len(frame) == 24
+    row = frame[(frame["name"] == "n3") & (frame["classifier"] == "two")].iloc[0]
+    i, c = opinions.design.coords["noun_pair"].index("n3"), opinions.design.coords["classifier"].index("two")
+    assert row["mean"] == pytest.approx((draws["b"][:, c] + draws["n"][:, i, c]).mean(), abs=1e-12)
+    assert row["n_pairs"] == 10
+    with pytest.raises(InputError, match=r"unknown level; found: 'noun'.*did you mean 'noun_pair'"):
+        opinions.means("noun")
+
+
+def test_contrasts_are_between_the_labels_that_are_there(opinions):
+    frame = opinions.contrasts(estimand="population")
+    assert set(frame["contrast"]) == {"one - two"}
+    assert set(frame["level"]) == {"overall", "profession", "noun_pair"}
+    draws = opinions.draws()["b"]
+    overall = opinions.contrasts(estimand="population", level="overall")
+    assert len(overall) == 1
+    assert overall["mean"].iloc[0] == pytest.approx((draws[:, 0] - draws[:, 1]).mean(), abs=1e-12)
+    assert "one " in repr(opinions)
+    assert len(repr(opinions).splitlines()) <= 8
+
+
+@pytest.mark.parametrize("group", [None, "one"])
+def test_shares_are_those_of_the_spreads(opinions, group):
+    draws = opinions.draws()
+    pick = slice(None) if group is None else [opinions.design.coords["classifier"].index(group)]
+    squares = {name: (draws[name][:, pick] ** 2).mean(axis=1) for name in ("nsd", "psd", "sigma")}
+    total = sum(squares.values())
+    frame = opinions.shares(group=group)
+    assert frame["source"].tolist() == ["noun_pair", "profession", "residual"]
+    np.testing.assert_allclose(frame["mean"], [(v / total).mean() for v in squares.values()], atol=1e-12)
+    assert frame["mean"].sum() == pytest.approx(1)
+    assert frame["mean"].iloc[0] > 0.6
+    with pytest.raises(InputError, match=r"unknown classifier; found: 'on'.*did you mean 'one'"):
+        opinions.shares(group="on")
+
+
+def test_shares_of_pairs_are_put_together_by_column(crossed):
+    draws = crossed.draws()
+    rows = crossed.table["connection"].map(crossed.design.coords["connection"].index).to_numpy()
+    cells = (draws["csd"][:, rows] ** 2).mean(axis=1)
+    words = draws["ws"] ** 2
+    noise = (draws["sigma"][:, rows] ** 2).mean(axis=1)
+    frame = crossed.shares().set_index("source")
+    assert frame.index.tolist() == ["protected_word", "attribute", "residual"]
+    for source, part in zip(frame.index, (cells, words, noise), strict=True):
+        assert frame.loc[source, "mean"] == pytest.approx((part / (cells + words + noise)).mean(), abs=1e-9)
+
+
+def test_shares_need_normal_noise(crossed):
+    other = dataclasses.replace(crossed, spec=load_model("robust"))
+    with pytest.raises(FitError, match="shares of variance need normal noise"):
+        other.shares()

@@ -1,0 +1,86 @@
+"""Pointwise values, predictions, and models compared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import monte_carlo as mc
+from helpers.definitions import FITS, SETTINGS, fitted
+from helpers.seeds import shifted
+from helpers.tables import grid
+
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.inference.fitting import fit
+from bayesbias.inference.prediction import compare_models, loo
+
+
+@pytest.mark.parametrize("result", FITS, indirect=True)
+def test_pointwise_values_and_predictions(result):
+    tree, outcome = result.tree, result.spec.outcome
+    sigma = result.draws()["sigma"]
+    if sigma.ndim > 1:
+        sigma = sigma[:, [result.design.coords["connection"].index(k) for k in result.table["connection"]]]
+    else:
+        sigma = np.repeat(sigma[:, None], 55, axis=1)
+    y = result.table["distance"].to_numpy()
+    z = (y - fitted(result)) / sigma
+    expected = -0.5 * z**2 - np.log(sigma) - 0.5 * np.log(2 * np.pi)
+    found = tree["log_likelihood"][outcome]
+    assert found.dims == ("chain", "draw", "pair")
+    np.testing.assert_allclose(found.values.reshape(400, 55), expected, atol=1e-10)
+    np.testing.assert_array_equal(tree["observed_data"][outcome].values, y)
+    new = tree["posterior_predictive"][outcome].values.reshape(-1, 55)
+    assert len(new) == 200
+    # Each row is predicted around its fitted mean; the noise of 200 draws allows this much.
+    error = new.mean(axis=0) - fitted(result).mean(axis=0)
+    assert np.abs(error / (new.std(axis=0) / np.sqrt(200))).max() < mc.limit(55)
+    prior = tree["prior_predictive"][outcome].values.reshape(-1, 55)
+    assert (
+        prior.std() > 2 * new.std()
+    )  # the priors expect variances of 1 and more, known to 5 % from 200 draws
+
+
+@pytest.mark.parametrize("result", FITS, indirect=True)
+def test_loo_runs_without_warnings_and_is_near_the_in_sample_density(result):
+    found = loo(result)
+    log_lik = result.tree["log_likelihood"]["distance"].values.reshape(400, 55)
+    lpd = np.log(np.exp(log_lik).mean(axis=0)).sum()
+    assert found.elpd < lpd
+    assert found.elpd == pytest.approx(lpd - found.p, abs=1e-6)
+    assert 0 < found.p < 55
+    assert found.pareto_k.shape == (55,)
+
+
+def test_models_of_one_table_are_compared_best_first(crossed, hierarchical, additive):
+    fits = {"crossed": crossed, "hierarchical": hierarchical, "additive": additive}
+    frame = compare_models(fits)
+    elpd = {name: loo(result).elpd for name, result in fits.items()}
+    assert list(frame.index) == sorted(elpd, key=elpd.__getitem__, reverse=True)
+    for name, row in frame.iterrows():
+        assert row["elpd"] == pytest.approx(elpd[name])
+        assert abs(row["elpd_diff"]) == pytest.approx(max(elpd.values()) - elpd[name], abs=1e-9)
+    assert frame["rank"].tolist() == [0, 1, 2]
+
+
+def test_different_tables_are_not_compared(crossed, pairs):
+    other = fit(pairs.frame.iloc[::-1], "additive", **SETTINGS)
+    with pytest.raises(FitError, match="other and crossed were fitted to different tables"):
+        compare_models({"crossed": crossed, "other": other})
+    fewer = fit(pairs.frame.iloc[:-1], "additive", **SETTINGS)
+    with pytest.raises(FitError, match="different tables"):
+        compare_models({"crossed": crossed, "fewer": fewer})
+    with pytest.raises(InputError, match=r"at least two fits; found: \['crossed'\]"):
+        compare_models({"crossed": crossed})
+
+
+def test_an_effect_of_class_and_attribute_says_nothing_of_new_attributes():
+    """In shared the population contrast of a class is one of its words' cell means alone; m cancels."""
+    table = grid((3, 3), (3, 3), 4, 4)
+    result = fit(table, "shared", seed=shifted(1), draws=200, tune=200, chains=2, pointwise=False)
+    c, words = result.draws()["c"], result.design.coords["protected_word"]
+    own = [i for i, word in enumerate(words) if word.startswith("w0")]
+    by_hand = c[:, own, 0].mean(axis=1) - c[:, own, 1].mean(axis=1)
+    row = result.contrasts(estimand="population").query("level == 'class' and name == 'class0'").iloc[0]
+    assert row["contrast"] == "associated - different"
+    assert row["mean"] == pytest.approx(by_hand.mean(), abs=1e-12)
+    assert row["sd"] == pytest.approx(by_hand.std(ddof=1), abs=1e-12)

@@ -1,0 +1,198 @@
+"""Fits are saved and loaded whole or not at all."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from helpers.definitions import FITS, SETTINGS
+
+from bayesbias.basics.errors import InputError
+from bayesbias.inference.fitting import fit, load_fit
+from bayesbias.inference.prediction import loo
+from bayesbias.tables.distances import distance_table
+
+FRAMES = ("summary", "words", "contrasts", "parameters")
+
+
+@pytest.fixture(scope="session")
+def saved(crossed, tmp_path_factory) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "fit.nc"
+    crossed.save(path)
+    return path
+
+
+@pytest.mark.parametrize("result", FITS, indirect=True)
+def test_a_saved_fit_loads_the_same(result, tmp_path):
+    path = tmp_path / "fit.nc"
+    result.save(path)
+    back = load_fit(path)
+    assert [p.name for p in tmp_path.iterdir()] == ["fit.nc"]
+    assert repr(back) == repr(result)
+    for name in FRAMES:
+        pd.testing.assert_frame_equal(getattr(back, name)(), getattr(result, name)(), check_exact=True)
+    assert back.diagnostics() == result.diagnostics()
+    assert back.spec == result.spec
+    assert back.provenance == result.provenance
+    for column in result.table.columns:
+        assert back.table[column].tolist() == result.table[column].tolist()
+    assert set(back.tree.children) == set(result.tree.children)
+    for group in result.tree.children:
+        for name, values in result.tree[group].data_vars.items():
+            np.testing.assert_array_equal(
+                back.tree[group][name].values, values.values, err_msg=f"{group} {name}"
+            )
+    assert loo(back).elpd == loo(result).elpd
+
+
+def test_saving_changes_nothing(crossed, saved):
+    assert set(crossed.tree.children) == {
+        "posterior",
+        "sample_stats",
+        "observed_data",
+        "log_likelihood",
+        "posterior_predictive",
+        "prior_predictive",
+    }
+    assert not any(str(key).startswith("bayesbias") for key in crossed.tree.attrs)
+    with xr.open_datatree(saved, engine="h5netcdf") as tree:
+        assert "log_likelihood" not in tree.children
+        assert tree.attrs["bayesbias_format"] == 1
+
+
+def test_a_fit_without_pointwise_values_loads_without(additive, tmp_path):
+    tree = additive.tree.copy()
+    for group in ("log_likelihood", "posterior_predictive", "prior_predictive"):
+        del tree[group]
+    dataclasses.replace(additive, tree=tree).save(tmp_path / "fit.nc")
+    back = load_fit(tmp_path / "fit.nc")
+    assert set(back.tree.children) == {"posterior", "sample_stats", "observed_data"}
+    assert loo(back).elpd == pytest.approx(loo(additive).elpd, rel=1e-12)
+
+
+def test_odd_words_survive_a_file(tmp_path):
+    rng = np.random.default_rng(0)
+    words = {"x y": {"protected": ["żółw", "nan", "東京"], "attributes": ["naïve", "NA", "a,b"]}}
+    names = [w for key in words["x y"].values() for w in key]
+    controls = {"neutral": ["lamp", "door"]}
+    table = distance_table(
+        {w: rng.normal(size=5) for w in [*names, "lamp", "door"]}, words, controls=controls
+    )
+    result = fit(table, "hierarchical", **SETTINGS, pointwise=False)
+    result.save(tmp_path / "fit.nc")
+    back = load_fit(tmp_path / "fit.nc")
+    assert back.table["protected_word"].unique().tolist() == ["żółw", "nan", "東京"]
+    assert back.table["attribute"].tolist() == result.table["attribute"].tolist()
+    assert back.table["protected_class"].unique().tolist() == ["x y"]
+
+
+def refused(path, said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        load_fit(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("keep", [0, 7, 500, 0.5, -1])
+def test_truncated_fits_are_refused(saved, tmp_path, keep):
+    content = saved.read_bytes()
+    short = tmp_path / "short.nc"
+    short.write_bytes(content[: keep if isinstance(keep, int) else int(keep * len(content))])
+    refused(short, "cannot be read as netCDF")
+
+
+def test_what_is_no_fit_is_refused(saved, tmp_path):
+    refused(tmp_path / "none.nc", "no such file")
+    refused(tmp_path, "is a folder")
+    (tmp_path / "text.nc").write_text("hello")
+    refused(tmp_path / "text.nc", "cannot be read as netCDF")
+    (tmp_path / "noise.nc").write_bytes(np.random.default_rng(1).bytes(4000))
+    refused(tmp_path / "noise.nc", "cannot be read as netCDF")
+    xr.Dataset({"x": ("a", [1.0, 2.0])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
+    refused(tmp_path / "other.nc", "no bayesbias fit")
+    h5py = pytest.importorskip("h5py")
+    with h5py.File(tmp_path / "plain.h5", "w") as file:
+        file["x"] = [1, 2]
+    refused(tmp_path / "plain.h5", "no bayesbias fit")
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (
+            lambda t: t.attrs.update(bayesbias_format=2),
+            "form that this version does not know; found: 2; valid: 1",
+        ),
+        (lambda t: t.__delitem__("table"), "no complete fit; found: 'no table'"),
+        (lambda t: t.__delitem__("posterior"), "no complete fit; found: 'no posterior'"),
+        (lambda t: t.attrs.pop("bayesbias_model"), "no bayesbias_model"),
+        (lambda t: t.attrs.update(bayesbias_provenance="{"), "model or provenance is damaged"),
+        (lambda t: t.attrs.update(bayesbias_model="schema = 9"), "the model in .*fit.nc"),
+    ],
+)
+def test_incomplete_fits_are_refused(saved, tmp_path, damage, said):
+    with xr.open_datatree(saved, engine="h5netcdf") as opened:
+        tree = opened.load()
+    damage(tree)
+    tree.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
+    refused(tmp_path / "fit.nc", said)
+
+
+def test_a_disk_that_is_full_leaves_the_old_file(crossed, tmp_path, monkeypatch):
+    path = tmp_path / "fit.nc"
+    path.write_text("old")
+
+    def full(self, content):
+        with open(self, "wb") as file:
+            file.write(bytes(content)[:100])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(
+        InputError, match=r"fit\.nc: cannot be written: No space left on device; nothing was left"
+    ):
+        crossed.save(path)
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["fit.nc"]
+
+
+SAVE_IN_LITTLE_SPACE = """
+import resource, sys
+import bayesbias as bb
+fit = bb.load_fit(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, 60_000))
+try:
+    fit.save(sys.argv[2])
+except bb.InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.slow
+def test_the_interpreter_survives_a_file_that_cannot_grow(saved, tmp_path):
+    """A file system that stops the writing for real: HDF5 on a path crashes at exit here."""
+    pytest.importorskip("resource", reason="limits on the size of files are a matter of Unix")
+    path = tmp_path / "fit.nc"
+    path.write_text("old")
+    command = [sys.executable, "-c", SAVE_IN_LITTLE_SPACE, str(saved), str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "fit.nc: cannot be written: File too large" in done.stdout
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["fit.nc"]
+
+
+def test_saving_where_nothing_can_be_saved(crossed, tmp_path):
+    with pytest.raises(InputError, match="cannot be written: Is a directory"):
+        crossed.save(tmp_path)
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match=r"fit\.nc: cannot be written"):
+        crossed.save(tmp_path / "file" / "fit.nc")
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]

@@ -1,0 +1,140 @@
+"""The index arrays that every way of fitting shares."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.models import MODELS, OUTCOMES, own, spec_of
+
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.models.design import Design, labels_of
+from bayesbias.models.loading import load_model
+from bayesbias.words.pairing import CONNECTIONS
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_index_arrays_equal_a_slow_loop(name, table):
+    spec = spec_of(name)
+    rng = np.random.default_rng(0)
+    for outcome in OUTCOMES.values():  # any number serves here, and any label
+        table = table.assign(**{outcome: table["distance"]})
+    for column in ("protected_template", "attribute_template", "classifier", "noun_pair", "profession"):
+        table = table.assign(**{column: rng.choice(["x", "y", "z"], len(table))})
+    design = Design.of(spec, table)
+    used = {*spec.mu, *(v for v in spec.noise.values() if isinstance(v, str))}
+    assert used <= set(design.index)
+    np.testing.assert_array_equal(design.y, table["distance"])
+
+    def entry(parameter: str, row) -> int:
+        position = 0
+        for dim in spec.parameters[parameter].dims:
+            labels = design.coords[dim]
+            assert labels.count(row[dim]) == 1
+            position = position * len(labels) + labels.index(row[dim])
+        return position
+
+    for parameter, index in design.index.items():
+        assert index.dtype.kind == "i"
+        assert index.tolist() == [entry(parameter, row) for _, row in table.iterrows()], parameter
+    links = {
+        (child, arg): value
+        for child, p in spec.parameters.items()
+        for arg, value in p.args.items()
+        if isinstance(value, str)
+    }
+    assert set(design.parent) == set(links)
+    for (child, arg), up in links.items():
+        assert design.parent[child, arg].shape == (design.size(child),)
+        for _, row in table.iterrows():
+            assert design.parent[child, arg][entry(child, row)] == entry(up, row), (child, arg)
+
+
+def test_entries_without_rows_have_the_parent_their_own_labels_name(table):
+    design = Design.of(own(), table[~((table["protected_word"] == "b1") & (table["connection"] == "human"))])
+    words, connections = design.coords["protected_word"], design.coords["connection"]
+    parent = design.parent["c", "mu"].reshape(len(words), len(connections))
+    np.testing.assert_array_equal(parent, np.tile(np.arange(len(connections)), (len(words), 1)))
+
+
+def test_labels_come_in_the_order_of_the_table_and_connections_in_theirs(table):
+    design = Design.of(load_model("crossed"), table)
+    assert design.coords["connection"] == list(CONNECTIONS)
+    assert design.coords["attribute"] == list(dict.fromkeys(table["attribute"]))
+    assert design.shape("c") == (3, 4)
+    assert design.size("ws") == 1
+    only = Design.of(load_model("crossed"), table[table["connection"].isin(["neutral", "different"])])
+    assert only.coords["connection"] == ["different", "neutral"]
+
+
+def test_a_dimension_that_another_determines_is_found_and_any_other_refused(table):
+    spec = own()
+    design = Design.of(spec, table)
+    kind = dict(zip(table["attribute"], table["attribute_kind"], strict=True))
+    told = [design.coords["attribute_kind"][i] for i in design.parent["v", "sigma"]]
+    assert told == [kind[word] for word in design.coords["attribute"]]
+    for dim in ("connection", "protected_word"):
+        other = own(('[parameter.ws]\ndims = ["attribute_kind"]', f'[parameter.ws]\ndims = ["{dim}"]'))
+        with pytest.raises(InputError, match=rf"{dim}.*'ws' does not follow from those of 'v'.*attribute"):
+            Design.of(other, table)
+    # One attribute of two kinds: the kind no longer follows from the word.
+    two = table.assign(attribute_kind=["other", *table["attribute_kind"][1:]])
+    assert (two["attribute"] == two["attribute"].iloc[0]).sum() > 1
+    with pytest.raises(InputError, match=r"attribute_kind.*does not follow"):
+        Design.of(spec, two)
+
+
+@pytest.mark.parametrize(
+    ("edit", "error", "said"),
+    [
+        (lambda t: t.drop(columns="attribute"), InputError, "lacks; found: 'attribute'"),
+        (lambda t: t.rename(columns={"distance": "distanc"}), InputError, "did you mean 'distanc'?"),
+        (lambda t: t.assign(distance="far"), InputError, "'distance' is no column of numbers"),
+        (lambda t: t.assign(distance=[1.0, np.nan, *t["distance"][2:]]), InputError, "row 1: .* found: nan"),
+        (lambda t: t.assign(distance=[np.inf, *t["distance"][1:]]), InputError, "row 0: .* found: inf"),
+        (lambda t: t.assign(attribute=[None, *t["attribute"][1:]]), InputError, "attribute, row 0: .*empty"),
+        (lambda t: t[:0], FitError, "no rows"),
+    ],
+)
+def test_tables_that_do_not_fit_the_model(edit, error, said, table):
+    with pytest.raises(error, match=said):
+        Design.of(load_model("crossed"), edit(table))
+
+
+def test_a_column_that_is_not_there_is_traced_to_file_and_key(table, tmp_path):
+    path = tmp_path / "mine.toml"
+    for old, new, said in [
+        (
+            '[parameter.v]\ndims = ["attribute"]',
+            '[parameter.v]\ndims = ["atribute"]',
+            "[parameter.v], key dims: ",
+        ),
+        ('outcome = "distance"', 'outcome = "distence"', "[likelihood], key outcome: "),
+        ('outcome = "distance"', 'outcome = "distance"\nunits = ["pear"]', "[likelihood], key units: "),
+        ('outcome = "distance"', 'outcome = "attribute"', "[likelihood], key outcome: "),
+    ]:
+        text = load_model("crossed").text
+        assert text.count(old) == 1
+        path.write_text(text.replace(old, new), encoding="utf-8")
+        with pytest.raises(InputError) as caught:
+            Design.of(load_model(path), table)
+        assert str(caught.value).startswith(f"model crossed ({path}), {said}")
+    with pytest.raises(InputError, match=r"^model crossed, \[parameter\.v\], key dims: "):
+        Design.of(load_model("crossed"), table.drop(columns="attribute"))
+    # Where a model was read from is no part of what it is.
+    path.write_text(load_model("crossed").text, encoding="utf-8")
+    assert load_model(path) == load_model("crossed")
+
+
+@pytest.mark.parametrize("categorical", [False, True])
+def test_labels_come_in_order_of_appearance_also_of_categories(categorical):
+    column = pd.Series(["b", "a", "b", "c"])
+    if categorical:
+        column = column.astype(pd.CategoricalDtype(["a", "z", "c", "b"]))
+    labels, codes = labels_of(column, "x")
+    assert labels == ["b", "a", "c"]
+    assert codes.tolist() == [0, 1, 0, 2]
+    column = pd.Series(["neutral", "own", "associated"], dtype="category" if categorical else object)
+    labels, codes = labels_of(column, "connection")
+    assert labels == ["associated", "neutral", "own"]
+    assert codes.tolist() == [1, 2, 0]

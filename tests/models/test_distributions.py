@@ -1,0 +1,186 @@
+"""Densities and draws, held to scipy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import monte_carlo as mc
+from helpers.models import OWN, own
+from helpers.seeds import shifted
+from scipy import stats
+
+from bayesbias.models.design import Design
+from bayesbias.models.distributions import DISTRIBUTIONS
+
+
+@pytest.fixture(scope="module")
+def values() -> dict[str, np.ndarray]:
+    """Arbitrary parameter values for the own model, two chains of three draws."""
+    rng = np.random.default_rng(5)
+    shapes = {"c": (3, 4), "cbar": (4,), "csd": (4,), "v": (6,), "ws": (3,), "shift": (), "sigma": (3, 4)}
+    return {
+        name: np.exp(rng.normal(-1, 0.3, (2, 3, *shape)))
+        if name in ("csd", "ws", "sigma")
+        else rng.normal(0.5, 0.2, (2, 3, *shape))
+        for name, shape in shapes.items()
+    }
+
+
+def by_hand(design, values, table):
+    """Mean and sigma of each row, from the labels."""
+    at = {dim: labels.index for dim, labels in design.coords.items()}
+    mean, sigma = [], []
+    for row in table.itertuples():
+        k, w, a = (
+            at["connection"](row.connection),
+            at["protected_word"](row.protected_word),
+            at["attribute"](row.attribute),
+        )
+        mean.append(values["c"][..., w, k] + values["v"][..., a] + values["shift"])
+        sigma.append(values["sigma"][..., at["attribute_kind"](row.attribute_kind), k])
+    return np.stack(mean, axis=-1), np.stack(sigma, axis=-1)
+
+
+def test_mean_and_log_likelihood_equal_scipy(table, values):
+    design = Design.of(own(), table)
+    mean, sigma = by_hand(design, values, table)
+    np.testing.assert_allclose(design.mean(values), mean, rtol=1e-13)
+    expected = stats.t.logpdf(design.y, df=4, loc=mean, scale=sigma)
+    np.testing.assert_allclose(design.log_likelihood(values), expected, rtol=1e-11)
+
+    normal = own(('distribution = "StudentT"\nnu = 4', 'distribution = "Normal"'))
+    expected = stats.norm.logpdf(design.y, loc=mean, scale=sigma)
+    np.testing.assert_allclose(Design.of(normal, table).log_likelihood(values), expected, rtol=1e-12)
+
+    with_nu = own(("nu = 4", 'nu = "nu"'), ("[parameter.csd]", NU + "[parameter.csd]"))
+    nu = np.array([[2.5, 4.0, 30.0], [1.0, 7.0, 1e4]])
+    expected = stats.t.logpdf(design.y, df=nu[..., None], loc=mean, scale=sigma)
+    found = Design.of(with_nu, table).log_likelihood(values | {"nu": nu})
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+    fixed = own(('sigma = "sigma"', "sigma = 0.2"), (OWN[OWN.index("[parameter.sigma]") :], ""))
+    expected = stats.t.logpdf(design.y, df=4, loc=mean, scale=0.2)
+    np.testing.assert_allclose(Design.of(fixed, table).log_likelihood(values), expected, rtol=1e-11)
+
+
+NU = '[parameter.nu]\ndistribution = "Gamma"\nalpha = 2\nbeta = 0.1\n'
+
+
+def test_outcome_draws_have_mean_spread_and_shape_of_the_likelihood(table, values):
+    design = Design.of(own(), table)
+    many = {name: np.broadcast_to(value[1, 2], (4000, *value.shape[2:])) for name, value in values.items()}
+    mean, sigma = (x[1, 2] for x in by_hand(design, values, table))
+    drawn = design.outcome_draws(many, seed=shifted(1))
+    assert drawn.shape == (4000, len(table))
+    worst = min(stats.kstest(z, stats.t(4).cdf).pvalue for z in ((drawn - mean) / sigma).T)
+    assert worst > mc.CHANCE / len(table)
+    assert np.array_equal(drawn, design.outcome_draws(many, seed=shifted(1)))
+    assert not np.array_equal(drawn, design.outcome_draws(many, seed=shifted(2)))
+
+    normal = own(('distribution = "StudentT"\nnu = 4', 'distribution = "Normal"'))
+    z = (Design.of(normal, table).outcome_draws(many, seed=shifted(1)) - mean) / sigma
+    assert min(stats.kstest(column, "norm").pvalue for column in z.T) > mc.CHANCE / len(table)
+    apart = abs(np.corrcoef(z.T)[np.triu_indices(len(table), 1)]) * np.sqrt(4000)
+    assert apart.max() < mc.limit(apart.size)
+
+
+# Arguments as PyMC has them, and the distribution function from SciPy.
+LAWS = {
+    "Normal": ({"mu": 1.0, "sigma": 0.3}, stats.norm(1, 0.3).cdf),
+    "StudentT": ({"nu": 3.0, "mu": 0.5, "sigma": 2.0}, stats.t(3, 0.5, 2).cdf),
+    "Exponential": ({"lam": 4.0}, stats.expon(scale=1 / 4).cdf),
+    "Gamma": ({"alpha": 2.0, "beta": 0.1}, stats.gamma(2, scale=10).cdf),
+    "HalfCauchy": ({"beta": 2.0}, stats.halfcauchy(scale=2).cdf),
+    "HalfNormal": ({"sigma": 0.5}, stats.halfnorm(scale=0.5).cdf),
+    "HalfStudentT": ({"nu": 3.0, "sigma": 0.5}, lambda x: 2 * stats.t(3, 0, 0.5).cdf(x) - 1),
+    "InverseGamma": ({"alpha": 3.0, "beta": 0.5}, stats.invgamma(3, scale=0.5).cdf),
+    "LogNormal": ({"mu": -1.0, "sigma": 0.4}, stats.lognorm(0.4, scale=np.exp(-1)).cdf),
+}
+
+
+@pytest.mark.parametrize("name", sorted(DISTRIBUTIONS))
+def test_prior_draws_follow_their_distribution(name):
+    arguments, cdf = LAWS[name]
+    assert tuple(arguments) == DISTRIBUTIONS[name].args
+    drawn = DISTRIBUTIONS[name].draw(np.random.default_rng(shifted(7)), **arguments, size=(2000, 3))
+    assert drawn.shape == (2000, 3)
+    if DISTRIBUTIONS[name].support == "positive":
+        assert (drawn > 0).all()
+    assert stats.kstest(drawn.ravel(), cdf).pvalue > mc.CHANCE
+
+
+SCALES = {name: row for name, row in DISTRIBUTIONS.items() if row.support == "positive"}
+
+
+@pytest.mark.parametrize("name", sorted(SCALES))
+def test_the_compiled_density_is_that_of_the_row(name):
+    from bayesbias.inference.kernel import log_prior
+
+    arguments, cdf = LAWS[name]
+    a, b = [*(arguments[arg] for arg in SCALES[name].args), 0.0][:2]
+    for at in (0.07, 0.4, 1.3):
+        step = 1e-5 * at
+        density = (cdf(at + step) - cdf(at - step)) / (2 * step)
+        value, slope = log_prior(SCALES[name].code, a, b, at)
+        assert value == pytest.approx(np.log(density), abs=1e-6)
+        near = [log_prior(SCALES[name].code, a, b, at + side * step)[0] for side in (-1, 1)]
+        assert slope == pytest.approx((near[1] - near[0]) / (2 * step), rel=1e-5, abs=1e-6)
+
+
+def test_codes_of_the_compiled_density_are_those_of_the_rows():
+    from bayesbias.inference.kernel import log_prior
+
+    codes = [row.code for row in SCALES.values()]
+    assert sorted(codes) == list(range(len(codes)))
+    assert all(row.code is None for row in DISTRIBUTIONS.values() if row.support == "real")
+    assert all(np.isnan(log_prior(code, 1.0, 1.0, 1.0)).all() for code in (-1, len(codes)))
+
+
+def test_a_new_distribution_is_one_row(monkeypatch, table):
+    from bayesbias.inference.collapsed import NotCollapsible, collapse
+    from bayesbias.inference.graph import pymc_model
+    from bayesbias.models.distributions import Distribution
+
+    row = Distribution(
+        ("alpha", "beta"), "positive", lambda r, alpha, beta, size: beta * r.weibull(alpha, size)
+    )
+    monkeypatch.setitem(DISTRIBUTIONS, "Weibull", row)
+    spec = own(('distribution = "Exponential"\nlam = 2', 'distribution = "Weibull"\nalpha = 2\nbeta = 0.3'))
+    assert spec.parameters["csd"].positive
+    assert spec.parameters["csd"].args == {"alpha": 2.0, "beta": 0.3}
+    design = Design.of(spec, table)
+    drawn = design.prior_draws(4000, seed=1)["csd"]
+    assert stats.kstest(drawn.ravel(), stats.weibull_min(2, scale=0.3).cdf).pvalue > 0.001
+    with pytest.raises(NotCollapsible):  # without a compiled density it is sampled pair by pair
+        collapse(design)
+    assert "csd" in {variable.name for variable in pymc_model(design).free_RVs}
+
+
+def test_prior_draws_follow_their_parents(table):
+    design = Design.of(own(), table)
+    prior = design.prior_draws(3000, seed=shifted(4))
+    assert list(prior) == list(design.spec.parameters)
+    assert {name: x.shape for name, x in prior.items()} == {
+        name: (3000, *design.shape(name)) for name in prior
+    }
+    # csd and cbar belong to a connection, the second dimension of c.
+    z = (prior["c"] - prior["cbar"][:, None, :]) / prior["csd"][:, None, :]
+    assert stats.kstest(z.ravel(), "norm").pvalue > mc.CHANCE
+    scales = prior["ws"][:, design.parent["v", "sigma"]]
+    assert stats.kstest((prior["v"] / scales).ravel(), "norm").pvalue > mc.CHANCE
+    # Words of one kind share a spread, words of two kinds do not.
+    kinds = np.array(design.parent["v", "sigma"])
+    size = np.log(np.abs(prior["v"]))
+    together = np.corrcoef(size.T)
+    same = kinds[:, None] == kinds[None, :]
+    off = ~np.eye(len(kinds), dtype=bool)
+    assert together[same & off].min() > 0.3
+    assert np.abs(together[~same]).max() * np.sqrt(3000) < mc.limit((~same).sum())
+    # Moments by hand: E cbar = 1, sd 0.3; E csd = 1/2; var c = 0.09 + E csd^2 = 0.09 + 2/4.
+    mc.assert_near(mc.mean_of(prior["cbar"]), 1)
+    mc.assert_near(mc.log_sd_of(prior["cbar"]), np.log(0.3))
+    mc.assert_near(mc.mean_of(prior["csd"]), 0.5)
+    squares = (prior["c"].reshape(3000, -1) - 1) ** 2
+    mc.assert_near(mc.mean_of(squares.mean(axis=1)), 0.59)  # entries of one draw share their parents
+    again = design.prior_draws(3000, seed=shifted(4))
+    assert all(np.array_equal(prior[name], again[name]) for name in prior)

@@ -1,0 +1,286 @@
+"""Models as data: what a file may say, and what it may not."""
+
+from __future__ import annotations
+
+import pytest
+from helpers.models import OUTCOMES, OWN, own
+
+from bayesbias.basics.errors import InputError
+from bayesbias.models.loading import load_model, parse_model, shipped_models
+
+DOCUMENTED = {  # the table of models in the design notes; the paper's section 4 for the first
+    "additive": ("Normal", {"m": "Normal(1, 0.5)", "co": "Normal(0, 0.5)", "sigma": "HalfCauchy(1)"}),
+    "hierarchical": (
+        "Normal",
+        {
+            "c": "Normal(cbar, csd)",
+            "cbar": "Normal(1, 0.3)",
+            "csd": "Exponential(2)",
+            "sigma": "Exponential(2)",
+        },
+    ),
+    "crossed": (
+        "Normal",
+        {
+            "c": "Normal(cbar, csd)",
+            "v": "Normal(0, ws)",
+            "cbar": "Normal(1, 0.3)",
+            "csd": "Exponential(2)",
+            "ws": "Exponential(2)",
+            "sigma": "Exponential(2)",
+        },
+    ),
+    "shared": (
+        "Normal",
+        {
+            "c": "Normal(cbar, csd)",
+            "v": "Normal(0, ws)",
+            "u": "Normal(0, us)",
+            "m": "Normal(0, ms)",
+            "cbar": "Normal(1, 0.3)",
+            "csd": "Exponential(2)",
+            "ws": "Exponential(2)",
+            "us": "Exponential(2)",
+            "ms": "Exponential(2)",
+            "sigma": "Exponential(2)",
+        },
+    ),
+    "change": (
+        "Normal",
+        {
+            "c": "Normal(cbar, csd)",
+            "v": "Normal(0, ws)",
+            "u": "Normal(0, us)",
+            "m": "Normal(0, ms)",
+            "cbar": "Normal(0, 0.3)",
+            "csd": "Exponential(5)",
+            "ws": "Exponential(5)",
+            "us": "Exponential(5)",
+            "ms": "Exponential(5)",
+            "sigma": "Exponential(5)",
+        },
+    ),
+    "robust": (
+        "StudentT",
+        {
+            "c": "Normal(cbar, csd)",
+            "v": "Normal(0, ws)",
+            "cbar": "Normal(1, 0.3)",
+            "csd": "Exponential(2)",
+            "ws": "Exponential(2)",
+            "sigma": "Exponential(2)",
+            "nu": "Gamma(2, 0.1)",
+        },
+    ),
+}
+
+
+_WORDS = {"c": "csd", "v": "ws", "u": "us", "m": "ms"}
+
+
+_SENTENCES = {"p": "ps", "q": "qs", "pc": "pcs", "qc": "qcs", "s": "ss", "r": "rs", "sc": "scs", "rc": "rcs"}
+
+
+_BOTH = {"w": "wws", "t": "tts", "wt": "wts", "tw": "tws"}
+
+
+DOCUMENTED["sentence"] = (
+    "Normal",
+    {
+        name: f"Normal({'cbar' if name == 'c' else '0'}, {sd})"
+        for name, sd in (_WORDS | _SENTENCES | _BOTH).items()
+    }
+    | {"cbar": "Normal(1, 0.3)", "sigma": "Exponential(2)"}
+    | {sd: "Exponential(2)" for sd in (_WORDS | _SENTENCES | _BOTH).values()},
+)
+
+
+for _name, _sd, _rate in (("sentiment", "0.2", "5"), ("sentiment_logit", "1", "1")):
+    _scales = {sd: f"Exponential({_rate})" for sd in ("nsd", "psd", "sigma")}
+    _effects = {"b": f"Normal(0, {_sd})", "n": "Normal(0, nsd)", "p": "Normal(0, psd)"}
+    DOCUMENTED[_name] = ("Normal", _effects | _scales)
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTED))
+def test_shipped_models_are_the_documented_ones(name):
+    spec = load_model(name)
+    likelihood, priors = DOCUMENTED[name]
+    written = {}
+    for key, parameter in spec.parameters.items():
+        values = [v if isinstance(v, str) else f"{v:g}" for v in parameter.args.values()]
+        written[key] = f"{parameter.distribution}({', '.join(values)})"
+    assert spec.name == name
+    assert (spec.likelihood, written) == (likelihood, priors)
+    assert spec.outcome == OUTCOMES.get(name, "distance")
+    if name == "sentence":
+        assert spec.units == ("protected_word", "protected_template", "attribute", "attribute_template")
+    else:
+        sentiment = ("classifier", "noun_pair", "profession")
+        assert spec.units == (sentiment if "sentiment" in name else ("protected_word", "attribute"))
+    assert spec.results.group == ("classifier" if "sentiment" in name else "connection")
+    assert spec.parameters["sigma"].dims == (() if name == "additive" else (spec.results.group,))
+
+
+def test_nothing_is_shipped_that_is_not_documented():
+    assert shipped_models() == sorted(DOCUMENTED)
+
+
+def test_crossed_records_how_its_spread_of_attributes_was_chosen():
+    notes = " ".join(load_model("crossed").notes)
+    assert "PSIS-LOO" in notes
+    assert "attribute_kind" in notes
+    assert load_model("crossed").parameters["ws"].dims == ()
+
+
+def test_additive_says_that_its_coefficients_are_set_by_their_priors():
+    assert "0.5 / sqrt(J + 4)" in " ".join(load_model("additive").notes)
+
+
+def test_a_file_of_ones_own_is_read_by_path(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(OWN, encoding="utf-8")
+    spec = load_model(path)
+    assert spec.name == "own"
+    assert spec.notes == ("one note",)
+    assert spec.noise == {"nu": 4.0, "sigma": "sigma"}
+    assert spec.text == OWN
+    assert load_model(str(path)) == spec
+    assert load_model(spec) is spec
+
+
+@pytest.mark.parametrize("change", [lambda t: b"\xef\xbb\xbf" + t, lambda t: t.replace(b"\n", b"\r\n")])
+def test_byte_order_mark_and_dos_line_ends_are_read(change):
+    assert parse_model(change(OWN.encode()), "own.toml").parameters == own().parameters
+
+
+def test_order_of_terms_and_random_effects():
+    spec = own()
+    assert spec.location_parameters() == ["cbar", "c", "v", "shift"]
+    assert [name for name in spec.parameters if spec.is_random(name)] == ["c", "v"]
+    assert [name for name, p in spec.parameters.items() if p.positive] == ["csd", "ws", "sigma"]
+
+
+BAD = {
+    "unknown key at the top": ([("source =", "sources =")], ["own.toml", "'sources'", "'source'"]),
+    "unknown key of a parameter": (
+        [('dims = ["attribute"]', 'dim = ["attribute"]')],
+        ["[parameter.v]", "'dim'", "did you mean 'dims'?"],
+    ),
+    "unknown key of the likelihood": ([("nu = 4", "nuu = 4")], ["[likelihood]", "did you mean 'nu'?"]),
+    "missing key": ([('description = "for the tests"\n', "")], ["own.toml", "lacks the key 'description'"]),
+    "missing argument": ([("lam = 2\n", "")], ["[parameter.csd]", "lacks the key 'lam'"]),
+    "unknown distribution": (
+        [('"Exponential"', '"Exponental"')],
+        ["[parameter.csd]", "'Exponental'", "did you mean 'Exponential'?", "HalfNormal"],
+    ),
+    "distribution is a list": ([('"Exponential"', '["Exponential"]')], ["[parameter.csd]", "unknown dist"]),
+    "unknown likelihood": (
+        [('distribution = "StudentT"', 'distribution = "Student"')],
+        ["[likelihood]", "'Student'", "did you mean 'StudentT'?"],
+    ),
+    "likelihood without nu": ([("nu = 4\n", "")], ["[likelihood]", "StudentT needs it"]),
+    "normal with nu": ([('distribution = "StudentT"', 'distribution = "Normal"')], ["belongs to StudentT"]),
+    "unknown parameter in a prior": (
+        [('mu = "cbar"', 'mu = "cbr"')],
+        ["[parameter.c], key mu", "'cbr'", "did you mean 'cbar'?"],
+    ),
+    "unknown parameter in the mean": (
+        [('"shift"]', '"shft"]')],
+        ["[likelihood], key mu", "did you mean 'shift'?"],
+    ),
+    "unknown parameter of the noise": (
+        [('sigma = "sigma"', 'sigma = "sigm"')],
+        ["[likelihood], key sigma", "did you mean 'sigma'?"],
+    ),
+    "circle": ([("mu = 1\n", 'mu = "c"\n')], ["circle", "c -> cbar -> c"]),
+    "centred on itself": ([("mu = 1\n", 'mu = "cbar"\n')], ["circle", "cbar -> cbar"]),
+    "unused": ([('"v", "shift"]', '"v"]')], ["never used", "shift"]),
+    "spread that may be negative": (
+        [('sigma = "csd"', 'sigma = "shift"')],
+        ["[parameter.c], key sigma", "positive", "'shift'"],
+    ),
+    "noise that may be negative": (
+        [('sigma = "sigma"', 'sigma = "shift"')],
+        ["[likelihood], key sigma", "positive", "shift"],
+    ),
+    "a scale in the mean": ([('"shift"]', '"shift", "ws"]')], ["[likelihood], key mu", "negative", "'ws'"]),
+    "no term in the mean": ([('["c", "v", "shift"]', "[]")], ["[likelihood], key mu", "at least one"]),
+    "mean as text": ([('["c", "v", "shift"]', '"c"')], ["[likelihood], key mu", "list of texts"]),
+    "a term twice": ([('"shift"]', '"shift", "c"]')], ["[likelihood], key mu", "twice"]),
+    "negative spread": ([("sigma = 0.3", "sigma = -0.3")], ["[parameter.cbar], key sigma", "-0.3"]),
+    "spread of zero": (
+        [("sigma = 0.3", "sigma = 0")],
+        ["[parameter.cbar], key sigma", "must be a finite number above 0"],
+    ),
+    "NaN": ([("lam = 2", "lam = nan")], ["[parameter.csd], key lam", "finite", "nan"]),
+    "infinity": ([("mu = 1\n", "mu = -inf\n")], ["[parameter.cbar], key mu", "finite", "-inf"]),
+    "a number beyond floats": ([("lam = 2", "lam = 1" + "0" * 400)], ["[parameter.csd], key lam", "finite"]),
+    "true for a number": ([("lam = 2", "lam = true")], ["[parameter.csd], key lam", "True"]),
+    "a list for a number": ([("lam = 2", "lam = [2]")], ["[parameter.csd], key lam", "[2]"]),
+    "a number as text": (
+        [("sigma = 0.3", 'sigma = "0.3"')],
+        ["[parameter.cbar]", "unknown parameter", "'0.3'"],
+    ),
+    "dims as text": ([('dims = ["attribute"]', 'dims = "attribute"')], ["[parameter.v], key dims", "list"]),
+    "dims of numbers": (
+        [('dims = ["attribute"]', "dims = [1]")],
+        ["[parameter.v], key dims, number 1", "found: 1"],
+    ),
+    "a dim twice": ([('["attribute"]', '["attribute", "attribute"]')], ["[parameter.v], key dims", "twice"]),
+    "a dim of the draws": ([('["attribute"]', '["draw"]')], ["[parameter.v], key dims", "draw"]),
+    "schema 2": ([("schema = 1", "schema = 2")], ["own.toml, schema", "2", "valid: schema = 1"]),
+    "schema true": ([("schema = 1", "schema = true")], ["own.toml, schema", "True"]),
+    "name as number": ([('name = "own"', "name = 3")], ["key name", "string", "3"]),
+    "outcome as number": ([('outcome = "distance"', "outcome = 3")], ["key outcome", "column", "3"]),
+    "notes as text": ([('notes = ["one note"]', 'notes = "one note"')], ["key notes", "list of texts"]),
+    "no units": ([("nu = 4", "nu = 4\nunits = []")], ["[likelihood], key units", "at least one"]),
+    "a parameter named like a dimension": (
+        [("[parameter.shift]", "[parameter.attribute]"), ('"shift"]', '"attribute"]')],
+        ["[parameter.attribute]", "name of a dimension"],
+    ),
+    "a parameter named like the outcome": (
+        [("[parameter.shift]", "[parameter.distance]"), ('"shift"]', '"distance"]')],
+        ["[parameter.distance]", "outcome"],
+    ),
+    "a parameter named chain": (
+        [("[parameter.shift]", "[parameter.chain]"), ('"shift"]', '"chain"]')],
+        ["[parameter.chain]"],
+    ),
+    "a name that is no identifier": (
+        [("[parameter.shift]", '[parameter."a shift"]')],
+        ["'a shift'", "identifier"],
+    ),
+    "a parameter that is no table": ([("[parameter.c]", "[parameter]\nq = 3\n[parameter.c]")], ["q", "3"]),
+}
+
+
+@pytest.mark.parametrize("case", list(BAD))
+def test_bad_models_are_refused_with_file_key_and_finding(case):
+    edits, said = BAD[case]
+    with pytest.raises(InputError) as caught:
+        own(*edits)
+    message = str(caught.value)
+    assert message.startswith("own.toml"), message
+    assert [part for part in said if part not in message] == [], message
+
+
+def test_invalid_toml_and_text_are_refused_with_their_line():
+    with pytest.raises(InputError, match=r"own\.toml: is not valid TOML: .*line 8"):
+        own(("[likelihood]\n", "[likelihood]\noutcome =\n"))
+    with pytest.raises(InputError, match=r"own\.toml, line 3: is not valid UTF-8; found: b'\\xff"):
+        parse_model(OWN.encode().replace(b"for the", b"\xff", 1), "own.toml")
+    with pytest.raises(InputError, match=r"own\.toml: lacks the keys 'schema', 'name', 'description'"):
+        parse_model(b"", "own.toml")
+
+
+def test_unknown_models_are_refused(tmp_path):
+    with pytest.raises(
+        InputError, match=r"unknown model; found: 'crosed'; valid: additive, change, crossed.*'crossed'\?"
+    ):
+        load_model("crosed")
+    with pytest.raises(InputError, match="is a folder, not a model file"):
+        load_model(tmp_path)
+    with pytest.raises(InputError, match="no such model file"):
+        load_model(tmp_path / "none.toml")
+    with pytest.raises(InputError, match="unknown model; found: ''"):
+        load_model("")

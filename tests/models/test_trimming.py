@@ -1,0 +1,102 @@
+"""What results are about, and models made smaller."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from helpers.models import OWN, own
+
+from bayesbias.basics.errors import InputError
+from bayesbias.models.loading import load_model, parse_model
+from bayesbias.models.trimming import trimmed, without_terms
+
+RESULTS = """
+[results]
+group = "kind"
+fixed = ["side"]
+[results.level.person]
+by = "person"
+held = ["person", "team"]
+[results.estimand.new_days]
+held = ["person"]
+"""
+
+
+def test_results_are_read_and_have_defaults():
+    spec = own()
+    assert (spec.results.group, spec.results.fixed) == ("connection", ("connection", "attribute_kind"))
+    assert {name: (level.by, level.held) for name, level in spec.results.levels.items()} == {
+        "class": ("protected_class", ("protected_word", "protected_class")),
+        "word": ("protected_word", ("protected_word", "protected_class")),
+    }
+    results = parse_model((OWN + RESULTS).encode(), "own").results
+    assert (results.group, results.fixed) == ("kind", ("kind", "side"))
+    assert {name: (level.by, level.held) for name, level in results.levels.items()} == {
+        "person": ("person", ("person", "team"))
+    }
+    assert results.estimands == {"new_days": ("person",)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('group = "kind"', "group = 3", r"own.toml, \[results\], key group: must be the name of a column"),
+        ('group = "kind"', "", r"own.toml, \[results\]: lacks the key 'group'"),
+        ("fixed", "fixd", r"unknown key.*'fixd'.*did you mean 'fixed'"),
+        ('by = "person"', "by = []", r"\[results.level.person\], key by"),
+        ('held = ["person", "team"]', "held = 3", r"\[results.level.person\], key held"),
+        ("new_days", "population", r"\[results.estimand.population\]: this name is taken"),
+        (
+            '[results.level.person]\nby = "person"\nheld = ["person", "team"]',
+            "level = 3",
+            r"\[results\], key level: must be a table; found: 3",
+        ),
+    ],
+)
+def test_bad_results_are_refused(old, new, said):
+    text = OWN + RESULTS
+    assert old in text
+    with pytest.raises(InputError, match=said):
+        parse_model(text.replace(old, new, 1).encode(), "own.toml")
+
+
+def test_a_model_without_terms_keeps_only_what_is_used():
+    spec = load_model("shared")
+    less = without_terms(spec, ("u", "m"), "why")
+    assert less.mu == ("c", "v")
+    assert list(less.parameters) == ["c", "v", "cbar", "csd", "ws", "sigma"]
+    crossed = load_model("crossed")
+    assert less.parameters == crossed.parameters
+    assert less.notes == (*spec.notes, "why")
+    again = parse_model(less.text.encode(), "again")  # its text says what it is
+    assert (again.mu, again.parameters, again.sha256) == (less.mu, less.parameters, less.sha256)
+
+
+@pytest.mark.parametrize(
+    ("words", "templates", "kept"),
+    [
+        # each word in each template on both sides: nothing to leave out
+        (3, 3, ("c", "v", "u", "m", "p", "q", "pc", "qc", "s", "r", "sc", "rc", "w", "t", "wt", "tw")),
+        # one template: sentences are words, pairs of words are single rows
+        (3, 1, ("c", "v", "u", "m")),
+    ],
+)
+def test_terms_that_a_table_cannot_tell_apart_are_left_out(words, templates, kept):
+    rows = [
+        {
+            "protected_word": f"{cls}{i}", "protected_class": cls, "protected_template": f"T{j}",
+            "attribute": f"{own}a{k}", "attribute_kind": "stereotype", "attribute_template": f"A{m}",
+            "connection": "associated" if own == cls else "different", "distance": float(i + j - k * m),
+        }
+        for cls in "xy" for i in range(words) for j in range(templates)
+        for own in "xy" for k in range(words) for m in range(templates)
+    ]  # fmt: skip
+    spec = load_model("sentence")
+    found = trimmed(spec, pd.DataFrame(rows))
+    assert found.mu == kept
+    assert (found is spec) == (len(kept) == len(spec.mu))
+    if found is not spec:
+        assert "w (from the noise)" in found.notes[-1]
+        assert "p (from no difference)" in found.notes[-1]
+        assert "s (from m)" in found.notes[-1]
+        assert set(found.parameters) == {*kept, "cbar", "csd", "ws", "us", "ms", "sigma"}

@@ -1,0 +1,187 @@
+"""What the result of sentence tests says, and what a reader has to know of its numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.seeds import shifted
+from helpers.sentences import FAST, own, several, toy, vector
+
+from bayesbias import sentence_test
+from bayesbias.basics.errors import InputError
+from bayesbias.encoders.averages import cbow_encoder
+from bayesbias.findings.sentences import findings_of_sentences
+from bayesbias.inference.fitting import fit
+from bayesbias.models.loading import load_model
+from bayesbias.models.trimming import trimmed
+from bayesbias.studies.sentences import seat
+from bayesbias.tables.sentences import sentence_table
+from bayesbias.words.sentence_tests import SETS
+
+
+# -- what it says ----------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def result():
+    return several()
+
+
+@pytest.mark.slow
+def test_the_table_has_the_order_of_table_4_and_its_stars(result):
+    table = result.table()
+    assert table.index.tolist() == [
+        ("C1: Flowers/Insects", "word"),
+        ("C3b: EA/AA Terms", "word"),
+        ("C5b: EA/AA Terms", "word"),
+        ("C7: Math/Arts, M/F Terms", "word"),
+        ("C7: Math/Arts, M/F Terms", "sent"),
+        ("C8: Science/Arts, M/F Terms", "word"),
+        ("C8: Science/Arts, M/F Terms", "sent"),
+        ("sent-custom", "sent"),
+    ]
+    frame = result.frame.set_index("test")
+    row = frame.loc["weat5b"]
+    assert row["p_value"] < 0.01 < row["p_holm"]
+    assert table.at[("C5b: EA/AA Terms", "word"), "minilm-static"] == f"{row['effect_size']:.2f}*"
+    assert table.at[("C7: Math/Arts, M/F Terms", "sent"), "minilm-static"].endswith("**")
+    assert result.table(alpha=1e-12).map(lambda text: text.count("*")).to_numpy().sum() == 0
+    with pytest.raises(InputError, match="alpha"):
+        result.table(alpha=0)
+
+
+@pytest.mark.slow
+def test_consistency_of_related_tests(result):
+    table = result.consistency().set_index(["group", "level"])
+    terms = table.loc["European/African American terms, pleasant", "word"]
+    assert terms["tests"] == ("weat3b", "weat5b")
+    assert (terms["same_sign"], terms["same_verdict"], terms["p_rises"]) == (False, False, False)
+    sizes = result.frame.set_index("test")["effect_size"]
+    assert terms["spread"] == pytest.approx(sizes["weat5b"] - sizes["weat3b"])
+    both = table.loc["math or science against arts, gender terms", "sentence"]
+    assert both["tests"] == ("sent-weat7", "sent-weat8")
+    assert (both["same_sign"], both["same_verdict"]) == (True, True)
+    assert both["p_rises"] is pd.NA
+    assert both["p_words"] == tuple(result.frame.set_index("test")["p_words"][list(both["tests"])])
+    assert len(table) == 3  # what was not run twice is not compared
+
+
+@pytest.mark.slow
+def test_sentences_say_where_words_and_sentences_disagree(result):
+    said = findings_of_sentences(result).lines()
+    row = result.frame.set_index("test").loc["sent-weat7"]
+    assert row["p_upper"] < 1e-7
+    assert row["p_words"] > 0.01
+    assert any("sent-weat7: p 1e-08 over sentences, 0.05 over words" in text for text in said)
+    (terms,) = [text for text in said if text.startswith("weat3b, weat5b")]
+    assert "effects of opposite sign" in terms
+    assert "p falls where fewer words should make it rise" in terms
+    (maths,) = [text for text in said if text.startswith("weat7, weat8")]
+    assert "rise" not in maths
+    assert repr(result).splitlines()[0] == "SeatResult: 8 tests on 1 encoder"
+
+
+# -- what a reader has to know of a number --------------------------------------------------------
+def written(folder, name, *, parts=False, **sets):
+    """Write a test of given examples, with their words and templates or without."""
+    test = own()
+    data = {}
+    for key in SETS:
+        part = test.frame[test.frame["set"] == key]
+        data[key] = {"category": test.categories[key], "examples": sets.get(key, part["sentence"].tolist())}
+        if parts and key not in sets:
+            data[key] |= {"words": part["word"].tolist(), "templates": part["template"].tolist()}
+    path = folder / name
+    path.write_text(json.dumps(data))
+    return path
+
+
+def notes_of(result, test=None):
+    return [row.note for row in result.notes.itertuples() if test in (None, row.test)]
+
+
+@pytest.mark.slow
+def test_a_test_without_words_has_no_p_over_words(tmp_path):
+    bare, whole = written(tmp_path, "bare.jsonl"), written(tmp_path, "whole.jsonl", parts=True)
+    result = seat([str(bare), str(whole)], toy, seed=shifted(1), cache=False)
+    by_test = result.frame.set_index("test")
+    assert math.isnan(by_test.at["bare", "p_words"])
+    assert by_test.at["whole", "p_words"] in [k / 20 for k in range(1, 21)]
+    assert by_test.at["bare", "p_upper"] == by_test.at["whole", "p_upper"]
+    (said,) = notes_of(result)
+    assert "words and templates are not stated" in said
+    assert result.table().loc[("bare", "text")].item().endswith("†")
+    assert not result.table().loc[("whole", "sent")].item().endswith("†")
+    assert "bare: its words and templates" in repr(result)
+    assert any(text.startswith("† bare: its words") for text in findings_of_sentences(result).lines())
+
+
+def test_vectors_that_do_not_see_templates_are_told():
+    words = {text for name in SETS for text in own("word").sentences(name)}
+    lone = cbow_encoder({word: vector(word) for word in sorted(words)}, name="lone")
+    result = seat([own("word"), own()], lone, seed=shifted(1), bayes=True, **FAST)
+    (said,) = notes_of(result)
+    assert "have the same vector as another sentence of their word" in said
+    assert result.failures["test"].tolist() == ["sent-custom"]
+    assert "sentences with the same vector" in result.failures["reason"].item()
+    equal = seat(own(), lambda texts: np.ones((len(texts), 3)), seed=shifted(1), cache=False)
+    assert notes_of(equal) == ["all vectors are the same, so that there is nothing to test"]
+
+
+@pytest.mark.slow
+def test_what_cannot_be_tested_says_why(tmp_path):
+    same = written(tmp_path, "same.jsonl", attr1=["warm", "kind"], attr2=["kind", "warm"])
+    result = seat(str(same), toy, seed=shifted(1), cache=False, bayes=True, **FAST)
+    assert any("the same mean vector" in note for note in notes_of(result))
+    assert "LinAlg" not in "".join(result.failures["reason"])
+    twice = written(tmp_path, "twice.jsonl", targ1=["nurse", "nurse", "carer"], targ2=["smith", "welder"])
+    assert any(
+        "1 examples repeat" in note for note in notes_of(seat(str(twice), toy, seed=shifted(1), cache=False))
+    )
+    pair = written(tmp_path, "pair.jsonl", targ1=["nurse"], targ2=["smith"])
+    assert any(
+        "1.41 or -1.41" in note for note in notes_of(seat(str(pair), toy, seed=shifted(1), cache=False))
+    )
+
+
+def test_sets_that_lost_most_of_their_words_are_marked():
+    words = {text for name in SETS for text in own("word").sentences(name)} - {"nurse", "midwife"}
+    few = cbow_encoder({word: vector(word) for word in sorted(words)}, name="few")
+    assert notes_of(seat(own("word"), few, seed=shifted(1))) == [
+        "the encoder has only 1 of 3 words of targ1 (nurses)"
+    ]
+
+
+@pytest.mark.slow
+def test_a_file_of_another_content_does_not_pass_for_a_published_test(tmp_path):
+    own_file = written(tmp_path, "weat7.jsonl", parts=True)
+    row = seat(str(own_file), toy, seed=shifted(1), cache=False)
+    assert row.frame[["test", "level"]].values.tolist() == [["weat7 (file)", "sentence"]]
+    assert row.table().index.tolist() == [("weat7 (file)", "sent")]
+    from bayesbias.words import write_test
+
+    published = write_test(sentence_test("weat7"), tmp_path / "copy" / "weat7.jsonl")
+    assert seat(str(published), toy, seed=shifted(1), cache=False).frame["test"].tolist() == ["weat7"]
+
+
+def test_the_model_is_trimmed_to_the_table_by_itself():
+    table = sentence_table(own("word"), toy, cache=False)
+    found = fit(table, "sentence", seed=shifted(1), pointwise=False, **FAST)
+    assert found.spec == trimmed(load_model("sentence"), table.frame)
+    assert not any("template" in source for source in found.shares()["source"])
+
+
+def test_names_of_tests_and_files_of_vectors(tmp_path):
+    with pytest.raises(InputError, match=r"unknown test.*weat7x"):
+        seat("all,weat7x", toy, seed=shifted(1))
+    texts = [text for name in SETS for text in own("word").sentences(name)]
+    path = tmp_path / "v.npz"
+    np.savez(path, sentences=np.array(texts), vectors=np.array(toy(texts)))
+    result = seat(own("word"), [str(path), f"{path}?name=Mine"], seed=shifted(1), cache=False)
+    assert result.frame["model"].tolist()[1] == "Mine"
+    with pytest.raises(InputError, match=r"PATH\?name=NAME"):
+        seat(own("word"), [str(path), str(path)], seed=shifted(1), cache=False)
+    with pytest.raises(InputError, match="seed: must be a whole number from 0 to 4294967295"):
+        seat(own("word"), toy, seed="a")

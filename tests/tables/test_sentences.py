@@ -1,0 +1,61 @@
+"""The table of pairs of a sentence test."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+from helpers.seeds import shifted
+from helpers.sentences import cosine, own, toy
+
+from bayesbias.studies.sentences import seat
+from bayesbias.tables.sentences import sentence_table
+from bayesbias.words.sentence_tests import SETS
+
+
+def test_the_table_equals_a_slow_loop():
+    test = own()
+    table = sentence_table(test, toy)
+    rows = []
+    sides = {name: test.frame[test.frame["set"] == name] for name in SETS}
+    for targets in SETS[:2]:
+        for one in sides[targets].itertuples():
+            for attributes in SETS[2:]:
+                rows += [
+                    (
+                        one.word, one.category, one.template, other.word, other.category, other.template,
+                        "associated" if targets[-1] == attributes[-1] else "different",
+                        1 - cosine(toy([one.sentence])[0], toy([other.sentence])[0]),
+                    )
+                    for other in sides[attributes].itertuples()
+                ]  # fmt: skip
+    columns = ["protected_word", "protected_class", "protected_template", "attribute", "attribute_class"]
+    slow = pd.DataFrame(rows, columns=[*columns, "attribute_template", "connection", "distance"])
+    fast = table.frame[slow.columns].astype({c: str for c in slow.columns[:-1]})
+    pd.testing.assert_frame_equal(fast, slow.astype({c: str for c in slow.columns[:-1]}), atol=1e-12, rtol=0)
+    assert table.frame["distance"].between(0, 2).all()
+    assert table.provenance["test"]["sha256"] == test.sha256
+
+
+def test_a_table_of_many_pairs_holds_codes_and_no_texts():
+    table = sentence_table("sent-weat1")
+    assert len(table) == 700 * 465
+    kinds = table.frame.dtypes
+    assert all(isinstance(kinds[c], pd.CategoricalDtype) for c in kinds.index if c != "distance")
+    assert {str(table.frame[c].cat.codes.dtype) for c in kinds.index if c != "distance"} == {"int8"}
+    assert table.frame.memory_usage(deep=True).sum() / len(table) < 20  # bytes a pair: a million are 20 MB
+
+
+def test_a_repeated_example_is_one_observation(tmp_path):
+    sets = {"targ1": ["he", "she", "he"], "targ2": ["it", "they"], "attr1": ["a", "b"], "attr2": ["c", "d"]}
+    path = tmp_path / "again.jsonl"
+    path.write_text(json.dumps({k: {"category": "same", "examples": v} for k, v in sets.items()}))
+    table = sentence_table(str(path), toy)
+    assert len(table) == 4 * 4
+    assert "1 examples that repeat another of their set counted once" in table.coverage.notes
+    # Sets of one name are told apart.
+    assert table.frame["protected_class"].cat.categories.tolist() == ["same (targ1)", "same (targ2)"]
+    assert set(table.coverage.protected) == {"same (targ1)", "same (targ2)"}
+    assert seat(str(path), toy, seed=shifted(1)).frame["num_targ1"].tolist() == [
+        3
+    ]  # the published score counts it
