@@ -131,7 +131,7 @@ def test_extras_are_named_where_they_are_not_installed(tmp_path, monkeypatch):
 
     def without(name, *rest, **more):
         if name.split(".")[0] in ("torch", "transformers", "sklearn", "joblib"):
-            raise ModuleNotFoundError(name)
+            raise ModuleNotFoundError(name, name=name)
         return there(name, *rest, **more)
 
     file = tmp_path / "train.tsv"
