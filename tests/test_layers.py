@@ -30,6 +30,7 @@ FOLDERS = (
     "simulation",
     "studies",
     "findings",
+    "columns",
     "sweeps",
     "figures",
     "runs",

@@ -7,11 +7,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bayesbias.columns.table import Cell, of_cells
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
-from bayesbias.report.columns import Cell, Table, without_controls
 from bayesbias.report.parts import Again
+from bayesbias.report.texts import without_controls
 from bayesbias.words.controls import shipped_controls
 from bayesbias.words.listfile import shipped_wordlists
 
@@ -112,9 +113,9 @@ def reproduction(
             )
     rows.append([Cell("model"), Cell(spec.name), Cell(spec.sha256)])
     versions = [[Cell(str(name)), Cell(str(of))] for name, of in provenance.get("versions", {}).items()]
-    inputs = [Table("t-hashes", "Inputs", ["input", "name", "SHA-256"], rows)]
+    inputs = [of_cells("t-hashes", "Inputs", ["input", "name", "SHA-256"], rows)]
     if versions:
-        inputs.append(Table("t-versions", "Versions", ["program", "version"], versions))
+        inputs.append(of_cells("t-versions", "Versions", ["program", "version"], versions))
     if command is None:
         sentence = "This makes the run again, from Python:"
         text = "\n".join(without_controls(line) for line in ("import bayesbias as bb", "", *lines))

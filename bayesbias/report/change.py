@@ -8,6 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.wording import interval_text, signed_text, with_minus
+from bayesbias.columns.table import (
+    Cell,
+    Table,
+    interval_cell,
+    number_cell,
+    of_cells,
+    probability_cell,
+    scientific_cell,
+)
+from bayesbias.columns.words import holds_for
 from bayesbias.figures.change import plates
 from bayesbias.findings.change import findings_of_change
 from bayesbias.findings.parts import Findings
@@ -23,25 +33,16 @@ from bayesbias.report.again import (
     sampler_settings,
     table_call,
 )
-from bayesbias.report.columns import (
-    Cell,
-    Table,
-    as_sentence,
-    interval_cell,
-    number_cell,
-    probability_cell,
-    scientific_cell,
-)
 from bayesbias.report.parts import Again, Answer, Box, Labelled, Model, Page, Part, Picture, not_trusted
 from bayesbias.report.pictures import Gallery, in_order
 from bayesbias.report.sections import (
     at_level,
     data_part,
     glossary_of,
-    holds_for,
     model_part,
     present_connections,
 )
+from bayesbias.report.texts import as_sentence
 from bayesbias.studies.comparison import Comparison, Method
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def _methods_table(run: Comparison, prob: float, rope: float) -> Table:
         "what is left",
         "#controls moved by",
     ]
-    return Table(
+    return of_cells(
         "t-methods",
         f"The methods, by what they leave of {with_minus(contrast)}",
         head,
@@ -188,7 +189,7 @@ def _raw_means(run: Comparison) -> Table:
         for name, item in run.methods.items()
         for r in item.construction.means.itertuples()
     ]
-    return Table("t-raw", "Raw mean distances, without a model", [*head, "#after"], rows)
+    return of_cells("t-raw", "Raw mean distances, without a model", [*head, "#after"], rows)
 
 
 def _ranked(study: _Study) -> Part | None:
@@ -296,7 +297,7 @@ def _gap_table(id_: str, frame: pd.DataFrame, level: str, prob: float) -> Table:
         row += [Cell(r.verdict), number_cell(r.after, signed=True), Cell(f"{r.verdict_after}{forced}")]
         rows.append(row)
     caption = "Gaps between connections" + (f", per protected {level}" if of else "")
-    return Table(id_, caption, head, rows)
+    return of_cells(id_, caption, head, rows)
 
 
 def _change_table(id_: str, frame: pd.DataFrame, level: str, prob: float) -> Table:
@@ -324,7 +325,7 @@ def _change_table(id_: str, frame: pd.DataFrame, level: str, prob: float) -> Tab
     caption = "Change of the mean distance (debiased minus original)" + (
         f", per protected {level}" if of else ""
     )
-    return Table(id_, caption, head, rows)
+    return of_cells(id_, caption, head, rows)
 
 
 def _construction_tables(item: Method, tag: str) -> list[Table]:
@@ -351,7 +352,7 @@ def _construction_tables(item: Method, tag: str) -> list[Table]:
             for r in found.sets.itertuples()
         ]
         tables.append(
-            Table(
+            of_cells(
                 f"t-sets-{tag}",
                 "Sets of words to which stereotypes have one distance",
                 head,
@@ -381,7 +382,7 @@ def _construction_tables(item: Method, tag: str) -> list[Table]:
             ]
             for r in found.controls.itertuples()
         ]
-        tables.append(Table(f"t-drift-{tag}", "Drift of the distances to control words", head, rows))
+        tables.append(of_cells(f"t-drift-{tag}", "Drift of the distances to control words", head, rows))
     if len(found.attributes):
         head = ["stereotype", "of", "#before", "#after", "#nearer than", "near everything"]
         rows = [
@@ -398,7 +399,7 @@ def _construction_tables(item: Method, tag: str) -> list[Table]:
         note = (
             "Mean distance to all protected words; nearer than: the share of control words that lie farther."
         )
-        tables.append(Table(f"t-near-{tag}", "Stereotypes that lie near everything", head, rows, note))
+        tables.append(of_cells(f"t-near-{tag}", "Stereotypes that lie near everything", head, rows, note))
     return tables
 
 
@@ -428,7 +429,7 @@ def _trust(study: _Study) -> Part:
         ]
         for name, state in run.diagnostics()["fits"].items()
     ]
-    return Part(sentences=sentences, tables=[Table("t-fits", "The fits", head, rows)])
+    return Part(sentences=sentences, tables=[of_cells("t-fits", "The fits", head, rows)])
 
 
 def _again(run: Comparison, prob: float, rope: float, command: Sequence[str] | None) -> Again:

@@ -19,9 +19,9 @@ from bayesbias.basics.versions import own_version
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.change import of_comparison
-from bayesbias.report.columns import escaped, without_controls
 from bayesbias.report.parts import Page
 from bayesbias.report.sentiment import of_sentiment
+from bayesbias.report.texts import escaped, without_controls
 from bayesbias.report.words import of_fit
 from bayesbias.runs.opening import open_run
 from bayesbias.studies.comparison import Comparison

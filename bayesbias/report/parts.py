@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bayesbias.columns.table import Table, page_table
+from bayesbias.columns.words import parameter_columns
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.spec import ModelSpec
-from bayesbias.report.columns import Cell, Table, as_sentence, interval_cell, number_cell
+from bayesbias.report.texts import as_sentence
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -168,23 +170,12 @@ def labelled(entries: Mapping[str, str]) -> list[Labelled]:
 
 def parameters_part(fit: BiasFit, prob: float, tag: str = "") -> Part:
     """Make the table of the model's parameters, with effective draws and R-hat."""
-    head = ["parameter", "of", "#mean", "#sd", f"#{prob:.0%} HPDI", "#effective draws", "#R-hat"]
-    rows = [
-        [
-            Cell(str(r.name)),
-            Cell(str(r.index)),
-            number_cell(r.mean),
-            number_cell(r.sd),
-            interval_cell(r.hpdi_low, r.hpdi_high),
-            number_cell(r.ess_bulk, 0),
-            number_cell(r.r_hat),
-        ]
-        for r in fit.parameters(prob).itertuples()
-    ]
     left_out = any("attribute" in parameter.dims for parameter in fit.spec.parameters.values())
     note = "Effects of single attributes left out." if left_out else ""
     id_ = re.sub(r"[^A-Za-z0-9_-]+", "-", f"t-parameters{tag}")
-    return Part("Every parameter", tables=[Table(id_, "Parameters", head, rows, note)])
+    rows = fit.parameters(prob).itertuples()
+    table = page_table(id_, "Parameters", parameter_columns(prob), rows, note)
+    return Part("Every parameter", tables=[table])
 
 
 def how_sampled(fit: BiasFit) -> str:

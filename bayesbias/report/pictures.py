@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from bayesbias.figures.plates import Plate, rendered
-from bayesbias.report.columns import without_controls
 from bayesbias.report.parts import Part, Picture
+from bayesbias.report.texts import without_controls
 
 if TYPE_CHECKING:
     from markupsafe import Markup

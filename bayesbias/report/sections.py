@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.wording import number_of
+from bayesbias.columns.table import Cell, Table, number_cell, of_cells
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.report.columns import Cell, Table, as_sentence, number_cell
 from bayesbias.report.parts import (
     Data,
     Labelled,
@@ -20,6 +20,7 @@ from bayesbias.report.parts import (
     labelled,
     parameters_part,
 )
+from bayesbias.report.texts import as_sentence
 from bayesbias.words.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def data_part(
         )
     kinds = table["connection"].astype(str).value_counts()
     tables = [
-        Table(
+        of_cells(
             "t-pairs",
             "Pairs per connection",
             ["connection", "what is paired", "#pairs"],
@@ -81,7 +82,7 @@ def data_part(
     ]
     if rows:
         head = ["class", "side", "#listed", "#found"]
-        tables.append(Table("t-coverage", "Words listed and found", [*head, "missing"], rows))
+        tables.append(of_cells("t-coverage", "Words listed and found", [*head, "missing"], rows))
     notes = [as_sentence(str(text)) for text in coverage.get("notes", ())]
     matched = coverage.get("matched") or {}
     if matched:
@@ -158,9 +159,3 @@ def present_connections(table: pd.DataFrame) -> list[str]:
     """Return the connections that the table holds, in the order of all tables."""
     found = set(table["connection"].astype(str))
     return [name for name in CONNECTIONS if name in found]
-
-
-def holds_for(estimand: str, within: bool) -> str:
-    """Name what an estimand holds for; ``within`` a word it is new attributes."""
-    new = "new attributes" if within else "new words"
-    return {"population": new, "these_words": "these words"}[estimand]

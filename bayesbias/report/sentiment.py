@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesbias.basics.wording import interval_text, number_of, signed_text
+from bayesbias.columns.table import Cell, of_cells, p_text
 from bayesbias.figures.sentiment import plates
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.sentiment import findings_of_sentiment
@@ -23,7 +24,6 @@ from bayesbias.report.again import (
     reproduction,
     sampler_settings,
 )
-from bayesbias.report.columns import Cell, Table, as_sentence
 from bayesbias.report.parts import (
     Again,
     Answer,
@@ -47,10 +47,10 @@ from bayesbias.report.sentiment_tables import (
     earnings_table,
     level_table,
     overall_table,
-    p_text,
     shares_table,
     tests_table,
 )
+from bayesbias.report.texts import as_sentence
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_fit import analysis_of, contrasts_or_why_not
 
@@ -197,7 +197,7 @@ def _data(analysis: SentimentAnalysis, fit: BiasFit) -> Data:
     tables = []
     if rows:
         head = ["classifier", "is", "what is known of it"]
-        tables.append(Table("t-origin", "Where the predictions come from", head, rows))
+        tables.append(of_cells("t-origin", "Where the predictions come from", head, rows))
     words = [Words("Noun pairs", pairs)]
     for category in dict.fromkeys(table["category"].astype(str)):
         of_category = dict.fromkeys(

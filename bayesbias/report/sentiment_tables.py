@@ -5,9 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayesbias.basics.wording import number_of, with_minus
+from bayesbias.columns.table import (
+    Cell,
+    Table,
+    interval_cell,
+    number_cell,
+    of_cells,
+    p_cell,
+    probability_cell,
+)
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.verdicts import sentiment_verdict
-from bayesbias.report.columns import Cell, Table, interval_cell, number_cell, probability_cell
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
 
@@ -21,15 +29,6 @@ _UNITS = {
     "profession": "a profession (mean over noun pairs)",
 }
 _PUBLISHED = "Bhaskaran & Bhallamudi (2019)"
-
-
-def p_text(value: float | None) -> str:
-    """Write a p-value with two digits; "no test" for none."""
-    return "no test" if value is None else f"{value:.2g}".replace("-", "−")
-
-
-def _p_cell(value: float | None) -> Cell:
-    return Cell(p_text(value), True, repr(float("inf") if value is None else float(value)))
 
 
 def _t_cell(value: float | None) -> Cell:
@@ -49,8 +48,8 @@ def tests_table(analysis: SentimentAnalysis) -> Table:
                     number_cell(row["n"], 0),
                     number_cell(row["f_minus_m"], 4, signed=True),
                     _t_cell(row["t"]),
-                    _p_cell(row["p_value"]),
-                    _p_cell(row["p_bonferroni"]),
+                    p_cell(row["p_value"]),
+                    p_cell(row["p_bonferroni"]),
                 ]
             )
     head = [
@@ -67,7 +66,7 @@ def tests_table(analysis: SentimentAnalysis) -> Table:
         f"Bonferroni's correction is for {number_of(k, 'test')}. The first row of a classifier is the published test "
         f"({_PUBLISHED}); the others let noun pairs or professions be what varies."
     )
-    return Table("t-tests", "Paired t-tests of male against female", head, rows, note)
+    return of_cells("t-tests", "Paired t-tests of male against female", head, rows, note)
 
 
 def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> Table:
@@ -81,8 +80,8 @@ def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) ->
             [
                 Cell(name),
                 number_cell(said["f_minus_m"], signed=True),
-                _p_cell(said["p_value"]),
-                _p_cell(pairs["p_value"]),
+                p_cell(said["p_value"]),
+                p_cell(pairs["p_value"]),
                 number_cell(r["mean"], signed=True),
                 interval_cell(r["hpdi_low"], r["hpdi_high"], signed=True),
                 Cell(
@@ -95,7 +94,7 @@ def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) ->
     head = ["classifier", "#female − male", "#p, sentence pairs", "#p, noun pairs", "#model, new sentences"]
     head += [f"#{prob:.0%} HPDI", "verdict"]
     note = f"The model is of the {_SCALE[fit.spec.outcome]}, the tests of the probability."
-    return Table("t-classifiers", "The classifiers", head, rows, note)
+    return of_cells("t-classifiers", "The classifiers", head, rows, note)
 
 
 def overall_table(fit: BiasFit, prob: float) -> Table:
@@ -122,7 +121,7 @@ def overall_table(fit: BiasFit, prob: float) -> Table:
             )
     head = ["classifier", "holds for", "#mean", "#sd", f"#{prob:.0%} HPDI", "#P(below 0)", "verdict"]
     caption = f"Female − male by the crossed model, in {_SCALE[fit.spec.outcome]}"
-    return Table("t-overall", caption, head, rows)
+    return of_cells("t-overall", caption, head, rows)
 
 
 def shares_table(fit: BiasFit, prob: float) -> Table:
@@ -141,7 +140,7 @@ def shares_table(fit: BiasFit, prob: float) -> Table:
     note = (
         "Where one source holds most of it, its number, and not that of sentences, says how sure one may be."
     )
-    return Table("t-shares", "Where the differences come from", head, rows, note)
+    return of_cells("t-shares", "Where the differences come from", head, rows, note)
 
 
 def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: float) -> Table:
@@ -168,7 +167,7 @@ def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: flo
     head = [noun, "classifier", "#male", "#female", *(["#sentiment"] if level == "profession" else [])]
     head += ["#female − male", "#model", f"#{prob:.0%} HPDI, these {other}", f"#{prob:.0%} HPDI, new {other}"]
     in_ = "" if fit.spec.outcome == "difference" else " The model's columns are in log odds."
-    return Table(
+    return of_cells(
         f"t-{level.replace('_', '-')}s", f"Every {noun}", head, rows,
         f"Male, female: mean probability of the positive class.{in_} The model's intervals are of means without the noise of "
         f"single sentence pairs, and draw alike {noun}s together: a raw mean may lie outside them.",
@@ -189,7 +188,7 @@ def contrasts_table(frame: pd.DataFrame, prob: float) -> Table:
     ]
     head = ["difference of female − male", "holds for", "#mean", f"#{prob:.0%} HPDI", "#P(below 0)"]
     note = "Compared sentence pair by sentence pair, so that what two classifiers share cancels."
-    return Table("t-contrasts", "One classifier against another", head, rows, note)
+    return of_cells("t-contrasts", "One classifier against another", head, rows, note)
 
 
 def control_table(frame: pd.DataFrame) -> Table:
@@ -205,12 +204,12 @@ def control_table(frame: pd.DataFrame) -> Table:
                 number_cell(r["p_female"]),
                 number_cell(r["f_minus_m"], signed=True),
                 _t_cell(t),
-                _p_cell(p),
+                p_cell(p),
             ]
         )
     head = ["classifier", "#pairs", "#male", "#female", "#female − male", "#t (male − female)", "#p"]
     note = "A difference here does not come from a profession. That the test finds none does not show that there is none."
-    return Table("t-control", "Sentences without a profession", head, rows, note)
+    return of_cells("t-control", "Sentences without a profession", head, rows, note)
 
 
 def earnings_table(frame: pd.DataFrame) -> Table:
@@ -221,11 +220,11 @@ def earnings_table(frame: pd.DataFrame) -> Table:
             Cell({"pearson": "Pearson", "spearman": "Spearman"}[str(r.method)]),
             number_cell(r.r, 2, signed=True),
             interval_cell(r.low, r.high, signed=True),
-            _p_cell(float(r.p_value)),
+            p_cell(float(r.p_value)),
             number_cell(r.n, 0),
         ]
         for r in frame.itertuples()
     ]
     level = f"{float(frame['prob'].iloc[0]):.0%}"
     head = ["classifier", "correlation", "#r", f"#{level} interval", "#p", "#professions"]
-    return Table("t-earnings", "Earnings and sentiment", head, rows)
+    return of_cells("t-earnings", "Earnings and sentiment", head, rows)

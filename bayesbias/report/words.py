@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import interval_text, probability_text, signed_text, with_minus
+from bayesbias.columns.table import Table, page_table
+from bayesbias.columns.words import contrast_columns, mean_columns, summary_columns, word_columns
 from bayesbias.figures.words import plates
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.trust import convergence
 from bayesbias.findings.words import findings_of_words
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.verdicts import contrast_verdict
 from bayesbias.report.again import (
     Code,
     called,
@@ -25,27 +26,21 @@ from bayesbias.report.again import (
     sampler_settings,
     table_call,
 )
-from bayesbias.report.columns import (
-    Cell,
-    Table,
-    as_sentence,
-    interval_cell,
-    number_cell,
-    probability_cell,
-)
 from bayesbias.report.parts import Again, Answer, Labelled, Page, Part, how_sampled, look_again, not_trusted
 from bayesbias.report.pictures import Gallery, in_order
 from bayesbias.report.sections import (
     at_level,
     data_part,
     glossary_of,
-    holds_for,
     model_part,
     present_connections,
 )
+from bayesbias.report.texts import as_sentence
 
 if TYPE_CHECKING:
     import pandas as pd
+
+_NEW_ATTRIBUTES = "Held for new attributes like the listed ones."
 
 
 @dataclass(frozen=True)
@@ -182,28 +177,7 @@ _ONE_CONNECTION = (_levels_alone, _words_alone)
 
 
 def _contrast_table(id_: str, caption: str, frame: pd.DataFrame, prob: float, level: str = "") -> Table:
-    head = [level] if level else []
-    head += [
-        "difference",
-        "holds for",
-        "#mean",
-        f"#{prob:.0%} HPDI",
-        "#P(below 0)",
-        "#P(in ROPE)",
-        "the first is",
-    ]
-    rows = []
-    for r in frame.itertuples():
-        row = [Cell(str(r.name))] if level else []
-        row += [
-            Cell(with_minus(r.contrast)),
-            Cell(holds_for(r.estimand, bool(level))),
-            number_cell(r.mean, signed=True),
-        ]
-        row += [interval_cell(r.hpdi_low, r.hpdi_high, signed=True)]
-        row += [probability_cell(r.p_below_zero), probability_cell(r.p_in_rope)]
-        rows.append([*row, Cell(contrast_verdict(r.hpdi_low, r.hpdi_high, r.rope))])
-    return Table(id_, caption, head, rows)
+    return page_table(id_, caption, contrast_columns(prob, level), frame.itertuples())
 
 
 def _words_table(fit: BiasFit, frame: pd.DataFrame, prob: float, rope: float) -> Table:
@@ -211,67 +185,24 @@ def _words_table(fit: BiasFit, frame: pd.DataFrame, prob: float, rope: float) ->
     chosen = frame[
         (frame["level"] == "word") & (frame["contrast"] == name) & (frame["estimand"] == "population")
     ]
-    classes = _class_of_word(fit.table)
-    head = [
-        "protected word",
-        "class",
-        f"#{with_minus(name)}",
-        f"#{prob:.0%} HPDI",
-        "#P(below 0)",
-        "the first is",
-    ]
-    rows = [
-        [
-            Cell(str(r.name)),
-            Cell(classes[str(r.name)]),
-            number_cell(r.mean, signed=True),
-            interval_cell(r.hpdi_low, r.hpdi_high, signed=True),
-            probability_cell(r.p_below_zero),
-            Cell(contrast_verdict(r.hpdi_low, r.hpdi_high, rope)),
-        ]
-        for r in chosen.itertuples()
-    ]
-    return Table(
-        "t-words",
-        f"Each protected word: {with_minus(name)}",
-        head,
-        rows,
-        "Held for new attributes like the listed ones.",
+    shown = with_minus(name)
+    columns = word_columns(prob, rope, shown, _class_of_word(fit.table))
+    return page_table(
+        "t-words", f"Each protected word: {shown}", columns, chosen.itertuples(), _NEW_ATTRIBUTES
     )
 
 
 def _summary_table(fit: BiasFit, prob: float) -> Table:
-    head = ["connection", "holds for", "#mean", "#sd", f"#{prob:.0%} HPDI", "#pairs"]
     rows = [
-        [
-            Cell(str(r.connection)),
-            Cell(holds_for(r.estimand, False)),
-            number_cell(r.mean),
-            number_cell(r.sd),
-            interval_cell(r.hpdi_low, r.hpdi_high),
-            number_cell(r.n_pairs, 0),
-        ]
-        for estimand in ("population", "these_words")
-        for r in fit.summary(prob, estimand).itertuples()
+        row for estimand in ("population", "these_words") for row in fit.summary(prob, estimand).itertuples()
     ]
-    return Table("t-summary", "Mean cosine distance per connection", head, rows)
+    return page_table("t-summary", "Mean cosine distance per connection", summary_columns(prob), rows)
 
 
 def _means_per_word(fit: BiasFit, prob: float) -> Table:
-    head = ["protected word", "class", "connection", "#mean", "#sd", f"#{prob:.0%} HPDI"]
-    rows = [
-        [
-            Cell(str(r.protected_word)),
-            Cell(str(r.protected_class)),
-            Cell(str(r.connection)),
-            number_cell(r.mean),
-            number_cell(r.sd),
-            interval_cell(r.hpdi_low, r.hpdi_high),
-        ]
-        for r in fit.words(prob).itertuples()
-    ]
-    note = "Held for new attributes like the listed ones."
-    return Table("t-means", "Mean cosine distance of each protected word", head, rows, note)
+    rows = fit.words(prob).itertuples()
+    caption = "Mean cosine distance of each protected word"
+    return page_table("t-means", caption, mean_columns(prob), rows, _NEW_ATTRIBUTES)
 
 
 def _trust(study: _Study) -> Part:

@@ -25,7 +25,7 @@ from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.words import plates, plot_connections
 from bayesbias.findings.of_result import finding
 from bayesbias.findings.trust import convergence
-from bayesbias.report import columns as columns_room, pictures, words as words_page
+from bayesbias.report import pictures, texts, words as words_page
 
 PHRASE = ("a phrase of two hundred characters that somebody pasted into the list " * 3)[:199] + "."
 EVIL = [
@@ -212,8 +212,8 @@ def test_very_many_shapes_become_a_picture(fit, monkeypatch):
 
 
 def test_characters_that_no_file_can_hold_are_shown_as_such():
-    assert columns_room.without_controls("a\x00b\ud800c\u202ed\te👩🏽‍🚀") == "a\ufffdb\ufffdc\ufffdd\te👩🏽‍🚀"
-    assert str(columns_room.escaped("<i>, שלום, אב")) == "&lt;i&gt;, <bdi>שלום</bdi>, <bdi>אב</bdi>"
+    assert texts.without_controls("a\x00b\ud800c\u202ed\te👩🏽‍🚀") == "a\ufffdb\ufffdc\ufffdd\te👩🏽‍🚀"
+    assert str(texts.escaped("<i>, שלום, אב")) == "&lt;i&gt;, <bdi>שלום</bdi>, <bdi>אב</bdi>"
 
 
 @pytest.mark.slow

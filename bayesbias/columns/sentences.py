@@ -1,0 +1,124 @@
+"""The tables of sentence tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bayesbias.columns.table import Cell, Column, count, interval, number, p_value, share, text
+from bayesbias.findings.sentences import named_encoder
+
+
+def encoder_column(several: bool) -> list[Column]:
+    """Return the column that names the encoder, where there are several."""
+    return [text("encoder", lambda row: named_encoder(row.model, row.options))] if several else []
+
+
+def result_columns(several: bool) -> list[Column]:
+    """Return the columns of every test: effect size and p-values, each after what it counts as independent."""
+    return [
+        text("test", "test"),
+        text("asks", "title"),
+        text("context", "context"),
+        *encoder_column(several),
+        number("effect size", "effect_size", 2, signed=True),
+        p_value("p, published", "p_value", missing="none"),
+        p_value("p, all partitions", "p_upper", missing="none"),
+        p_value("p, Holm", "p_holm", missing="none"),
+        p_value("p, each word once", "p_words", missing="words not known"),
+    ]
+
+
+def contrast_columns(prob: float, several: bool) -> list[Column]:
+    """Return the columns of the hierarchical reading: the contrast, and where its variance lies."""
+    return [
+        text("test", "test"),
+        text("asks", "title").on_the_page_only(),
+        *encoder_column(several),
+        _fitted(number("associated − different", "contrast", signed=True, screen="contrast")),
+        _fitted(interval(f"{prob:.0%} HPDI", signed=True)),
+        *(
+            _fitted(share(f"variance, {kind}", f"share_{field}", screen=kind))
+            for kind, field in (
+                ("word", "word"),
+                ("template", "template"),
+                ("both", "sentence"),
+                ("rest", "residual"),
+            )
+        ),
+        text("what it says", says_of_contrast).on_the_page_only(),
+        text("note", _note).on_the_screen_only(),
+    ]
+
+
+def says_of_contrast(row: Any) -> str:
+    """Say on which side of zero the interval lies, and whether it can be trusted."""
+    if row.contrast != row.contrast:
+        return "not fitted"
+    if not row.converged:
+        return "not to be trusted yet"
+    if row.hpdi_high < 0:
+        return "as the test supposes"
+    return "against what it supposes" if row.hpdi_low > 0 else "unclear"
+
+
+def size_columns(several: bool) -> list[Column]:
+    """Return the columns of the tests themselves: how many examples stand in each set."""
+    return [
+        text("test", "test"),
+        text("asks", "title"),
+        text("context", "context"),
+        *encoder_column(several),
+        text("targets", "targets"),
+        count("first", "num_targ1"),
+        count("second", "num_targ2"),
+        text("attributes", "attributes"),
+        count("first", "num_attr1"),
+        count("second", "num_attr2"),
+        count("left out", "dropped"),
+    ]
+
+
+def encoder_columns(prob: float | None) -> list[Column]:
+    """Return the columns of the encoders, and how many of their tests are clear."""
+    return [
+        text("encoder", "name"),
+        count("tests", "tests"),
+        count("p < 0.01, published", "published"),
+        count("after Holm", "holm"),
+        count("sentence tests with p < 0.01", "by_sentence"),
+        count("of these, each word once", "by_words"),
+        *([text(f"{prob:.0%} HPDI, as supposed", "supposed")] if prob is not None else []),
+    ]
+
+
+def related_columns(several: bool) -> list[Column]:
+    """Return the columns of related tests, and whether they agree."""
+    return [
+        text("tests", lambda row: ", ".join(row.tests)),
+        text("about", "group"),
+        *encoder_column(several),
+        text("effect sizes", lambda row: _joined(row.effect_sizes, lambda x: f"{x:.2f}".replace("-", "−"))),
+        text("p", lambda row: _joined(row.p_values, lambda x: f"{x:.1g}".replace("-", "−"))),
+        text("one sign", lambda row: "yes" if row.same_sign else "no"),
+        text("one verdict", lambda row: "yes" if row.same_verdict else "no"),
+    ]
+
+
+def _fitted(column: Column) -> Column:
+    """Leave the cells of a test that was not fitted empty."""
+
+    def cell(row: Any) -> Cell:
+        return Cell("", True, screen="") if row.contrast != row.contrast else column.cell(row)
+
+    return Column(column.heading, cell, column.number, column.screen)
+
+
+def _note(row: Any) -> str:
+    if row.contrast != row.contrast:
+        return "not fitted"
+    return "" if row.converged else "not to be trusted yet"
+
+
+def _joined(values: Sequence[float], form: Any) -> str:
+    return ", ".join(map(form, values))

@@ -1,0 +1,243 @@
+"""A table as it is read: columns with a heading and a format, and the cells they make of the rows of a result.
+
+A table of a study is a list of `Column` in the room of that study. `page_table` makes it for the page, `screen_table` for
+the terminal; the page has true minus signs and knows by what a cell is sorted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bayesbias.basics.wording import interval_text, number_text, probability_text, with_minus
+
+_LONG = 24  # characters, from which on a cell is given more width
+_UNKNOWN = "not known"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell: what is printed, whether it is a number, and by what it is sorted (its text if empty).
+
+    ``screen`` is what a terminal prints, where that is not the text with hyphens for the minus signs of numbers.
+    """
+
+    text: str
+    number: bool = False
+    key: str = ""
+    screen: str | None = None
+
+    @property
+    def long(self) -> bool:
+        """Whether the text needs a wide column that may break."""
+        return len(self.text) > _LONG
+
+    @property
+    def typed(self) -> str:
+        """The text as a terminal prints it."""
+        if self.screen is not None:
+            return self.screen
+        return self.text.replace("−", "-") if self.number else self.text
+
+
+@dataclass(frozen=True)
+class Heading:
+    """What stands over a column, and whether there are numbers below."""
+
+    text: str
+    number: bool = False
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as printed: cells row by row under their heads, with a caption and a note."""
+
+    id: str
+    caption: str
+    head: Sequence[Heading]
+    rows: Sequence[Sequence[Cell]]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: what stands over it, and what it makes of a row.
+
+    Attributes
+    ----------
+    heading : str
+    cell : callable
+        Makes a `Cell` of a row.
+    number : bool
+        Whether its cells are numbers, which stand at the right.
+    screen : str, optional
+        The heading on a terminal, where it is another.
+    on_page, on_screen : bool
+        Where the column is shown.
+    """
+
+    heading: str
+    cell: Callable[[Any], Cell]
+    number: bool = False
+    screen: str | None = None
+    on_page: bool = True
+    on_screen: bool = True
+
+    def on_the_page_only(self) -> Column:
+        """Return the column as one that the terminal leaves out."""
+        return replace(self, on_screen=False)
+
+    def on_the_screen_only(self) -> Column:
+        """Return the column as one that the page leaves out."""
+        return replace(self, on_page=False)
+
+
+def page_table(
+    id_: str, caption: str, columns: Iterable[Column], rows: Iterable[Any], note: str = ""
+) -> Table:
+    """Return a table for the page."""
+    shown = [column for column in columns if column.on_page]
+    head = [Heading(column.heading, column.number) for column in shown]
+    return Table(id_, caption, head, [[column.cell(row) for column in shown] for row in rows], note)
+
+
+def of_cells(
+    id_: str, caption: str, head: Sequence[str], rows: Sequence[Sequence[Cell]], note: str = ""
+) -> Table:
+    """Return a table of cells that are there already; a # stands before the heads of numbers."""
+    return Table(
+        id_, caption, [Heading(name.removeprefix("#"), name.startswith("#")) for name in head], rows, note
+    )
+
+
+def screen_table(title: str, columns: Iterable[Column], rows: Iterable[Any]) -> Table:
+    """Return a table for the terminal."""
+    shown = [column for column in columns if column.on_screen]
+    head = [
+        Heading(column.heading if column.screen is None else column.screen, column.number) for column in shown
+    ]
+    return Table("", title, head, [[column.cell(row) for column in shown] for row in rows])
+
+
+# -- columns by what they hold: a field is a name of the row, or a function of it --------------------
+
+Field = str | Callable[[Any], Any]
+
+
+def _of(field: Field) -> Callable[[Any], Any]:
+    if callable(field):
+        return field
+    return lambda row: row[field] if isinstance(row, dict) else getattr(row, field)
+
+
+def text(heading: str, field: Field, screen: str | None = None) -> Column:
+    """Return a column of texts."""
+    value = _of(field)
+    return Column(heading, lambda row: Cell(str(value(row))), screen=screen)
+
+
+def contrast(heading: str, field: Field, screen: str | None = None) -> Column:
+    """Return a column of names of contrasts, such as associated - different."""
+    value = _of(field)
+    return Column(
+        heading,
+        lambda row: Cell(with_minus(str(value(row))), screen=str(value(row))),
+        screen=screen,
+    )
+
+
+def number(
+    heading: str, field: Field, digits: int = 3, *, signed: bool = False, screen: str | None = None
+) -> Column:
+    """Return a column of numbers."""
+    value = _of(field)
+    return Column(heading, lambda row: number_cell(value(row), digits, signed=signed), True, screen)
+
+
+def count(heading: str, field: Field, screen: str | None = None) -> Column:
+    """Return a column of counts."""
+    return number(heading, field, 0, screen=screen)
+
+
+def interval(
+    heading: str,
+    low: Field = "hpdi_low",
+    high: Field = "hpdi_high",
+    *,
+    signed: bool = False,
+    screen: str | None = None,
+) -> Column:
+    """Return a column of intervals, of two fields."""
+    first, second = _of(low), _of(high)
+    return Column(heading, lambda row: interval_cell(first(row), second(row), signed=signed), True, screen)
+
+
+def probability(heading: str, field: Field, screen: str | None = None) -> Column:
+    """Return a column of probabilities of a posterior."""
+    value = _of(field)
+    return Column(heading, lambda row: probability_cell(value(row)), True, screen)
+
+
+def p_value(heading: str, field: Field, screen: str | None = None, missing: str = "no test") -> Column:
+    """Return a column of p-values, with two digits."""
+    value = _of(field)
+    return Column(heading, lambda row: p_cell(value(row), missing), True, screen)
+
+
+def share(heading: str, field: Field, screen: str | None = None, missing: str = "–") -> Column:
+    """Return a column of shares, in per cent."""
+    value = _of(field)
+    return Column(heading, lambda row: share_cell(value(row), missing), True, screen)
+
+
+# -- cells -------------------------------------------------------------------------------------------
+
+
+def _known(value: Any) -> bool:
+    return value is not None and value == value and math.isfinite(value)
+
+
+def number_cell(value: Any, digits: int = 3, *, signed: bool = False) -> Cell:
+    """Make a cell of a number, sorted by its full precision; "not known" if it is none."""
+    if not _known(value):
+        return Cell(_UNKNOWN, True, screen="-")
+    value = float(value)
+    return Cell(number_text(value, digits, signed=signed), True, repr(value))
+
+
+def interval_cell(low: float, high: float, *, signed: bool = False) -> Cell:
+    """Make a cell of an interval, sorted by its lower end."""
+    if not (_known(low) and _known(high)):
+        return Cell(_UNKNOWN, True, screen="-")
+    return Cell(interval_text(low, high, signed=signed), True, repr(float(low)))
+
+
+def probability_cell(p: float) -> Cell:
+    """Make a cell of a probability."""
+    return Cell(probability_text(p), True, repr(float(p)))
+
+
+def p_text(value: float | None, missing: str = "no test") -> str:
+    """Write a p-value with two digits, or say what it means that there is none."""
+    return f"{value:.2g}".replace("-", "−") if value is not None and _known(value) else missing
+
+
+def p_cell(value: float | None, missing: str = "no test") -> Cell:
+    """Make a cell of a p-value; what is missing stands after all others."""
+    if value is None or not _known(value):
+        return Cell(missing, True, repr(math.inf), "-")
+    return Cell(p_text(value), True, repr(float(value)))
+
+
+def share_cell(value: float, missing: str = "–") -> Cell:
+    """Make a cell of a share, in per cent."""
+    return (
+        Cell(f"{value:.0%}", True, repr(float(value))) if _known(value) else Cell(missing, True, screen="-")
+    )
+
+
+def scientific_cell(value: float) -> Cell:
+    """Make a cell of a number with one digit and an exponent, such as 4e−05."""
+    return Cell(f"{value:.1g}".replace("-", "−"), True, repr(float(value)))
