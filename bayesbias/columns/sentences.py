@@ -105,6 +105,21 @@ def related_columns(several: bool) -> list[Column]:
     ]
 
 
+def dropped_columns(several: bool) -> list[Column]:
+    """Return the columns of words that an encoder lacks."""
+    return [
+        text("word", "word"),
+        *encoder_column(several),
+        count("examples left out", "examples"),
+        text("of the tests", "tests"),
+    ]
+
+
+def failure_columns(several: bool) -> list[Column]:
+    """Return the columns of what could not be run."""
+    return [text("test", "test"), *encoder_column(several), text("why", "reason")]
+
+
 def _fitted(column: Column) -> Column:
     """Leave the cells of a test that was not fitted empty."""
 

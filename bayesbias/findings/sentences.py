@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import number_of, percent
 from bayesbias.findings.parts import Findings
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayesbias.studies.seat_result import SeatResult
 
 __all__ = ["findings_of_sentences", "named_encoder"]
@@ -29,19 +31,51 @@ def findings_of_sentences(result: SeatResult) -> Findings:
     encoders = result.frame.groupby(["model", "options"], sort=False)
     several = encoders.ngroups > 1
     names = [named_encoder(*key) for key, _ in encoders]
-    clear = [
-        f"{int((rows['p_holm'] < _CLEAR).sum())} of {number_of(len(rows), 'test')} on {name}"
-        for name, (_, rows) in zip(names, encoders, strict=True)
-    ]
+    clear = [_clear(name, rows) for name, (_, rows) in zip(names, encoders, strict=True)]
     return Findings(
         subject=f"sentence tests on {', '.join(names)}",
         headline=f"p is below {_CLEAR:g} after Holm's correction in {'; '.join(clear)}."
         if clear
         else "No test was run.",
-        sentences=(*_by_words(result, several), *_related(result, several), *_footnotes(result, several)),
+        sentences=(
+            *_by_words(result, several),
+            *_by_model(result, several),
+            *_related(result, several),
+            *_footnotes(result, several),
+        ),
         problems=tuple(_not_converged(result)),
         notes=tuple(_left_out(result)),
     )
+
+
+def _clear(name: str, rows: pd.DataFrame) -> str:
+    """Count the tests of an encoder that are clear, and those of them that are when each word counts once."""
+    clear = rows[rows["p_holm"] < _CLEAR]
+    known = clear["p_words"].dropna()
+    text = f"{len(clear)} of {number_of(len(rows), 'test')} on {name}"
+    lost = int((known >= _CLEAR).sum())
+    return f"{text}, of which {len(clear) - lost} when each word counts once" if lost else text
+
+
+def _by_model(result: SeatResult, several: bool) -> list[str]:
+    """Say in how many tests the fitted model finds what the test supposes, for new words and templates."""
+    if "contrast" not in result.frame:
+        return []
+    prob = float(result.provenance["prob"])
+    out = []
+    for (model, options), rows in result.frame.groupby(["model", "options"], sort=False):
+        fitted = rows[rows["contrast"].notna()]
+        fitted = fitted[fitted["converged"].astype(bool)]
+        if not len(fitted):
+            continue
+        lead = f"{named_encoder(model, options)}: " if several else ""
+        below, above = int((fitted["hpdi_high"] < 0).sum()), int((fitted["hpdi_low"] > 0).sum())
+        against = f", above zero in {above}" if above else ""
+        out.append(
+            f"{lead}by the fitted model, for new words and templates, the {percent(prob)} HPDI of associated - different lies "
+            f"below zero, as the test supposes, in {below} of {number_of(len(fitted), 'test')}{against}."
+        )
+    return out
 
 
 def _by_words(result: SeatResult, several: bool) -> list[str]:

@@ -72,7 +72,7 @@ def report_call(result: str, prob: float, rope: float) -> str:
 def reproduction(
     lines: Sequence[str],
     command: Sequence[str] | None,
-    spec: ModelSpec,
+    spec: ModelSpec | None,
     provenance: Mapping[str, Any],
     tables: Mapping[str, Mapping[str, Any]],
     notes: list[str],
@@ -85,7 +85,8 @@ def reproduction(
         What makes it from Python; shown where there is no `command`.
     command : sequence of str, optional
         The arguments of ``bayesbias`` that made it.
-    spec : ModelSpec
+    spec : ModelSpec or None
+        None where nothing was fitted.
     provenance : mapping
     tables : mapping
         Name -> what is known of an input.
@@ -95,7 +96,8 @@ def reproduction(
     if any(str(table.get("embedding", {}).get("source", "")).startswith("a ") for table in tables.values()):
         notes.append("Vectors that came from memory have to be saved to a file first.")
     notes.append(
-        "Paths are given by their last part. Same inputs, seed and versions on the same machine: same draws."
+        "Paths are given by their last part. Same inputs, seed and versions on the same machine: same "
+        f"{'numbers' if spec is None else 'draws'}."
     )
     rows = []
     for label, table in tables.items():
@@ -111,7 +113,8 @@ def reproduction(
             rows.append(
                 [Cell(f"{lead}{table.get('noun', 'table')}"), Cell(source), Cell(str(table["sha256"]))]
             )
-    rows.append([Cell("model"), Cell(spec.name), Cell(spec.sha256)])
+    if spec is not None:
+        rows.append([Cell("model"), Cell(spec.name), Cell(spec.sha256)])
     versions = [[Cell(str(name)), Cell(str(of))] for name, of in provenance.get("versions", {}).items()]
     inputs = [of_cells("t-hashes", "Inputs", ["input", "name", "SHA-256"], rows)]
     if versions:
@@ -132,10 +135,10 @@ def command_text(command: Sequence[str], seed: int | None) -> str:
     words = ["bayesbias", *command]
     if seed is not None and "--seed" not in command:
         words += ["--seed", str(seed)]
-    return " ".join(shlex.quote(without_controls(_without_folders(word))) for word in words)
+    return " ".join(shlex.quote(without_controls(without_folders(word))) for word in words)
 
 
-def _without_folders(word: str) -> str:
+def without_folders(word: str) -> str:
     """Return an argument with the last part of a path alone; what stands before it or after it stays."""
     scheme, colon, rest = word.partition(":")
     if len(scheme) < 2 or not colon:  # a drive, or no scheme at all

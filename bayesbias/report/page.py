@@ -20,37 +20,40 @@ from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.change import of_comparison
 from bayesbias.report.parts import Page
+from bayesbias.report.sentences import of_sentences
 from bayesbias.report.sentiment import of_sentiment
 from bayesbias.report.texts import escaped, without_controls
 from bayesbias.report.words import of_fit
 from bayesbias.runs.opening import open_run
 from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment_fit import is_sentiment
 
 __all__ = ["write_report"]
 
-_KINDS = "words, change, or sentiment with a fit"
+_KINDS = "words, sentences, change, or sentiment with a fit"
 _SUFFIXES = (".html", ".htm")
 
 
 def write_report(
-    run: BiasFit | Comparison | str | os.PathLike[str],
+    run: BiasFit | Comparison | SeatResult | str | os.PathLike[str],
     path: str | os.PathLike[str],
     *,
     prob: float | None = None,
     rope: float | None = None,
 ) -> Path:
-    """Write one self-contained HTML file on a fit or a comparison.
+    """Write one self-contained HTML file on a fit, a comparison or sentence tests.
 
     Parameters
     ----------
-    run : BiasFit, Comparison or path
+    run : BiasFit, Comparison, SeatResult or path
         A fit of distances or of sentiment (see `with_analysis`). A path is a folder that ``bayesbias fit``,
-        ``compare`` or ``sentiment --bayes`` wrote with ``--out``, or a ``.nc`` file.
+        ``compare``, ``seat`` or ``sentiment --bayes`` wrote with ``--out``, or a ``.nc`` file.
     path : path
         Of the file, ``.html`` or ``.htm``; written whole or not at all.
     prob : float in (0, 1), optional
-        Probability of the intervals. By default that of the tables in the folder, else 0.89.
+        Probability of the intervals. By default that of the tables in the folder, else 0.89. The
+        intervals of sentence tests are those of the result.
     rope : float > 0, optional
         Half-width of the region of practical equivalence, in cosine distance. By default that of the tables in
         the folder, else `ROPE`. Sentiment has none.
@@ -63,8 +66,8 @@ def write_report(
     Raises
     ------
     InputError
-        Where `run` holds no run, or a fit of something else than distances and sentiment; where the file cannot
-        be written.
+        Where `run` holds no run, or one on which there is no page; where `prob` is not that of the intervals of
+        sentence tests; where the file cannot be written.
 
     Examples
     --------
@@ -82,18 +85,22 @@ def write_report(
         raise InputError("a report is an HTML file", where=target, found=target.suffix, valid=_SUFFIXES)
     if target.is_dir():
         raise InputError("is a folder, not a file", where=target)
-    if not isinstance(run, BiasFit | Comparison):
+    if not isinstance(run, BiasFit | Comparison | SeatResult):
         opened = open_run(run)
         prob = opened.settings.get("prob") if prob is None else prob
         rope = opened.settings.get("rope") if rope is None else rope
         found, command = opened.result, opened.command
     else:
         found, command = run, None
+    if isinstance(found, SeatResult) and prob is None:
+        prob = found.provenance.get("prob")
     prob, rope = float(PROB if prob is None else prob), float(ROPE if rope is None else rope)
     checks.probability(prob)
     checks.positive(rope, "rope")
     if isinstance(found, Comparison):
         page = of_comparison(found, prob, rope, command)
+    elif isinstance(found, SeatResult):
+        page = of_sentences(found, prob, command)
     elif not isinstance(found, BiasFit):
         raise InputError("there is no page on such a run", where=opened.path, found=opened.kind, valid=_KINDS)
     elif is_sentiment(found):

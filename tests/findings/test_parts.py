@@ -360,16 +360,31 @@ def test_sentence_tests_say_how_many_are_clear_and_what_is_left_out():
     notes = pd.DataFrame({"model": ["m"], "options": [""], "test": ["two"], "note": ["few words"]})
     failures = pd.DataFrame(columns=["model", "options", "test", "reason"])
     found = findings_of(SeatResult(frame, failures, dropped, notes))
-    assert found.headline == "p is below 0.01 after Holm's correction in 1 of 2 tests on m."
+    assert (
+        found.headline
+        == "p is below 0.01 after Holm's correction in 1 of 2 tests on m, of which 0 when each word counts once."
+    )
     assert found.sentences == (
         "of 1 sentence tests with p below 0.01, 1 have not when each word counts once; their sentences are not "
         "independent, and p falls with every template that is added (one: p 1e-05 over sentences, 0.3 over words).",
         "† two: few words.",
     )
     assert found.notes == ("m lacks forms of 1 word; 1 examples made of those forms are left out: a",)
-    fitted = frame.assign(contrast=[0.1, float("nan")], converged=[False, True])
-    found = findings_of(SeatResult(fitted, failures, dropped, notes))
+    fitted = frame.assign(
+        contrast=[0.1, float("nan")],
+        hpdi_low=[-0.1, float("nan")],
+        hpdi_high=[0.2, float("nan")],
+        converged=[False, True],
+    )
+    found = findings_of(SeatResult(fitted, failures, dropped, notes, {"prob": 0.89}))
     assert found.problems == ("the fit of one to m has not converged",)
+    assert not any("by the fitted model" in text for text in found.sentences)
+    fitted = fitted.assign(contrast=[-0.1, 0.2], hpdi_low=[-0.2, 0.1], hpdi_high=[-0.05, 0.3], converged=True)
+    found = findings_of(SeatResult(fitted, failures, dropped, notes, {"prob": 0.89}))
+    assert (
+        "by the fitted model, for new words and templates, the 89% HPDI of associated - different lies below zero, as the "
+        "test supposes, in 1 of 2 tests, above zero in 1."
+    ) in found.sentences
 
 
 # -- nobody reads prose back -----------------------------------------------------------------------
