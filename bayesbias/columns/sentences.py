@@ -62,11 +62,10 @@ def says_of_contrast(row: Any) -> str:
     return "against what it supposes" if row.hpdi_low > 0 else "unclear"
 
 
-def size_columns(several: bool) -> list[Column]:
-    """Return the columns of the tests themselves: how many examples stand in each set."""
+def size_columns(several: bool, lacking: bool) -> list[Column]:
+    """Return the columns of the tests themselves: how many examples stand in each set, and how many an encoder lacks."""
     return [
         text("test", "test"),
-        text("asks", "title"),
         text("context", "context"),
         *encoder_column(several),
         text("targets", "targets"),
@@ -75,7 +74,7 @@ def size_columns(several: bool) -> list[Column]:
         text("attributes", "attributes"),
         count("first", "num_attr1"),
         count("second", "num_attr2"),
-        count("left out", "dropped"),
+        *([count("left out", "dropped")] if lacking else []),
     ]
 
 

@@ -31,7 +31,8 @@ def findings_of_sentences(result: SeatResult) -> Findings:
     encoders = result.frame.groupby(["model", "options"], sort=False)
     several = encoders.ngroups > 1
     names = [named_encoder(*key) for key, _ in encoders]
-    clear = [_clear(name, rows) for name, (_, rows) in zip(names, encoders, strict=True)]
+    prob = float(result.provenance["prob"]) if "contrast" in result.frame else None
+    clear = [_clear(name, rows, prob) for name, (_, rows) in zip(names, encoders, strict=True)]
     return Findings(
         subject=f"sentence tests on {', '.join(names)}",
         headline=f"p is below {_CLEAR:g} after Holm's correction in {'; '.join(clear)}."
@@ -39,7 +40,6 @@ def findings_of_sentences(result: SeatResult) -> Findings:
         else "No test was run.",
         sentences=(
             *_by_words(result, several),
-            *_by_model(result, several),
             *_related(result, several),
             *_footnotes(result, several),
         ),
@@ -48,41 +48,31 @@ def findings_of_sentences(result: SeatResult) -> Findings:
     )
 
 
-def _clear(name: str, rows: pd.DataFrame) -> str:
-    """Count the tests of an encoder that are clear, and those of them that are when each word counts once."""
+def _clear(name: str, rows: pd.DataFrame, prob: float | None) -> str:
+    """Count the clear tests of an encoder, those of them that are when each word counts once, and what a fit finds."""
     clear = rows[rows["p_holm"] < _CLEAR]
-    known = clear["p_words"].dropna()
+    lost = int((clear["p_words"] >= _CLEAR).sum())
     text = f"{len(clear)} of {number_of(len(rows), 'test')} on {name}"
-    lost = int((known >= _CLEAR).sum())
-    return f"{text}, of which {len(clear) - lost} when each word counts once" if lost else text
-
-
-def _by_model(result: SeatResult, several: bool) -> list[str]:
-    """Say in how many tests the fitted model finds what the test supposes, for new words and templates."""
-    if "contrast" not in result.frame:
-        return []
-    prob = float(result.provenance["prob"])
-    out = []
-    for (model, options), rows in result.frame.groupby(["model", "options"], sort=False):
-        fitted = rows[rows["contrast"].notna()]
-        fitted = fitted[fitted["converged"].astype(bool)]
-        if not len(fitted):
-            continue
-        lead = f"{named_encoder(model, options)}: " if several else ""
-        below, above = int((fitted["hpdi_high"] < 0).sum()), int((fitted["hpdi_low"] > 0).sum())
-        against = f", above zero in {above}" if above else ""
-        out.append(
-            f"{lead}by the fitted model, for new words and templates, the {percent(prob)} HPDI of associated - different lies "
-            f"below zero, as the test supposes, in {below} of {number_of(len(fitted), 'test')}{against}."
-        )
-    return out
+    if lost:
+        text += f", of which {len(clear) - lost} when each word counts once"
+    if prob is None:
+        return text
+    fitted = rows[rows["contrast"].notna()]
+    fitted = fitted[fitted["converged"].astype(bool)]
+    if not len(fitted):
+        return text
+    below, above = int((fitted["hpdi_high"] < 0).sum()), int((fitted["hpdi_low"] > 0).sum())
+    return (
+        f"{text} (by the fitted model, for new words and templates, the {percent(prob)} HPDI of associated - different lies "
+        f"below zero, as supposed, in {below} of {len(fitted)}{f', above in {above}' if above else ''})"
+    )
 
 
 def _by_words(result: SeatResult, several: bool) -> list[str]:
     """Say how many tests are clear only because sentences count as independent."""
     out = []
     for (model, options), rows in result.frame.groupby(["model", "options"], sort=False):
-        lead = f"{named_encoder(model, options)}: " if several else ""
+        lead = f"{named_encoder(model, options)}: of" if several else "Of"
         sentences = rows[rows["level"] == "sentence"]
         by_sentence = sentences[sentences["p_upper"] < _CLEAR]
         lost = by_sentence[by_sentence["p_words"] >= _CLEAR]
@@ -95,7 +85,7 @@ def _by_words(result: SeatResult, several: bool) -> list[str]:
                 else ""
             )
             out.append(
-                f"{lead}of {len(by_sentence)} sentence tests with p below {_CLEAR:g}, {len(lost)} have not when each word "
+                f"{lead} {len(by_sentence)} sentence tests with p below {_CLEAR:g}, {len(lost)} have not when each word "
                 f"counts once{tail}."
             )
     return out

@@ -76,13 +76,14 @@ class Words:
 
 @dataclass(frozen=True)
 class Data:
-    """What went in: counts, tables, notes, and all words."""
+    """What went in: counts, tables, notes, all words, and parts that open on a click."""
 
     sentences: Sequence[str]
     tables: Sequence[Table] = ()
     notes: Sequence[str] = ()
     words: Sequence[Words] = ()
     words_title: str = "All words of the table"
+    folded: Sequence[Part] = ()
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,7 @@ def of_sentences(result: SeatResult, prob: float, command: Sequence[str] | None 
             "the intervals of sentence tests are made with the result",
             where="prob",
             found=prob,
-            valid=result.provenance["prob"],
+            valid=str(result.provenance["prob"]),
             hint="seat(..., bayes=True, prob=...)",
         )
     named = result.named()
@@ -273,19 +274,19 @@ def _data(study: _Study) -> Data:
         targets=[_sides(asked.get(test), "targ1", "targ2") for test in rows["test"]],
         attributes=[_sides(asked.get(test), "attr1", "attr2") for test in rows["test"]],
     )
-    tables = [_origins(result)]
     # The sizes are those of the tests, but for what an encoder lacks.
-    own_sizes = study.several and len(result.dropped) > 0
-    shown = sized if own_sizes else sized.drop_duplicates("test")
-    tables.append(
-        page_table(
-            "t-sizes",
-            "Examples in each set",
-            size_columns(own_sizes),
-            shown.itertuples(),
-            "Left out: examples whose own word the encoder lacks." if len(result.dropped) else "",
-        )
+    lacking_some = len(result.dropped) > 0
+    of_each = study.several and lacking_some
+    sizes = page_table(
+        "t-sizes",
+        "Examples in each set",
+        size_columns(of_each, lacking_some),
+        (sized if of_each else sized.drop_duplicates("test")).itertuples(),
+        "Left out: examples whose own word the encoder lacks." if lacking_some else "",
     )
+    few = len(sizes.rows) <= _FEW
+    tables = [_origins(result), *([sizes] if few else [])]
+    folded = [] if few else [Part("How many examples stand in each set", tables=[sizes])]
     if len(result.dropped):
         lacking = result.dropped.groupby(["model", "options", "word"], sort=False, as_index=False).agg(
             examples=("sentence", "size"), tests=("test", lambda names: ", ".join(dict.fromkeys(names)))
@@ -302,7 +303,8 @@ def _data(study: _Study) -> Data:
     unknown = [name for name in tests["test"] if name not in asked]
     if unknown:
         notes.append(f"The words of {', '.join(unknown)} are in the files of these tests, not in the result.")
-    return Data(sentences, tables, notes, _words(tests["test"], asked), "All words of the tests")
+    words = _words(tests["test"], asked)
+    return Data(sentences, tables, notes, words, "All words of the tests", folded)
 
 
 def _asked(result: SeatResult) -> dict[str, SentenceTest]:
@@ -318,7 +320,16 @@ def _asked(result: SeatResult) -> dict[str, SentenceTest]:
 
 
 def _sides(test: SentenceTest | None, first: str, second: str) -> str:
-    return "not known" if test is None else f"{test.categories[first]} against {test.categories[second]}"
+    return (
+        "not known"
+        if test is None
+        else f"{_spaced(test.categories[first])} against {_spaced(test.categories[second])}"
+    )
+
+
+def _spaced(category: str) -> str:
+    """Put blanks between the words of a published category, such as MaleTerms."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", category)
 
 
 def _words(names: Sequence[str], asked: Mapping[str, SentenceTest]) -> list[Words]:
@@ -332,7 +343,7 @@ def _words(names: Sequence[str], asked: Mapping[str, SentenceTest]) -> list[Word
             words = tuple(dict.fromkeys(test.frame.loc[test.frame["set"] == side, "word"]))
             sets.setdefault((test.categories[side], words), []).append(name)
     return [
-        Words(f"{category} ({', '.join(dict.fromkeys(tests))})", words)
+        Words(f"{_spaced(category)} ({', '.join(dict.fromkeys(tests))})", words)
         for (category, words), tests in sets.items()
     ]
 
