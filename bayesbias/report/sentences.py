@@ -109,7 +109,7 @@ def of_sentences(result: SeatResult, prob: float, command: Sequence[str] | None 
     tests = list(dict.fromkeys(rows["test"]))
     return Page(
         kicker="Sentence tests (SEAT) on sentence encoders",
-        title=f"{', '.join(tests) if len(tests) <= 4 else number_of(len(tests), 'sentence test')} on {conjoined(names)}",
+        title=f"{', '.join(tests) if len(tests) <= 4 else number_of(len(tests), 'test')} on {conjoined(names)}",
         question="Do sentences about two groups lie nearer to one set of attributes than to the other, does that hold when "
         "each word counts once, and would it hold for other words and templates?",
         answer=_answer(study),
