@@ -46,11 +46,19 @@ def a_result(
     notes = pd.DataFrame([(encoders[0], "", "weat7", "2 examples repeat")], columns=[*NAMES, "note"])
     provenance = {
         "tests": [
-            {"name": name, "sha256": bb.sentence_test(name).sha256 if name != EVIL else "0" * 64, "origin": "x"}
+            {
+                "name": name,
+                "sha256": bb.sentence_test(name).sha256 if name != EVIL else "0" * 64,
+                "origin": "x",
+            }
             for name in tests
         ],
         "encoders": [
-            {"name": name, "options": "", "provenance": {"source": f"/home/me/{name}.npz", "sha256": "1" * 64}}
+            {
+                "name": name,
+                "options": "",
+                "provenance": {"source": f"/home/me/{name}.npz", "sha256": "1" * 64},
+            }
             for name in encoders
         ],
         "seed": 7,
