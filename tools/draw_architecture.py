@@ -25,6 +25,7 @@ FOLDERS = (
     "simulation",
     "studies",
     "findings",
+    "columns",
     "sweeps",
     "figures",
     "runs",
