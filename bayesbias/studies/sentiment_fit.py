@@ -6,6 +6,7 @@ rated the same sentences and their effects are not independent.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -111,7 +112,8 @@ def analysis_of(fit: BiasFit) -> SentimentAnalysis:
     """
     if not is_sentiment(fit):
         raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")
-    return analysis_from(fit.table, fit.provenance.get("sentiment", {}))
+    made = fit.kept("analysis", lambda: analysis_from(fit.table, fit.provenance.get("sentiment", {})))
+    return copy.deepcopy(made)
 
 
 def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
+from bayesbias.studies import change_fits
+from bayesbias.studies.change import compare
+from bayesbias.studies.comparison import Comparison
 from bayesbias.tables.pair_table import PairTable
 
 
@@ -64,6 +70,21 @@ def prior_fit(
         for key, parameter in design.spec.parameters.items()
     }
     return _fit(frame, design.spec, design, variables, (4, 25), seed, name)
+
+
+def made_up_comparison(
+    before: PairTable, after: Mapping[str, PairTable], *, chains: int = 2, draws: int = 50, seed: int = 3
+) -> Comparison:
+    """Compare tables with made-up draws in the place of each fit."""
+
+    def fit(table: PairTable, model: Any, *, draws: int, chains: int, seed: int, **_: Any) -> BiasFit:
+        made = made_up_fit(table, model, draws=draws, chains=chains, seed=seed, name="")
+        about = {"table": dict(table.provenance), "coverage": table.coverage.as_dict(), "versions": {}}
+        return dataclasses.replace(made, provenance={**made.provenance, **about})
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(change_fits, "fit", fit)
+        return compare(before, after, draws=draws, tune=1, chains=chains, seed=seed, progress=False)
 
 
 def _means(values: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:

@@ -8,7 +8,6 @@ import hashlib
 import html
 import inspect
 import json
-import shutil
 from pathlib import Path
 
 import click
@@ -16,8 +15,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from helpers.draws import made_up_comparison
 from helpers.fits import made_up, pairs
 from helpers.pages import without_pictures
+from helpers.seeds import shifted
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
@@ -63,7 +64,7 @@ def sentiment_fit(analysis):
 
 @pytest.fixture(scope="module")
 def seat():
-    result = bb.seat("weat6,sent-weat7", seed=1, cache=False)
+    result = bb.seat("weat6,sent-weat7", seed=shifted(1), cache=False)
     key = {"model": "minilm-static", "options": ""}
     frame = result.frame.assign(
         effect_size=[0.1 + 0.2, np.nan],
@@ -85,7 +86,7 @@ def seat():
 def comparison():
     before = bb.read_distances(pairs(seed=1))
     after = {"hard": bb.read_distances(pairs(seed=2)), "soft": bb.read_distances(pairs(seed=3))}
-    return bb.compare(before, after, seed=1, draws=50, tune=50, chains=2, progress=False)
+    return made_up_comparison(before, after)
 
 
 @pytest.fixture
@@ -230,16 +231,17 @@ def test_every_kind_has_its_place():
 
 def test_any_run_replaces_any_other_and_nothing_else(seat, analysis, sentiment_fit, fit, tmp_path):
     folder = tmp_path / "run"
+    values = {"fit": sentiment_fit, "analysis": analysis, "seat": seat, "words": fit}
+    for name, value in values.items():
+        bb.save_run(value, tmp_path / name)
     for foreign in ({}, {"notes.txt": b"mine", "figures/mine.svg": b"mine"}):
-        for value in (sentiment_fit, analysis, seat, fit, analysis):
+        for kind in ("fit", "analysis", "seat", "words", "analysis"):
+            value, names = values[kind], set(contents(tmp_path / kind))
             bb.save_run(value, folder)
-            bb.save_run(value, tmp_path / "fresh")
-            names = set(contents(tmp_path / "fresh"))
             assert set(contents(folder)) == names | set(foreign)
             assert {name: contents(folder)[name] for name in foreign} == foreign
             assert files_of_run(folder) == names
             same(bb.open_run(folder).result, value)
-            shutil.rmtree(tmp_path / "fresh")
         for name in ("notes.txt", "figures/mine.svg"):
             (folder / name).write_bytes(b"mine")
 
