@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.seeds import shifted
 
 from bayesbias.basics.errors import InputError
 from bayesbias.studies.comparison import load_comparison
@@ -115,7 +116,7 @@ def test_columns_of_ones_own_travel_with_a_fit_and_a_comparison(with_own, tmp_pa
     odd = with_own.assign(row=True, **{"a/b": [{"x": 1}] * len(with_own)})
     table = read_distances(odd)
     assert table.frame["a/b"].tolist() == ["{'x': 1}"] * len(odd)
-    fit = bb.fit(table, draws=50, tune=50, chains=2, seed=1)
+    fit = bb.fit(table, draws=50, tune=50, chains=2, seed=shifted(1))
     assert list(fit.table.columns) == [*COLUMNS, *OWN, "row", "a/b"]
     assert fit.provenance["coverage"]["columns"] == [*OWN, "row", "a/b"]
     fit.save(tmp_path / "fit.nc")
@@ -138,7 +139,7 @@ def test_columns_of_ones_own_travel_with_a_fit_and_a_comparison(with_own, tmp_pa
     with pytest.raises(InputError, match="'change', which is ours"):
         join_pairs(with_own.assign(change=1), after)
 
-    found = bb.compare(table, after, draws=50, tune=50, chains=2, seed=1)
+    found = bb.compare(table, after, draws=50, tune=50, chains=2, seed=shifted(1))
     assert list(found.original.table.columns) == [*COLUMNS, *own]
     found.save(tmp_path / "run")
     pairs = load_comparison(tmp_path / "run").methods["debiased"].pairs
