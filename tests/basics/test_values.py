@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.seeds import shifted
 from helpers.places import rooms
+from helpers.seeds import shifted
 
 import bayesbias as bb
 from bayesbias.basics.values import Shown, as_html
