@@ -14,7 +14,7 @@ from bayesbias.basics.settings import Setting
 
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 # What every command and subcommand has. An option that says something to the command as a whole is one row here, with
-# expose_value=False and a callback, so that no command has to take it.
+# expose_value=False and a callback, so that no command has to take it. It is not recorded with a run (`given`).
 EVERY_COMMAND: tuple[Callable[[click.Command], click.Command], ...] = (
     click.help_option("-h", "--help", help="Show this message and exit."),
 )
@@ -102,13 +102,17 @@ def folder(text: str, **settings: Any) -> Option:
 
 
 def given(context: click.Context | None = None) -> list[str]:
-    """Return the arguments of the command as click understood them: its name, and the options that were given."""
+    """Return the arguments of the command as click understood them: its name, and the options that were given.
+
+    Options that the command does not take itself (``expose_value=False``) make no other result, and are left out.
+    """
     context = click.get_current_context() if context is None else context
     words = context.command_path.split()[1:]
     places: list[str] = []
     for parameter in context.command.params:
         name = parameter.name or ""
-        if context.get_parameter_source(name) is not click.core.ParameterSource.COMMANDLINE:
+        on_line = context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+        if not (on_line and parameter.expose_value):
             continue
         value = context.params.get(name)
         if isinstance(parameter, click.Argument):
@@ -144,10 +148,15 @@ def vector_files(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def of_settings(rows: Iterable[Setting]) -> Option:
-    """Options for what the rows of a table of measures or methods may be told, in their order."""
+    """Options for what the rows of a table of measures or methods may be told, in their order; equal ones are shared."""
+    settings = list(dict.fromkeys(rows))
+    names = [row.name for row in settings]
+    unlike = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if unlike:
+        raise ValueError(f"settings of one name that are not equal: {', '.join(unlike)}")
 
     def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
-        for row in reversed(list(rows)):
+        for row in reversed(settings):
             command = _option_of(row)(command)
         return command
 

@@ -1,6 +1,7 @@
 """The distributions a model file may name: their arguments, support, sampler and code, one row each.
 
-A new distribution is one row here. Names and arguments are PyMC's. A positive one, which may be the prior of a
+A new distribution is one row here. Names and arguments are PyMC's. An argument must be positive unless the row says
+that it is free. A positive distribution, which may be the prior of a
 scale, also needs one branch in `bayesbias.inference.kernel.log_prior`, under the code of its row: compiled code
 cannot be stored in a table and stay on the disk between processes. Without a code it is sampled pair by pair.
 """
@@ -23,8 +24,14 @@ class Distribution:
     args: tuple[str, ...]
     support: str  # "real" or "positive"
     draw: Callable[..., np.ndarray]
+    free: tuple[str, ...] = ()  # those of `args` that may be any number; all others must be positive
     code: int | None = None  # what the compiled density calls it; its arguments there are `args`, one or two
     noise: bool = False  # whether it may be the distribution of the outcome
+
+    @property
+    def positive_args(self) -> tuple[str, ...]:
+        """The arguments that must be positive."""
+        return tuple(arg for arg in self.args if arg not in self.free)
 
 
 def _half_student(rng: np.random.Generator, nu: Any, sigma: Any, size: Any) -> np.ndarray:
@@ -33,12 +40,17 @@ def _half_student(rng: np.random.Generator, nu: Any, sigma: Any, size: Any) -> n
 
 DISTRIBUTIONS: Mapping[str, Distribution] = {
     "Normal": Distribution(
-        ("mu", "sigma"), "real", lambda r, mu, sigma, size: r.normal(mu, sigma, size), noise=True
+        ("mu", "sigma"),
+        "real",
+        lambda r, mu, sigma, size: r.normal(mu, sigma, size),
+        free=("mu",),
+        noise=True,
     ),
     "StudentT": Distribution(
         ("nu", "mu", "sigma"),
         "real",
         lambda r, nu, mu, sigma, size: mu + sigma * r.standard_t(nu, size),
+        free=("mu",),
         noise=True,
     ),
     "Exponential": Distribution(
@@ -64,8 +76,11 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         code=5,
     ),
     "LogNormal": Distribution(
-        ("mu", "sigma"), "positive", lambda r, mu, sigma, size: r.lognormal(mu, sigma, size), code=6
+        ("mu", "sigma"),
+        "positive",
+        lambda r, mu, sigma, size: r.lognormal(mu, sigma, size),
+        free=("mu",),
+        code=6,
     ),
 }
 LIKELIHOODS = tuple(name for name, row in DISTRIBUTIONS.items() if row.noise)
-POSITIVE_ARGS = {"sigma", "lam", "beta", "alpha", "nu"}

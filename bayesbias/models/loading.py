@@ -14,7 +14,7 @@ from typing import Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import find_toml, parse_toml, read_bytes, sha256_of, shipped_names
-from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS, POSITIVE_ARGS
+from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
 from bayesbias.models.spec import RESULTS_OF_PAIRS, Level, ModelSpec, Parameter, Results
 
 __all__ = ["load_model", "shipped_models"]
@@ -115,7 +115,8 @@ def _checked_model(raw: dict[str, Any], where: str, sha256: str, text: str) -> M
         raise InputError("must name at least one column", where=f"{at}, key units", found=[])
     noise = {}
     for arg in noise_args:
-        noise[arg] = _checked_argument(lik[arg], arg, parameters, f"{at}, key {arg}")
+        positive = arg in DISTRIBUTIONS[lik["distribution"]].positive_args
+        noise[arg] = _checked_argument(lik[arg], positive, parameters, f"{at}, key {arg}")
     spec = ModelSpec(
         name=raw["name"],
         description=raw["description"],
@@ -172,7 +173,8 @@ def _checked_parameter(name: str, table: Any, at: str) -> Parameter:
     distribution = checks.choice(
         table.get("distribution"), DISTRIBUTIONS, "distribution", f"{at}, key distribution"
     )
-    args = DISTRIBUTIONS[distribution].args
+    row = DISTRIBUTIONS[distribution]
+    args = row.args
     checks.known_keys(table, ("distribution", "dims", *args), at, needed=("distribution", *args))
     dims = _checked_strings(table.get("dims", []), f"{at}, key dims")
     for dim in dims:
@@ -182,12 +184,15 @@ def _checked_parameter(name: str, table: Any, at: str) -> Parameter:
         name=name,
         dims=dims,
         distribution=distribution,
-        args={arg: _checked_argument(table[arg], arg, None, f"{at}, key {arg}") for arg in args},
+        args={
+            arg: _checked_argument(table[arg], arg in row.positive_args, None, f"{at}, key {arg}")
+            for arg in args
+        },
     )
 
 
 def _checked_argument(
-    value: Any, arg: str, parameters: Mapping[str, Parameter] | None, at: str
+    value: Any, positive: bool, parameters: Mapping[str, Parameter] | None, at: str
 ) -> float | str:
     if isinstance(value, str):
         if parameters is not None:
@@ -196,7 +201,7 @@ def _checked_argument(
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not abs(value) <= sys.float_info.max:  # TOML's whole numbers have no bound
         raise InputError("must be a finite number or the name of a parameter", where=at, found=value)
-    if arg in POSITIVE_ARGS:
+    if positive:
         checks.positive(value, at)
     return float(value)
 
@@ -215,11 +220,12 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
                 "parameters depend on each other in a circle", where=where, found=" -> ".join((*path, name))
             )
         used.add(name)
+        needs_positive = DISTRIBUTIONS[spec.parameters[name].distribution].positive_args
         for arg, value in spec.parameters[name].args.items():
             if isinstance(value, str):
                 at = f"{where}, [parameter.{name}], key {arg}"
                 _check_parameter_name(value, spec.parameters, at)
-                if arg in POSITIVE_ARGS and not spec.parameters[value].positive:
+                if arg in needs_positive and not spec.parameters[value].positive:
                     raise InputError(f"{arg} needs a positive parameter; {value!r} may be negative", where=at)
                 visit(value, (*path, name))
 

@@ -9,8 +9,9 @@ from helpers.models import OWN, own
 from helpers.seeds import shifted
 from scipy import stats
 
+from bayesbias.basics.errors import InputError
 from bayesbias.models.design import Design
-from bayesbias.models.distributions import DISTRIBUTIONS
+from bayesbias.models.distributions import DISTRIBUTIONS, Distribution
 
 
 @pytest.fixture(scope="module")
@@ -109,28 +110,29 @@ def test_prior_draws_follow_their_distribution(name):
     assert stats.kstest(drawn.ravel(), cdf).pvalue > mc.CHANCE
 
 
-SCALES = {name: row for name, row in DISTRIBUTIONS.items() if row.support == "positive"}
+# Without a code a row is sampled pair by pair, and has no compiled density.
+COMPILED = {name: row for name, row in DISTRIBUTIONS.items() if row.code is not None}
 
 
-@pytest.mark.parametrize("name", sorted(SCALES))
+@pytest.mark.parametrize("name", sorted(COMPILED))
 def test_the_compiled_density_is_that_of_the_row(name):
     from bayesbias.inference.kernel import log_prior
 
     arguments, cdf = LAWS[name]
-    a, b = [*(arguments[arg] for arg in SCALES[name].args), 0.0][:2]
+    a, b = [*(arguments[arg] for arg in COMPILED[name].args), 0.0][:2]
     for at in (0.07, 0.4, 1.3):
         step = 1e-5 * at
         density = (cdf(at + step) - cdf(at - step)) / (2 * step)
-        value, slope = log_prior(SCALES[name].code, a, b, at)
+        value, slope = log_prior(COMPILED[name].code, a, b, at)
         assert value == pytest.approx(np.log(density), abs=1e-6)
-        near = [log_prior(SCALES[name].code, a, b, at + side * step)[0] for side in (-1, 1)]
+        near = [log_prior(COMPILED[name].code, a, b, at + side * step)[0] for side in (-1, 1)]
         assert slope == pytest.approx((near[1] - near[0]) / (2 * step), rel=1e-5, abs=1e-6)
 
 
 def test_codes_of_the_compiled_density_are_those_of_the_rows():
     from bayesbias.inference.kernel import log_prior
 
-    codes = [row.code for row in SCALES.values()]
+    codes = [row.code for row in COMPILED.values()]
     assert sorted(codes) == list(range(len(codes)))
     assert all(row.code is None for row in DISTRIBUTIONS.values() if row.support == "real")
     assert all(np.isnan(log_prior(code, 1.0, 1.0, 1.0)).all() for code in (-1, len(codes)))
@@ -139,7 +141,6 @@ def test_codes_of_the_compiled_density_are_those_of_the_rows():
 def test_a_new_distribution_is_one_row(monkeypatch, table):
     from bayesbias.inference.collapsed import NotCollapsible, collapse
     from bayesbias.inference.graph import pymc_model
-    from bayesbias.models.distributions import Distribution
 
     row = Distribution(
         ("alpha", "beta"), "positive", lambda r, alpha, beta, size: beta * r.weibull(alpha, size)
@@ -154,6 +155,32 @@ def test_a_new_distribution_is_one_row(monkeypatch, table):
     with pytest.raises(NotCollapsible):  # without a compiled density it is sampled pair by pair
         collapse(design)
     assert "csd" in {variable.name for variable in pymc_model(design).free_RVs}
+
+
+def test_a_row_says_which_arguments_are_positive(monkeypatch):
+    row = Distribution(
+        ("low", "width"), "positive", lambda r, low, width, size: low + width * r.random(size), free=("low",)
+    )
+    monkeypatch.setitem(DISTRIBUTIONS, "Shifted", row)
+
+    def spec(low, width):
+        return own(
+            (
+                'distribution = "Exponential"\nlam = 2',
+                f'distribution = "Shifted"\nlow = {low}\nwidth = {width}',
+            )
+        )
+
+    assert spec("-1", "1").parameters["csd"].args == {"low": -1.0, "width": 1.0}
+    with pytest.raises(
+        InputError, match=r"parameter.csd\], key width: must be a finite number above 0; found: -1"
+    ):
+        spec("-1", "-1")
+    with pytest.raises(InputError, match="width needs a positive parameter; 'cbar' may be negative"):
+        spec("-1", '"cbar"')
+    for own_row in DISTRIBUTIONS.values():
+        assert set(own_row.free) <= set(own_row.args)
+        assert "mu" not in own_row.positive_args
 
 
 def test_prior_draws_follow_their_parents(table):

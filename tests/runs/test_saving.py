@@ -10,7 +10,6 @@ import inspect
 import json
 from pathlib import Path
 
-import click
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,8 +21,8 @@ from helpers.seeds import shifted
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
-from bayesbias.cli import options, screen
 from bayesbias.cli.main import cli
+from bayesbias.figures.saving import plates_of
 from bayesbias.runs.kinds import LAYOUTS, files_of_run
 from bayesbias.runs.manifest import KINDS, MANIFEST, matching
 from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS
@@ -34,14 +33,12 @@ COMMAND = ["fit", "--embedding", "v.txt", "--prob", "0.8"]
 
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch):
-    """Leave the drawing out, which takes seconds and is tested elsewhere."""
+    """Leave the drawing out, which takes seconds and is tested elsewhere; the files have the names of the figures."""
 
     def draw(result, folder, **_):
         folder.mkdir()
-        for name in {"SeatResult": ["seat"], "Comparison": ["changes"]}.get(
-            type(result).__name__, ["predictive"]
-        ):
-            (folder / f"{name}.svg").write_text(f"<svg>{type(result).__name__}</svg>")
+        for plate in plates_of(result):
+            (folder / f"{plate.name}.svg").write_text(f"<svg>{plate.name}</svg>")
 
     monkeypatch.setattr("bayesbias.figures.saving.save_figures", draw)
 
@@ -179,6 +176,23 @@ def test_what_is_written_is_what_is_opened(result, tmp_path):
     assert matching(stored, LAYOUTS[kind].names) == set(stored)
     with pytest.raises(dataclasses.FrozenInstanceError):
         run.kind = "other"
+
+
+def test_names_of_figures_are_those_that_a_folder_is_checked_for(result, comparison):
+    """Before the work: a figure that its layout does not know would be found in the way after it."""
+    kind, value = result
+    if kind == "sweep":
+        assert LAYOUTS[kind].figures == ()
+        return
+    values = [value]
+    if kind == "change":
+        name, method = next(iter(comparison.methods.items()))
+        alone = {**comparison.provenance, "order": [name]}
+        values.append(dataclasses.replace(comparison, methods={name: method}, provenance=alone))
+    for each in values:
+        names = {plate.name for plate in plates_of(each)}
+        assert names
+        assert matching(names, LAYOUTS[kind].figures) == names
 
 
 def test_the_same_result_gives_the_same_manifest_but_for_netcdf(analysis, tmp_path):
@@ -458,71 +472,3 @@ def test_a_run_without_a_page_is_said(which, request, tmp_path):
     with pytest.raises(InputError, match="there is no page on such a run"):
         bb.write_report(tmp_path / "run", tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()
-
-
-def test_a_command_knows_its_own_arguments():
-    recorded = []
-
-    @click.command()
-    @click.argument("places", nargs=-1)
-    @click.option("--name", multiple=True)
-    @click.option("--on/--off", default=True)
-    @click.option("--flag", is_flag=True)
-    @click.option("--number", type=float, default=0.5)
-    @click.option("--out", "-o", type=options.Place())
-    def sub(**_):
-        recorded.append(options.given())
-
-    group = click.Group(commands={"sub": sub})
-    for words, wanted in (
-        ([], ["sub"]),
-        (["--number", "0.5"], ["sub", "--number", "0.5"]),  # given, though it is the default
-        (["--number=1e-3", "-oX", "--flag"], ["sub", "--flag", "--number", "0.001", "--out", "X"]),
-        (["--off", "--name", "a b", "--name=c"], ["sub", "--name", "a b", "--name", "c", "--off"]),
-        (["p", "q", "--on"], ["sub", "--on", "p", "q"]),
-        (["--", "-p"], ["sub", "--", "-p"]),
-    ):
-        for _ in range(2):  # what was recorded makes the same again
-            done = CliRunner().invoke(group, ["sub", *words] if _ == 0 else recorded[-1], prog_name="program")
-            assert done.exit_code == 0, done.output
-            assert recorded[-1] == wanted
-
-
-# -- what commands share ---------------------------------------------------------------------------
-
-
-def test_an_option_of_every_command_is_one_row(monkeypatch):
-    seen = []
-    row = click.option(
-        "--loud", is_flag=True, expose_value=False, callback=lambda context, _, value: seen.append(value)
-    )
-    monkeypatch.setattr(options, "EVERY_COMMAND", (*options.EVERY_COMMAND, row))
-
-    @click.command()
-    def sub():
-        pass
-
-    inner = click.Group("inner", commands={"sub": sub})
-    group = click.Group(commands=options.on_every_command([inner]))
-    done = CliRunner().invoke(group, ["inner", "sub", "--loud"])
-    assert (done.exit_code, seen[-1]) == (0, True)
-    assert "-h, --help" in CliRunner().invoke(group, ["inner", "sub", "-h"]).stdout
-
-
-def test_numbers_with_commas(capsys):
-    assert options.Numbers(int).convert("5,6", None, None) == (5, 6)
-    assert options.Numbers(float).convert("0.5", None, None) == (0.5,)
-    for text in ("5,x", "5,", "1.5"):
-        with pytest.raises(InputError, match=r"not a number.*valid: whole numbers, with commas between"):
-            options.Numbers(int).convert(text, None, None)
-
-
-def test_words_are_printed_as_they_are(capsys):
-    screen.table("a [b] title", ["word", "#n [1]"], [["[red]x", "1"], ["[/]y", "22"]])
-    screen.lines(["[bold]z"])
-    screen.written([Path("[a].csv")])
-    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip("─ ")]
-    assert rows[:2] == [["a", "[b]", "title"], ["word", "n", "[1]"]]
-    assert rows[2:] == [["[red]x", "1"], ["[/]y", "22"], ["[bold]z"], ["written:"], ["[a].csv"]]
-    screen.written([])
-    assert capsys.readouterr().out == ""

@@ -1,0 +1,125 @@
+"""What commands share: the options of every command, the record of what was given, numbers, and the screen."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from helpers.fits import made_up, pairs
+
+import bayesbias as bb
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.settings import Setting
+from bayesbias.cli import options, screen
+from bayesbias.cli.fitting import fit
+from bayesbias.cli.main import cli
+
+
+def test_a_command_knows_its_own_arguments():
+    recorded = []
+
+    @click.command()
+    @click.argument("places", nargs=-1)
+    @click.option("--name", multiple=True)
+    @click.option("--on/--off", default=True)
+    @click.option("--flag", is_flag=True)
+    @click.option("--number", type=float, default=0.5)
+    @click.option("--out", "-o", type=options.Place())
+    def sub(**_):
+        recorded.append(options.given())
+
+    group = click.Group(commands={"sub": sub})
+    for words, wanted in (
+        ([], ["sub"]),
+        (["--number", "0.5"], ["sub", "--number", "0.5"]),  # given, though it is the default
+        (["--number=1e-3", "-oX", "--flag"], ["sub", "--flag", "--number", "0.001", "--out", "X"]),
+        (["--off", "--name", "a b", "--name=c"], ["sub", "--name", "a b", "--name", "c", "--off"]),
+        (["p", "q", "--on"], ["sub", "--on", "p", "q"]),
+        (["--", "-p"], ["sub", "--", "-p"]),
+    ):
+        for _ in range(2):  # what was recorded makes the same again
+            done = CliRunner().invoke(group, ["sub", *words] if _ == 0 else recorded[-1], prog_name="program")
+            assert done.exit_code == 0, done.output
+            assert recorded[-1] == wanted
+
+
+def test_an_option_of_every_command_is_one_row(monkeypatch):
+    seen = []
+    row = click.option(
+        "--loud", is_flag=True, expose_value=False, callback=lambda context, _, value: seen.append(value)
+    )
+    monkeypatch.setattr(options, "EVERY_COMMAND", (*options.EVERY_COMMAND, row))
+
+    @click.command()
+    def sub():
+        pass
+
+    inner = click.Group("inner", commands={"sub": sub})
+    group = click.Group(commands=options.on_every_command([inner]))
+    done = CliRunner().invoke(group, ["inner", "sub", "--loud"])
+    assert (done.exit_code, seen[-1]) == (0, True)
+    assert "-h, --help" in CliRunner().invoke(group, ["inner", "sub", "-h"]).stdout
+
+
+def test_numbers_with_commas():
+    assert options.Numbers(int).convert("5,6", None, None) == (5, 6)
+    assert options.Numbers(float).convert("0.5", None, None) == (0.5,)
+    for text in ("5,x", "5,", "1.5"):
+        with pytest.raises(InputError, match=r"not a number.*valid: whole numbers, with commas between"):
+            options.Numbers(int).convert(text, None, None)
+
+
+def test_words_are_printed_as_they_are(capsys):
+    screen.table("a [b] title", ["word", "#n [1]"], [["[red]x", "1"], ["[/]y", "22"]])
+    screen.lines(["[bold]z"])
+    screen.written([Path("[a].csv")])
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip("─ ")]
+    assert rows[:2] == [["a", "[b]", "title"], ["word", "n", "[1]"]]
+    assert rows[2:] == [["[red]x", "1"], ["[/]y", "22"], ["[bold]z"], ["written:"], ["[a].csv"]]
+    screen.written([])
+    assert capsys.readouterr().out == ""
+
+
+def test_an_option_of_every_command_is_not_recorded_with_a_run(monkeypatch, tmp_path):
+    """Of the real command: an option that it does not take makes no other result."""
+    heard = []
+    rows = (
+        click.option(
+            "--quiet", is_flag=True, expose_value=False, callback=lambda _, __, value: heard.append(value)
+        ),
+        click.option("--log", expose_value=False, callback=lambda _, __, value: heard.append(value)),
+    )
+    monkeypatch.setattr(options, "EVERY_COMMAND", rows)
+    monkeypatch.setattr(fit, "params", list(fit.params))
+    result = made_up(pairs(), values={"c": 0.9}, sd=0.01)
+    sampler = {**result.provenance["sampler"], "method": "collapsed"}
+    result = dataclasses.replace(result, provenance={**result.provenance, "sampler": sampler})
+    monkeypatch.setattr("bayesbias.fit", lambda *_, **__: result)
+    monkeypatch.setattr("bayesbias.figures.saving.save_figures", lambda *_, **__: [])
+    options.on_every_command([fit])
+    table = tmp_path / "table.csv"
+    pairs().to_csv(table, index=False)
+    words = ["fit", "--quiet", "--log", "x", "--distances", str(table), "--out", str(tmp_path / "run")]
+    done = CliRunner().invoke(cli, words, prog_name="bayesbias", catch_exceptions=False)
+    assert (done.exit_code, heard) == (0, [True, "x"])
+    recorded = bb.open_run(tmp_path / "run").command
+    assert recorded == ("fit", "--distances", str(table), "--out", str(tmp_path / "run"))
+
+
+def test_rows_that_share_a_setting_share_its_option():
+    shared = Setting("keep", 0.5, "What is left.", least=0)
+
+    @click.command()
+    @options.of_settings(
+        [shared, Setting("lam", 1.0, "A weight."), Setting("keep", 0.5, "What is left.", least=0)]
+    )
+    def command(**settings):
+        click.echo(settings)
+
+    assert [parameter.name for parameter in command.params] == ["keep", "lam"]
+    assert CliRunner().invoke(command, ["--keep", "0.25"]).stdout == "{'keep': 0.25, 'lam': 1.0}\n"
+    with pytest.raises(ValueError, match="settings of one name that are not equal: keep"):
+        options.of_settings([shared, Setting("keep", 0.4, "What is left.")])
