@@ -156,45 +156,23 @@ def comparison_json(found: Comparison, prob: float, rope: float) -> dict[str, An
 
 
 def _print_comparison(found: Comparison, prob: float, rope: float, files: list[Path]) -> None:
+    from bayesbias.columns.change import change_columns, gap_columns, ranking_columns
+    from bayesbias.columns.table import screen_table
     from bayesbias.findings.change import findings_of_change
 
     screen.lines(findings_of_change(found, prob, rope).lines())
-    interval = f"{prob:.0%} HPDI"
-
     for name, item in found.methods.items():
-        lead = f"{name}, {len(item.pairs):,} pairs: "
-        for what, frame, column in (
-            ("change of the mean distance", found.changes(prob, rope, "population", name), "connection"),
-            ("change of the gaps", found.contrasts(prob, rope, "population", name), "contrast"),
+        for what, frame, columns in (
+            (
+                "change of the mean distance",
+                found.changes(prob, rope, "population", name),
+                change_columns(prob),
+            ),
+            ("change of the gaps", found.contrasts(prob, rope, "population", name), gap_columns(prob)),
         ):
-            rows = frame[frame["level"] == "overall"].itertuples()
-            screen.table(
-                f"{lead}{what}, for new words like these (population)",
-                [column, "#change", f"#{interval}", "verdict", *(["after"] if column == "contrast" else [])],
-                [
-                    [
-                        getattr(r, column),
-                        f"{r.mean:+.3f}",
-                        f"{r.hpdi_low:+.3f} to {r.hpdi_high:+.3f}",
-                        r.verdict,
-                        *([f"{r.after:+.3f} {r.verdict_after}"] if column == "contrast" else []),
-                    ]
-                    for r in rows
-                ],
-            )
+            title = f"{name}, {len(item.pairs):,} pairs: {what}, for new words like these (population)"
+            screen.show(screen_table(title, columns, frame[frame["level"] == "overall"].itertuples()))
     if len(found.methods) > 1 and {"associated", "different"} <= set(found.original.table["connection"]):
-        screen.table(
-            "Methods, by what they leave of associated - different",
-            ["method", "#gap", f"#{interval}", "verdict", "against the next"],
-            [
-                [
-                    r.method,
-                    f"{r.gap:+.3f}",
-                    f"{r.gap_low:+.3f} to {r.gap_high:+.3f}",
-                    r.verdict_after,
-                    r.verdict_next if isinstance(r.verdict_next, str) else "",
-                ]
-                for r in found.ranking(prob, rope).itertuples()
-            ],
-        )
+        title = "Methods, by what they leave of associated - different"
+        screen.show(screen_table(title, ranking_columns(prob), found.ranking(prob, rope).itertuples()))
     screen.written(files)

@@ -15,8 +15,6 @@ from bayesbias.basics.files import records
 from bayesbias.cli import inputs, options, screen
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesbias.inference.posterior import BiasFit
     from bayesbias.tables.pair_table import PairTable
 
@@ -155,51 +153,26 @@ def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
 def _print_fit(
     result: BiasFit, files: list[Path], prob: float, rope: float, answer_last: bool = False
 ) -> None:
+    from bayesbias.columns.table import screen_table
+    from bayesbias.columns.words import class_columns, contrast_columns, summary_columns
     from bayesbias.findings.words import findings_of_words
 
-    interval = f"{prob:.0%} HPDI"
-
-    screen.table(
-        "Mean cosine distance, for new words like these",
-        ["connection", "#mean", "#sd", f"#{interval}", "#pairs"],
-        [
-            [
-                r.connection,
-                f"{r.mean:.3f}",
-                f"{r.sd:.3f}",
-                f"{r.hpdi_low:.3f} to {r.hpdi_high:.3f}",
-                f"{r.n_pairs:,}",
-            ]
-            for r in result.summary(prob).itertuples()
-        ],
+    summary = result.summary(prob).itertuples()
+    screen.show(
+        screen_table("Mean cosine distance, for new words like these", summary_columns(prob), summary)
     )
     frame = result.contrasts(prob, rope)
-
-    def show_contrasts(title: str, by: str, chosen: pd.DataFrame) -> None:
-        rows = [
-            [
-                getattr(r, by),
-                f"{r.mean:+.3f}",
-                f"{r.sd:.3f}",
-                f"{r.hpdi_low:+.3f} to {r.hpdi_high:+.3f}",
-                f"{r.p_below_zero:.3f}",
-                f"{r.p_in_rope:.3f}",
-            ]
-            for r in chosen.itertuples()
-        ]
-        heading = {"contrast": "contrast", "name": "class"}[by]
-        columns = [heading, "#mean", "#sd", f"#{interval}", "#P(<0)", "#in ROPE"]
-        screen.table(title, columns, rows)
-
     for estimand, holds in (("population", "new words like these"), ("these_words", "these words alone")):
         chosen = frame[(frame["level"] == "overall") & (frame["estimand"] == estimand)]
-        show_contrasts(f"Contrasts, for {holds} ({estimand})", "contrast", chosen)
+        title = f"Contrasts, for {holds} ({estimand})"
+        screen.show(screen_table(title, contrast_columns(prob), chosen.itertuples()))
     lead = frame["contrast"].iloc[0]
     chosen = frame[
         (frame["level"] == "class") & (frame["estimand"] == "population") & (frame["contrast"] == lead)
     ]
     if len(chosen) > 1:
-        show_contrasts(f"{lead} in each class, for new words like these", "name", chosen)
+        title = f"{lead} in each class, for new words like these"
+        screen.show(screen_table(title, class_columns(prob), chosen.itertuples()))
     screen.converged(result.diagnostics())
     method = result.provenance["sampler"]
     if method["method"] == "pairwise":

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
+    from rich.table import Table as RichTable
+
+    from bayesbias.columns.table import Table
 
 PIPED = 120  # characters in a line of a table that is not printed on a terminal
 WIDE = 10_000  # where it is read by programs and pagers, which have no width to keep to
@@ -27,12 +29,18 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, 
     console(piped).print(laid_out(title, columns, rows))
 
 
+def show(columns: Table, *, piped: int = PIPED) -> None:
+    """Print a table of `columns`."""
+    head = [f"#{heading.text}" if heading.number else heading.text for heading in columns.head]
+    table(columns.caption, head, [[cell.typed for cell in row] for row in columns.rows], piped=piped)
+
+
 def laid_out(
     title: str,
     columns: Sequence[str],
     rows: Iterable[Sequence[str]],
     wrapped: Mapping[str, int | None] | None = None,
-) -> Table:
+) -> RichTable:
     """Return a table to be printed; columns in `wrapped` take several lines from so many characters on."""
     from rich import box
     from rich.markup import escape

@@ -11,6 +11,8 @@ import click
 import bayesbias
 from bayesbias.basics.files import records
 from bayesbias.cli import options, screen
+from bayesbias.columns.sentences import contrast_columns
+from bayesbias.columns.table import screen_table
 from bayesbias.findings.sentences import findings_of_sentences, named_encoder
 
 if TYPE_CHECKING:
@@ -163,23 +165,10 @@ def _print_tests(result: SeatResult, files: list[Path]) -> None:
 
 def _print_contrasts(result: SeatResult) -> None:
     several = result.frame.groupby(["model", "options"]).ngroups > 1
-    interval = f"{result.provenance['prob']:.0%} HPDI"
-    numbers = ["#contrast", f"#{interval}", "#word", "#template", "#both", "#rest"]
-    rows = []
-    for row in result.frame.loc[result.named().index].itertuples():
-        if row.contrast != row.contrast:
-            cells, note = [""] * len(numbers), "not fitted"
-        else:
-            cells = [f"{row.contrast:+.3f}", f"{row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}"]
-            shares = (row.share_word, row.share_template, row.share_sentence, row.share_residual)
-            cells += ["-" if share != share else f"{share:.0%}" for share in shares]
-            note = "" if row.converged else "not to be trusted yet"
-        encoder = [named_encoder(row.model, row.options)] if several else []
-        rows.append([row.test, *encoder, *cells, note])
-    screen.table(
+    title = (
         "associated - different in cosine distance, for new words and, where there are several, new templates "
-        "(negative: as the test supposes), and shares of variance (-: not in this test)",
-        ["test", *(["encoder"] if several else []), *numbers, "note"],
-        rows,
-        piped=screen.WIDE,
+        "(negative: as the test supposes), and shares of variance (-: not in this test)"
     )
+    columns = contrast_columns(result.provenance["prob"], several)
+    rows = result.frame.loc[result.named().index].itertuples()
+    screen.show(screen_table(title, columns, rows), piped=screen.WIDE)

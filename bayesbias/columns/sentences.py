@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from bayesbias.columns.table import Cell, Column, count, interval, number, p_value, share, text
@@ -125,7 +126,7 @@ def _fitted(column: Column) -> Column:
     def cell(row: Any) -> Cell:
         return Cell("", True, screen="") if row.contrast != row.contrast else column.cell(row)
 
-    return Column(column.heading, cell, column.number, column.screen)
+    return replace(column, cell=cell)
 
 
 def _note(row: Any) -> str:

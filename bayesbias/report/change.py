@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.wording import interval_text, signed_text, with_minus
-from bayesbias.columns.table import (
-    Cell,
-    Table,
-    interval_cell,
-    number_cell,
-    of_cells,
-    probability_cell,
-    scientific_cell,
+from bayesbias.columns.change import (
+    change_columns,
+    drift_columns,
+    gap_columns,
+    near_columns,
+    raw_columns,
+    set_columns,
+    what_is_left,
 )
-from bayesbias.columns.words import holds_for
+from bayesbias.columns.table import Cell, Table, interval_cell, number_cell, of_cells, page_table
 from bayesbias.figures.change import plates
 from bayesbias.findings.change import findings_of_change
 from bayesbias.findings.parts import Findings
@@ -148,13 +148,12 @@ def _methods_table(run: Comparison, prob: float, rope: float) -> Table:
             cells += [number_cell(None)] * 4 + [Cell("no two connections to compare")]
         else:
             contrast = row.contrast
-            forced = ", by construction" if row.by_construction else ""
             cells += [
                 number_cell(row.before, signed=True),
                 number_cell(row.after, signed=True),
                 interval_cell(row.after_low, row.after_high, signed=True),
                 number_cell(row.mean, signed=True),
-                Cell(f"{row.verdict_after}{forced}"),
+                Cell(what_is_left(row)),
             ]
         rows.append([*cells, number_cell(run.methods[name].control_rms)])
     head = [
@@ -177,19 +176,12 @@ def _methods_table(run: Comparison, prob: float, rope: float) -> Table:
 
 
 def _raw_means(run: Comparison) -> Table:
-    head = ["connection", "method", "#pairs", "#before"]
     rows = [
-        [
-            Cell(str(r.connection)),
-            Cell(name),
-            number_cell(r.n_pairs, 0),
-            number_cell(r.before, 4),
-            number_cell(r.after, 4),
-        ]
+        row
         for name, item in run.methods.items()
-        for r in item.construction.means.itertuples()
+        for row in item.construction.means.assign(method=name).itertuples()
     ]
-    return of_cells("t-raw", "Raw mean distances, without a model", [*head, "#after"], rows)
+    return page_table("t-raw", "Raw mean distances, without a model", raw_columns(), rows)
 
 
 def _ranked(study: _Study) -> Part | None:
@@ -272,134 +264,38 @@ def _sections(study: _Study) -> list[Part]:
 
 
 def _gap_table(id_: str, frame: pd.DataFrame, level: str, prob: float) -> Table:
-    of = level != "overall"
-    head = [level] if of else []
-    head += [
-        "gap",
-        "holds for",
-        "#before",
-        "#change",
-        f"#change, {prob:.0%} HPDI",
-        "the change",
-        "#after",
-        "what is left",
-    ]
-    rows = []
-    for r in frame.itertuples():
-        row = [Cell(str(r.name))] if of else []
-        row += [
-            Cell(with_minus(r.contrast)),
-            Cell(holds_for(r.estimand, of)),
-            number_cell(r.before, signed=True),
-        ]
-        row += [number_cell(r.mean, signed=True), interval_cell(r.hpdi_low, r.hpdi_high, signed=True)]
-        forced = ", by construction" if r.by_construction else ""
-        row += [Cell(r.verdict), number_cell(r.after, signed=True), Cell(f"{r.verdict_after}{forced}")]
-        rows.append(row)
-    caption = "Gaps between connections" + (f", per protected {level}" if of else "")
-    return of_cells(id_, caption, head, rows)
+    within = "" if level == "overall" else level
+    caption = "Gaps between connections" + (f", per protected {within}" if within else "")
+    return page_table(id_, caption, gap_columns(prob, within), frame.itertuples())
 
 
 def _change_table(id_: str, frame: pd.DataFrame, level: str, prob: float) -> Table:
-    of = level != "overall"
-    head = [level] if of else []
-    head += [
-        "connection",
-        "holds for",
-        "#change",
-        f"#{prob:.0%} HPDI",
-        "#P(below 0)",
-        "#pairs",
-        "what it means",
-    ]
-    rows = []
-    for r in frame.itertuples():
-        row = [Cell(str(r.name))] if of else []
-        row += [Cell(str(r.connection)), Cell(holds_for(r.estimand, of)), number_cell(r.mean, signed=True)]
-        row += [
-            interval_cell(r.hpdi_low, r.hpdi_high, signed=True),
-            probability_cell(r.p_below_zero),
-            number_cell(r.n_pairs, 0),
-        ]
-        rows.append([*row, Cell(r.verdict + (" (known exactly)" if r.exact else ""))])
-    caption = "Change of the mean distance (debiased minus original)" + (
-        f", per protected {level}" if of else ""
-    )
-    return of_cells(id_, caption, head, rows)
+    within = "" if level == "overall" else level
+    caption = "Change of the mean distance (debiased minus original)"
+    caption += f", per protected {within}" if within else ""
+    return page_table(id_, caption, change_columns(prob, within), frame.itertuples())
 
 
 def _construction_tables(item: Method, tag: str) -> list[Table]:
-    found = item.construction
+    sets, controls, attributes = (
+        item.construction.sets,
+        item.construction.controls,
+        item.construction.attributes,
+    )
     tables = []
-    if len(found.sets):
-        head = [
-            "set of words",
-            "#one distance to",
-            "#largest gap before",
-            "#after",
-            "#gap to controls before",
-            "#after",
-        ]
-        rows = [
-            [
-                Cell(", ".join(map(str, r.words))),
-                Cell(f"{r.n_equal} of {r.n_attributes}", True, repr(int(r.n_equal))),
-                number_cell(r.gap_before),
-                scientific_cell(r.gap_after),
-                number_cell(r.control_gap_before),
-                number_cell(r.control_gap_after),
-            ]
-            for r in found.sets.itertuples()
-        ]
-        tables.append(
-            of_cells(
-                f"t-sets-{tag}",
-                "Sets of words to which stereotypes have one distance",
-                head,
-                rows,
-                "One distance to: how many stereotypes have, after the method, the same distance to all words of the set.",
-            )
-        )
-    if len(found.controls):
-        head = [
-            "protected word",
-            "class",
-            "controls",
-            "#mean change",
-            "#root mean square",
-            "#largest",
-            "with",
-        ]
-        rows = [
-            [
-                Cell(str(r.protected_word)),
-                Cell(str(r.protected_class)),
-                Cell(str(r.connection)),
-                number_cell(r.mean_change, signed=True),
-                number_cell(r.rms_change),
-                number_cell(r.max_change, signed=True),
-                Cell(str(r.attribute)),
-            ]
-            for r in found.controls.itertuples()
-        ]
-        tables.append(of_cells(f"t-drift-{tag}", "Drift of the distances to control words", head, rows))
-    if len(found.attributes):
-        head = ["stereotype", "of", "#before", "#after", "#nearer than", "near everything"]
-        rows = [
-            [
-                Cell(str(r.attribute)),
-                Cell(str(r.attribute_class)),
-                number_cell(r.before),
-                number_cell(r.after),
-                Cell(f"{r.nearer_than:.0%}", True, repr(float(r.nearer_than))),
-                Cell("yes" if r.near_everything else "no"),
-            ]
-            for r in found.attributes.itertuples()
-        ]
+    if len(sets):
+        caption = "Sets of words to which stereotypes have one distance"
+        note = "One distance to: how many stereotypes have, after the method, the same distance to all words of the set."
+        tables.append(page_table(f"t-sets-{tag}", caption, set_columns(), sets.itertuples(), note))
+    if len(controls):
+        caption = "Drift of the distances to control words"
+        tables.append(page_table(f"t-drift-{tag}", caption, drift_columns(), controls.itertuples()))
+    if len(attributes):
+        caption = "Stereotypes that lie near everything"
         note = (
             "Mean distance to all protected words; nearer than: the share of control words that lie farther."
         )
-        tables.append(of_cells(f"t-near-{tag}", "Stereotypes that lie near everything", head, rows, note))
+        tables.append(page_table(f"t-near-{tag}", caption, near_columns(), attributes.itertuples(), note))
     return tables
 
 
