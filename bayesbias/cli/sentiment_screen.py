@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bayesbias.cli import screen
 
@@ -16,32 +16,20 @@ _SHOWN = 4  # rows at either end of a list
 
 def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float, files: list[Path]) -> None:
     """Print the published analysis, the fit if there is one, doubts, and the files written."""
+    from bayesbias.columns.sentiment import test_columns
+    from bayesbias.columns.table import screen_table
     from bayesbias.findings.sentiment import findings_of_sentiment, signed
     from bayesbias.inference.verdicts import sentiment_verdict
     from bayesbias.runs.sentiment import first_of_tests
     from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
 
-    def number(value: Any, form: str) -> str:
-        return "-" if value is None else format(value, form)
-
     interval = f"{prob:.0%} HPDI"
     findings = findings_of_sentiment(analysis if fit is None else fit, prob)
     for name, part in zip(analysis.classifiers, findings.parts, strict=True):
         found = analysis.as_dict(name)
-        screen.table(
-            f"{name}: paired t-tests of male against female",
-            ["one observation is", "#n", "#female - male", "#t (male - female)", "#p"],
-            [
-                [
-                    row.get("unit", "sentence_pair").replace("_", " "),
-                    str(row["n"]),
-                    f"{row['f_minus_m']:+.4f}",
-                    number(row["t"], ".2f"),
-                    number(row["p_value"], ".2g"),
-                ]
-                for row in (found, *found["units"])
-            ],
-        )
+        tests = [{"unit": "sentence_pair"} | row for row in (found, *found["units"])]
+        title = f"{name}: paired t-tests of male against female"
+        screen.show(screen_table(title, test_columns({}), tests))
         if fit is not None and fit.diagnostics()["ok"]:
             rows = []
             for estimand, holds in SENTIMENT_ESTIMANDS.items():

@@ -149,11 +149,19 @@ def contrast(heading: str, field: Field, screen: str | None = None) -> Column:
 
 
 def number(
-    heading: str, field: Field, digits: int = 3, *, signed: bool = False, screen: str | None = None
+    heading: str,
+    field: Field,
+    digits: int = 3,
+    *,
+    signed: bool = False,
+    screen: str | None = None,
+    missing: str = _UNKNOWN,
 ) -> Column:
     """Return a column of numbers."""
     value = _of(field)
-    return Column(heading, lambda row: number_cell(value(row), digits, signed=signed), True, screen)
+    return Column(
+        heading, lambda row: number_cell(value(row), digits, signed=signed, missing=missing), True, screen
+    )
 
 
 def count(heading: str, field: Field, screen: str | None = None) -> Column:
@@ -199,10 +207,10 @@ def _known(value: Any) -> bool:
     return value is not None and value == value and math.isfinite(value)
 
 
-def number_cell(value: Any, digits: int = 3, *, signed: bool = False) -> Cell:
+def number_cell(value: Any, digits: int = 3, *, signed: bool = False, missing: str = _UNKNOWN) -> Cell:
     """Make a cell of a number, sorted by its full precision; "not known" if it is none."""
     if not _known(value):
-        return Cell(_UNKNOWN, True, screen="-")
+        return Cell(missing, True, screen="-")
     value = float(value)
     return Cell(number_text(value, digits, signed=signed), True, repr(value))
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayesbias.basics.wording import number_of, with_minus
+from bayesbias.basics.wording import number_of
+from bayesbias.columns.sentiment import contrast_columns, control_columns, earnings_columns, test_columns
 from bayesbias.columns.table import (
     Cell,
     Table,
@@ -12,6 +13,7 @@ from bayesbias.columns.table import (
     number_cell,
     of_cells,
     p_cell,
+    page_table,
     probability_cell,
 )
 from bayesbias.inference.posterior import BiasFit
@@ -31,42 +33,19 @@ _UNITS = {
 _PUBLISHED = "Bhaskaran & Bhallamudi (2019)"
 
 
-def _t_cell(value: float | None) -> Cell:
-    return Cell("no test", True) if value is None else number_cell(value, 2, signed=True)
-
-
 def tests_table(analysis: SentimentAnalysis) -> Table:
     """Tabulate the paired t-tests of each classifier, by what is taken as the unit."""
-    rows = []
-    for name in analysis.classifiers:
-        said = analysis.as_dict(name)
-        for row in (said | {"unit": "sentence_pair"}, *said["units"]):
-            rows.append(
-                [
-                    Cell(name),
-                    Cell(_UNITS[row["unit"]]),
-                    number_cell(row["n"], 0),
-                    number_cell(row["f_minus_m"], 4, signed=True),
-                    _t_cell(row["t"]),
-                    p_cell(row["p_value"]),
-                    p_cell(row["p_bonferroni"]),
-                ]
-            )
-    head = [
-        "classifier",
-        "one observation is",
-        "#n",
-        "#female − male",
-        "#t (male − female)",
-        "#p",
-        "#p, Bonferroni",
+    rows = [
+        {"classifier": name, "unit": "sentence_pair"} | row
+        for name in analysis.classifiers
+        for row in (analysis.as_dict(name), *analysis.as_dict(name)["units"])
     ]
     k = analysis.provenance["hypotheses"]
     note = (
         f"Bonferroni's correction is for {number_of(k, 'test')}. The first row of a classifier is the published test "
         f"({_PUBLISHED}); the others let noun pairs or professions be what varies."
     )
-    return of_cells("t-tests", "Paired t-tests of male against female", head, rows, note)
+    return page_table("t-tests", "Paired t-tests of male against female", test_columns(_UNITS), rows, note)
 
 
 def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> Table:
@@ -176,55 +155,20 @@ def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: flo
 
 def contrasts_table(frame: pd.DataFrame, prob: float) -> Table:
     """Tabulate differences between classifiers."""
-    rows = [
-        [
-            Cell(with_minus(r.contrast)),
-            Cell(SENTIMENT_ESTIMANDS[r.estimand]),
-            number_cell(r.mean, signed=True),
-            interval_cell(r.hpdi_low, r.hpdi_high, signed=True),
-            probability_cell(r.p_below_zero),
-        ]
-        for r in frame.itertuples()
-    ]
-    head = ["difference of female − male", "holds for", "#mean", f"#{prob:.0%} HPDI", "#P(below 0)"]
     note = "Compared sentence pair by sentence pair, so that what two classifiers share cancels."
-    return of_cells("t-contrasts", "One classifier against another", head, rows, note)
+    caption = "One classifier against another"
+    return page_table("t-contrasts", caption, contrast_columns(prob), frame.itertuples(), note)
 
 
 def control_table(frame: pd.DataFrame) -> Table:
     """Tabulate the control sentences, which name no profession."""
-    rows = []
-    for r in frame.to_dict("records"):
-        t, p = (None if r[k] != r[k] or r[k] is None else float(r[k]) for k in ("t", "p_value"))
-        rows.append(
-            [
-                Cell(str(r["classifier"])),
-                number_cell(r["n"], 0),
-                number_cell(r["p_male"]),
-                number_cell(r["p_female"]),
-                number_cell(r["f_minus_m"], signed=True),
-                _t_cell(t),
-                p_cell(p),
-            ]
-        )
-    head = ["classifier", "#pairs", "#male", "#female", "#female − male", "#t (male − female)", "#p"]
     note = "A difference here does not come from a profession. That the test finds none does not show that there is none."
-    return of_cells("t-control", "Sentences without a profession", head, rows, note)
+    return page_table(
+        "t-control", "Sentences without a profession", control_columns(), frame.itertuples(), note
+    )
 
 
 def earnings_table(frame: pd.DataFrame) -> Table:
     """Tabulate correlations of sentiment with earnings, with their intervals."""
-    rows = [
-        [
-            Cell(str(r.classifier)),
-            Cell({"pearson": "Pearson", "spearman": "Spearman"}[str(r.method)]),
-            number_cell(r.r, 2, signed=True),
-            interval_cell(r.low, r.high, signed=True),
-            p_cell(float(r.p_value)),
-            number_cell(r.n, 0),
-        ]
-        for r in frame.itertuples()
-    ]
-    level = f"{float(frame['prob'].iloc[0]):.0%}"
-    head = ["classifier", "correlation", "#r", f"#{level} interval", "#p", "#professions"]
-    return of_cells("t-earnings", "Earnings and sentiment", head, rows)
+    columns = earnings_columns(f"{float(frame['prob'].iloc[0]):.0%}")
+    return page_table("t-earnings", "Earnings and sentiment", columns, frame.itertuples())
