@@ -235,7 +235,7 @@ def test_heavy_libraries_are_imported_inside_functions(room):
 def loaded_after(code: str) -> set[str]:
     report = "\nimport sys; print(*{name.split('.')[0] for name in sys.modules}, file=sys.stderr)"
     done = subprocess.run(
-        [sys.executable, "-c", code + report], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code + report], capture_output=True, text=True, check=True, timeout=600
     )
     return set(done.stderr.split())
 

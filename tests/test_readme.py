@@ -89,7 +89,7 @@ def test_every_line_runs(tmp_path, monkeypatch, as_printed):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         "bayesbias show crossed > mymodel.toml",
-        shell=True, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=60,
+        shell=True, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (tmp_path / "mymodel.toml").read_text(encoding="utf-8") == run_here("bayesbias show crossed")[0]

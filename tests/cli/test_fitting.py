@@ -22,7 +22,7 @@ def printed(files) -> subprocess.CompletedProcess:
     """The whole command, as a user runs it, in a process of its own."""
     command = [sys.executable, "-m", "bayesbias.cli", "fit", "--json", *QUICK]
     command += ["--embedding", str(files / "vectors.txt"), "--wordlist", str(files / "age.toml")]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
 
 
 @pytest.fixture(scope="session")
@@ -224,7 +224,7 @@ def test_out_holds_figures_too(files, tmp_path, direct):
     out = tmp_path / "run"
     command = [sys.executable, "-m", "bayesbias.cli", "fit", "--distances", str(files / "pairs.csv")]
     done = subprocess.run(
-        [*command, "--out", str(out), *QUICK], capture_output=True, text=True, check=False, timeout=120
+        [*command, "--out", str(out), *QUICK], capture_output=True, text=True, check=False, timeout=600
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert_written(

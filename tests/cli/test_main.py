@@ -34,7 +34,7 @@ def test_usage_errors_go_to_stderr_with_code_2(arguments, run):
 
 def test_a_process_ends_with_code_2_and_no_traceback(files):
     command = [sys.executable, "-m", "bayesbias.cli", "fit", "--json", "--distances", str(files / "none.csv")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("bayesbias: ")
     assert done.stderr.count("\n") == 1
@@ -62,7 +62,7 @@ def test_a_full_stdout_is_an_error_and_no_traceback(files):
     with open(device, "w") as full:
         done = subprocess.run(
             [sys.executable, "-m", "bayesbias.cli", "show", "template"],
-            stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=60,
+            stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=600,
         )  # fmt: skip
     assert done.returncode != 0
     assert "Traceback" not in done.stderr

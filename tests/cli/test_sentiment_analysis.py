@@ -439,7 +439,7 @@ def test_a_pickle_is_refused_until_it_is_allowed(refused, tmp_path):
 def test_as_a_command(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "bayesbias.cli", "sentiment", "--predictions", "m1", "--bayes", *QUICK, "--json"],
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["df"] == 399
@@ -447,7 +447,7 @@ def test_as_a_command(tmp_path):
         [sys.executable, "-m", "bayesbias.cli", "sentiment", "nothing"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
     assert done.returncode == 2
     assert "Traceback" not in done.stderr

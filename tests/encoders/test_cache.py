@@ -169,7 +169,7 @@ def started(path, seconds):
 def test_a_kill_costs_one_batch_at_most(tmp_path):
     path = tmp_path / "kept.sqlite"
     process = started(path, 0.15)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         if path.exists() and path.stat().st_size and kept_in_or_none(path) >= 9:
             break
@@ -181,7 +181,7 @@ def test_a_kill_costs_one_batch_at_most(tmp_path):
     assert 9 <= kept < 60
     assert kept % 3 == 0  # whole batches
     second = started(path, 0)
-    out, _ = second.communicate(timeout=60)
+    out, _ = second.communicate(timeout=600)
     assert second.returncode == 0
     assert int(out) == 60 - kept + 1  # and one to compare
     assert kept_in(path) == 60
@@ -199,6 +199,6 @@ def test_two_processes_may_use_one_cache(tmp_path):
     path = tmp_path / "shared.sqlite"
     pair = [started(path, 0.01), started(path, 0.01)]
     for process in pair:
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
     assert [process.returncode for process in pair] == [0, 0]
     assert kept_in(path) == 60

@@ -81,9 +81,11 @@ def seat():
 
 @pytest.fixture(scope="module")
 def comparison():
-    before = bb.read_distances(pairs(seed=1))
-    after = {"hard": bb.read_distances(pairs(seed=2)), "soft": bb.read_distances(pairs(seed=3))}
-    return made_up_comparison(before, after)
+    def of_two_words(seed):
+        frame = pairs(seed=seed)
+        return bb.read_distances(frame[frame["protected_word"].isin(["x0", "y0"])].reset_index(drop=True))
+
+    return made_up_comparison(of_two_words(1), {"hard": of_two_words(2), "soft": of_two_words(3)})
 
 
 @pytest.fixture

@@ -203,7 +203,7 @@ def test_killed_at_any_step_it_is_the_old_run_or_the_new_one(run, request):
     child = subprocess.run(
         [sys.executable, "-c", code, __file__, str(run), way],
         env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "tests")))},
-        capture_output=True, text=True, timeout=120,
+        capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert child.returncode == 0, child.stderr
     old, new = map(int, child.stdout.split())

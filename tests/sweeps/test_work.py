@@ -36,7 +36,7 @@ def test_a_worker_killed_from_outside_loses_nothing(done, tmp_path):
     thread = threading.Thread(target=kill_one, daemon=True)
     thread.start()
     result = run_sweep(plan, tmp_path / "out", workers=2)
-    thread.join(timeout=5)
+    thread.join(timeout=60)
     assert len(killed) == 1
     assert (result.cells["status"] == "ok").all()
     assert results(tmp_path / "out") == results(out)
@@ -49,7 +49,7 @@ def test_a_script_without_the_guard_is_told_so(tmp_path):
         encoding="utf-8",
     )
     made = subprocess.run(
-        [sys.executable, str(tmp_path / "script.py")], capture_output=True, text=True, timeout=60
+        [sys.executable, str(tmp_path / "script.py")], capture_output=True, text=True, timeout=600
     )
     assert made.returncode == 1
     assert '__name__ == "__main__"' in made.stderr
@@ -137,7 +137,7 @@ def cluster(tmp_path):
         )
     ]
     try:
-        limit = time.monotonic() + 30
+        limit = time.monotonic() + 300
         while not port_file.exists() or not port_file.read_text(encoding="utf-8"):
             assert time.monotonic() < limit, "the scheduler did not start"
             time.sleep(0.1)
@@ -179,9 +179,9 @@ def test_a_cluster_gives_the_same_results_and_survives_a_killed_worker(done, clu
     thread = threading.Thread(target=kill_one, daemon=True)
     thread.start()
     result = run_sweep(plan, tmp_path / "out", dask=address)
-    thread.join(timeout=5)
+    thread.join(timeout=60)
     assert fitted[0] < 8
-    assert workers[0].wait(timeout=5) == -signal.SIGKILL
+    assert workers[0].wait(timeout=60) == -signal.SIGKILL
     assert (result.cells["status"] == "ok").all()
     columns = ["cell", *LABELS, "quantity", "level", "name", "term", "estimand"]
     local = pd.read_parquet(out / "results.parquet")

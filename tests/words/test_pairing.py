@@ -96,8 +96,8 @@ def test_a_million_pairs_take_well_under_a_second() -> None:
         for c in "xy"
     }
     wordlist = load_wordlist(big)
-    start = time.perf_counter()
+    start = time.process_time()
     columns = pairs(wordlist)
-    assert time.perf_counter() - start < 2  # 0.02 s measured; the bound allows for a busy machine
+    assert time.process_time() - start < 2  # 0.02 s measured; the bound allows for a busy machine
     assert len(columns["connection"]) == 1_000_000
     assert columns["connection"].count("associated") == 500_000
