@@ -52,7 +52,7 @@ _OF_INTEREST = "associated - different"
 _EXACT = "No model of the changes was needed: within each connection every pair changed by the same number."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Study:
     """What the parts of the page are made of."""
 
@@ -191,7 +191,7 @@ def _ranked(study: _Study) -> Part | None:
     return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _OfMethod:
     """One method of a study: its tables, and what tells its figures and tables from those of others."""
 

@@ -66,7 +66,7 @@ _METHODS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Study:
     """What the parts of the page are made of."""
 

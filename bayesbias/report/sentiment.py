@@ -57,7 +57,7 @@ from bayesbias.studies.sentiment_fit import analysis_of, contrasts_or_why_not
 __all__ = ["of_sentiment"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Study:
     """What the parts of the page are made of."""
 

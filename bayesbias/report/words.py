@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _NEW_ATTRIBUTES = "Held for new attributes like the listed ones."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Study:
     """What the parts of the page are made of."""
 

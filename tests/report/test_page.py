@@ -80,7 +80,7 @@ def comparison():
         kind: bb.distance_table(debias("minilm-static", "religion").embedding, "religion", controls="2021")
         for kind, debias in {"hard <i>": bb.hard_debias, "soft": bb.soft_debias}.items()
     }
-    return made_up_comparison(before, tables, draws=500, seed=shifted(1))
+    return made_up_comparison(before, tables, draws=1000, chains=4, seed=shifted(1))
 
 
 def test_the_page_is_whole_in_itself(page):

@@ -468,7 +468,7 @@ def test_a_run_from_python_is_made_again_in_python(fit, sentiment_fit, compariso
             inspect.signature(function).bind(*call.args, **{word.arg: word.value for word in call.keywords})
 
 
-@pytest.mark.parametrize("which", ["seat", "analysis", "sweep"])
+@pytest.mark.parametrize("which", ["analysis", "sweep"])
 def test_a_run_without_a_page_is_said(which, request, tmp_path):
     bb.save_run(request.getfixturevalue(which), tmp_path / "run")
     with pytest.raises(InputError, match="there is no page on such a run"):
