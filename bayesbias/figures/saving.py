@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import whole_file
@@ -14,12 +15,20 @@ from bayesbias.figures.plates import Plate, rendered
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
 
 __all__ = ["save_figures"]
 
 _FORMATS = ("pdf", "png", "svg")
+# Kind -> its figures, of a result, a probability and a ROPE.
+PLATES: Mapping[str, Callable[[Any, float, float], list[Plate]]] = {
+    "words": words.plates,
+    "sentences": lambda result, prob, rope: sentences.plates(result),
+    "sentiment": lambda result, prob, rope: sentiment.plates(result, prob),
+    "change": change.plates,
+}
 
 
 def save_figures(
@@ -86,15 +95,14 @@ def plates_of(
     result: BiasFit | Comparison | SeatResult | SentimentAnalysis, prob: float = PROB, rope: float = ROPE
 ) -> list[Plate]:
     """List the figures of a result, whatever its kind."""
-    if isinstance(result, Comparison):
-        return change.plates(result, prob, rope)
-    if isinstance(result, SeatResult):
-        return sentences.plates(result)
-    if isinstance(result, SentimentAnalysis) or (
-        isinstance(result, BiasFit) and result.spec.results.group == "classifier"
-    ):
-        return sentiment.plates(result, prob)
-    return words.plates(result, prob, rope)
+    kind = kind_of(result)
+    if kind is None:
+        raise InputError(
+            "has no figures",
+            found=type(result).__name__,
+            valid="a fit, a comparison, a sentiment analysis, or the result of sentence tests",
+        )
+    return PLATES[kind](result, prob, rope)
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from bayesbias.basics.errors import InputError
@@ -13,11 +14,19 @@ from bayesbias.findings.words import findings_of_words
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
-from bayesbias.studies.sentiment_fit import is_sentiment
 
 __all__ = ["finding", "findings_of"]
+
+# Kind -> what says it, of a result, a probability and a ROPE.
+FINDINGS: Mapping[str, Callable[[Any, float, float], Findings]] = {
+    "words": findings_of_words,
+    "sentences": lambda result, prob, rope: findings_of_sentences(result),
+    "sentiment": lambda result, prob, rope: findings_of_sentiment(result, prob),
+    "change": findings_of_change,
+}
 
 
 def findings_of(
@@ -51,19 +60,14 @@ def findings_of(
     >>> [(doubt.kind, str(doubt.effect), doubt.model) for doubt in found.doubts]
     [('class_and_attribute', 'too narrow', 'shared')]
     """
-    if isinstance(result, SentimentAnalysis) or (isinstance(result, BiasFit) and is_sentiment(result)):
-        return findings_of_sentiment(result, prob)
-    if isinstance(result, BiasFit):
-        return findings_of_words(result, prob, rope)
-    if isinstance(result, Comparison):
-        return findings_of_change(result, prob, rope)
-    if isinstance(result, SeatResult):
-        return findings_of_sentences(result)
-    raise InputError(
-        "says nothing by itself",
-        found=type(result).__name__,
-        valid="a fit, a comparison, a sentiment analysis, or the result of sentence tests",
-    )
+    kind = kind_of(result)
+    if kind is None:
+        raise InputError(
+            "says nothing by itself",
+            found=type(result).__name__,
+            valid="a fit, a comparison, a sentiment analysis, or the result of sentence tests",
+        )
+    return FINDINGS[kind](result, prob, rope)
 
 
 def finding(result: Any, prob: float = PROB, rope: float = ROPE) -> str:

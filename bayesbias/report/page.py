@@ -10,7 +10,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
@@ -26,13 +28,21 @@ from bayesbias.report.texts import escaped, without_controls
 from bayesbias.report.words import of_fit
 from bayesbias.runs.opening import open_run
 from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
-from bayesbias.studies.sentiment_fit import is_sentiment
+from bayesbias.studies.sentiment import SentimentAnalysis
 
 __all__ = ["write_report"]
 
 _KINDS = "words, sentences, change, or sentiment with a fit"
 _SUFFIXES = (".html", ".htm")
+# Kind -> its page, of a result, a probability, a ROPE and the command that made it.
+PAGES: Mapping[str, Callable[[Any, float, float, Any], Page]] = {
+    "words": of_fit,
+    "sentences": lambda result, prob, rope, command: of_sentences(result, prob, command),
+    "sentiment": lambda fit, prob, rope, command: of_sentiment(fit, prob, command),
+    "change": of_comparison,
+}
 
 
 def write_report(
@@ -85,29 +95,24 @@ def write_report(
         raise InputError("a report is an HTML file", where=target, found=target.suffix, valid=_SUFFIXES)
     if target.is_dir():
         raise InputError("is a folder, not a file", where=target)
-    if not isinstance(run, BiasFit | Comparison | SeatResult):
+    result: Any = run
+    command, where = None, None
+    if isinstance(run, str | os.PathLike):
         opened = open_run(run)
         prob = opened.settings.get("prob") if prob is None else prob
         rope = opened.settings.get("rope") if rope is None else rope
-        found, command = opened.result, opened.command
-    else:
-        found, command = run, None
-    if isinstance(found, SeatResult) and prob is None:
-        prob = found.provenance.get("prob")
+        result, command, where = opened.result, opened.command, opened.path
+    if isinstance(result, SeatResult) and prob is None:
+        prob = result.provenance.get("prob")
     prob, rope = float(PROB if prob is None else prob), float(ROPE if rope is None else rope)
     checks.probability(prob)
     checks.positive(rope, "rope")
-    if isinstance(found, Comparison):
-        page = of_comparison(found, prob, rope, command)
-    elif isinstance(found, SeatResult):
-        page = of_sentences(found, prob, command)
-    elif not isinstance(found, BiasFit):
-        raise InputError("there is no page on such a run", where=opened.path, found=opened.kind, valid=_KINDS)
-    elif is_sentiment(found):
-        page = of_sentiment(found, prob, command)
-    else:
-        page = of_fit(found, prob, rope, command)
-    text = _rendered(page)
+    kind = kind_of(result)
+    make = None if isinstance(result, SentimentAnalysis) else PAGES.get(kind or "")
+    if make is None:
+        found = opened.kind if where else kind or type(result).__name__
+        raise InputError("there is no page on such a run", where=where, found=found, valid=_KINDS)
+    text = _rendered(make(result, prob, rope, command))
     with whole_file(target) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
     return target

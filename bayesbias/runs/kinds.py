@@ -7,12 +7,11 @@ from pathlib import Path
 from bayesbias.basics.errors import InputError
 from bayesbias.runs import change, sentences, sentiment, sweep, words
 from bayesbias.runs.layout import Layout
-from bayesbias.runs.manifest import KINDS, MANIFEST, matching, read_manifest
+from bayesbias.runs.manifest import MANIFEST, matching, read_manifest
 
 LAYOUTS: dict[str, Layout] = {
     room.LAYOUT.kind: room.LAYOUT for room in (words, sentences, sentiment, change, sweep)
 }
-assert set(LAYOUTS) == set(KINDS)
 
 
 def files_of_run(folder: Path) -> set[str]:
@@ -26,7 +25,7 @@ def files_of_run(folder: Path) -> set[str]:
     InputError
         Where the manifest is damaged, so that nobody can say.
     """
-    manifest = read_manifest(folder)
+    manifest = read_manifest(folder, LAYOUTS)
     if manifest is not None:
         return {MANIFEST, *manifest.files}
     names = {
@@ -36,7 +35,7 @@ def files_of_run(folder: Path) -> set[str]:
     }
     found: set[str] = set()
     for layout in LAYOUTS.values():
-        if all(name in names for name in layout.known_by):
+        if layout.known_by and all(name in names for name in layout.known_by):
             found |= matching(names, layout.names)
     return found
 

@@ -48,7 +48,8 @@ class Layout:
     figures : tuple of str
         Patterns of the names of its figures, without ending; none where there are no figures.
     known_by : tuple of str
-        Files that tell a run of this kind in a folder without a manifest, as this version wrote at first.
+        Files that tell a run of this kind in a folder without a manifest, as this version wrote at first; none where
+        such a run has always had one.
     read : function
         Returns the result that a folder holds.
     settings, facts, versions : function
@@ -57,8 +58,8 @@ class Layout:
 
     kind: str
     files: Mapping[str, Callable[[Content], Any]]
-    known_by: tuple[str, ...]
     read: Callable[[Path, Manifest | None], Any]
+    known_by: tuple[str, ...] = ()
     own: Callable[[Content, Path], object] | None = None
     own_names: tuple[str, ...] = ()
     figures: tuple[str, ...] = ()

@@ -18,7 +18,6 @@ from bayesbias.basics.versions import own_version
 
 MANIFEST = "run.json"
 SCHEMA = 1
-KINDS = ("words", "sentences", "sentiment", "change", "sweep")
 
 
 @dataclass(frozen=True)
@@ -84,8 +83,8 @@ def write_manifest(
     return path
 
 
-def read_manifest(folder: Path) -> Manifest | None:
-    """Read ``run.json``; None where there is none.
+def read_manifest(folder: Path, kinds: Collection[str]) -> Manifest | None:
+    """Read ``run.json``, whose kind must be one of `kinds`; None where there is none.
 
     Raises
     ------
@@ -105,14 +104,14 @@ def read_manifest(folder: Path) -> Manifest | None:
             "is a run in a form that this version does not know", where=path, found=schema, valid=str(SCHEMA)
         )
     try:
-        return _checked(content)
+        return _checked(content, kinds)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError("is damaged", where=path, valid="as `bayesbias` writes it") from None
 
 
-def _checked(content: Mapping[str, Any]) -> Manifest:
+def _checked(content: Mapping[str, Any], kinds: Collection[str]) -> Manifest:
     command, files = content["command"], content["files"]
-    if content["kind"] not in KINDS or not all(map(_is_inside, files)):
+    if content["kind"] not in kinds or not all(map(_is_inside, files)):
         raise ValueError
     if command is not None and not all(isinstance(word, str) for word in command):
         raise ValueError

@@ -16,15 +16,15 @@ from bayesbias.runs.kinds import LAYOUTS
 from bayesbias.runs.manifest import read_manifest
 from bayesbias.runs.transaction import settle
 from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
-from bayesbias.studies.sentiment_fit import is_sentiment
 from bayesbias.sweeps.result import SweepResult
 
 __all__ = ["Run", "open_run"]
 
 _VALID_RUNS = "a folder that save_run or a command with --out wrote, or a .nc file of a fit"
-# Files that tell what a folder without a manifest holds.
+# Files that tell what a folder without a manifest holds, as this version wrote at first; a later kind has none here.
 _FIRST_LAYOUT = {
     "comparison.json": "change",
     "fit.nc": "words",
@@ -106,11 +106,11 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     if path.suffix != ".nc":
         raise InputError("is no run", where=path, found=path.suffix, valid=_VALID_RUNS)
     fit = load_fit(path)
-    return Run("sentiment" if is_sentiment(fit) else "words", fit, {}, None, _versions(fit), {}, path)
+    return Run(kind_of(fit) or "words", fit, {}, None, _versions(fit), {}, path)
 
 
 def _of_folder(folder: Path) -> Run:
-    manifest = read_manifest(folder)
+    manifest = read_manifest(folder, LAYOUTS)
     if manifest is None:
         return _of_first_layout(folder)
     for name in manifest.files:
@@ -141,8 +141,7 @@ def _of_first_layout(folder: Path) -> Run:
         hint = f"give one of its fits, such as {folder / fits[0]}" if fits else None
         raise InputError("holds no run", where=folder, found=inside[:6], valid=_VALID_RUNS, hint=hint)
     result = LAYOUTS[kinds[0]].read(folder, None)
-    if isinstance(result, BiasFit) and is_sentiment(result):
-        kinds = ["sentiment"]
+    kinds = [kind_of(result) or kinds[0]]
     settings: dict[str, float] = {}
     if kinds[0] in ("words", "change", "sentiment"):
         settings = _settings_of(folder / "contrasts.csv") or _settings_of(folder / "summary.csv", ("prob",))

@@ -16,9 +16,9 @@ from bayesbias.runs.layout import Content
 from bayesbias.runs.manifest import write_manifest
 from bayesbias.runs.transaction import whole_folder
 from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
-from bayesbias.studies.sentiment_fit import is_sentiment
 from bayesbias.sweeps.result import SweepResult
 
 if TYPE_CHECKING:
@@ -107,26 +107,20 @@ def save_run(
 
 
 def _kind_of(result: object) -> str:
-    if isinstance(result, BiasFit):
-        if is_sentiment(result):
-            return "sentiment"
-        if result.spec.outcome == "distance" and result.spec.results.group == "connection":
-            return "words"
-        hint = "save its comparison instead" if result.spec.outcome == "change" else None
-        raise InputError(
-            "a fit of this kind is no run",
-            where=f"model {result.spec.name}",
-            found=result.spec.outcome,
-            valid="distance, difference, logit_difference",
-            hint=hint,
-        )
-    kinds = {
-        Comparison: "change", SeatResult: "sentences", SentimentAnalysis: "sentiment", SweepResult: "sweep",
-    }  # fmt: skip
-    for value, kind in kinds.items():
-        if isinstance(result, value):
-            return kind
-    raise InputError("is no result", where="result", found=type(result).__name__, valid=_RESULTS)
+    kind = "sweep" if isinstance(result, SweepResult) else kind_of(result)
+    if kind is None:
+        raise InputError("is no result", where="result", found=type(result).__name__, valid=_RESULTS)
+    if isinstance(result, BiasFit) and kind == "words":
+        spec = result.spec
+        if spec.outcome != "distance" or spec.results.group != "connection":
+            raise InputError(
+                "a fit of this kind is no run",
+                where=f"model {spec.name}",
+                found=spec.outcome,
+                valid="distance, difference, logit_difference",
+                hint="save its comparison instead" if spec.outcome == "change" else None,
+            )
+    return kind
 
 
 _RESULTS = "BiasFit, Comparison, SeatResult, SentimentAnalysis, SweepResult"

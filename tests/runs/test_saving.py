@@ -22,9 +22,12 @@ from helpers.seeds import shifted
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
-from bayesbias.figures.saving import plates_of
+from bayesbias.figures.saving import PLATES, plates_of
+from bayesbias.findings.of_result import FINDINGS, findings_of
+from bayesbias.report.page import PAGES
 from bayesbias.runs.kinds import LAYOUTS, files_of_run
-from bayesbias.runs.manifest import KINDS, MANIFEST, matching
+from bayesbias.runs.manifest import MANIFEST, matching
+from bayesbias.studies.kinds import KINDS
 from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS
 from bayesbias.tables.coverage import Coverage
 
@@ -236,10 +239,19 @@ def test_a_fit_alone_is_a_run_too(fit, sentiment_fit, tmp_path):
         assert (run.kind, run.settings, run.command, dict(run.files)) == (kind, {}, None, {})
 
 
-def test_every_kind_has_its_place():
-    assert tuple(LAYOUTS) == KINDS
-    for kind, layout in LAYOUTS.items():
-        assert set(layout.known_by) <= set(LAYOUTS[kind].names) | {"sweep.json"}
+def test_every_kind_has_its_place(result):
+    assert tuple(LAYOUTS) == (*KINDS, "sweep")
+    assert all(kind == layout.kind for kind, layout in LAYOUTS.items())
+    assert list(FINDINGS) == list(PLATES) == list(KINDS)
+    assert list(PAGES) == list(KINDS)
+    for layout in LAYOUTS.values():
+        assert set(layout.known_by) <= set(layout.names) | {"sweep.json"}
+    kind, value = result
+    assert [name for name, holds in KINDS.items() if holds(value)] == ([] if kind == "sweep" else [kind])
+    if kind == "sweep":
+        for use in (findings_of, plates_of):
+            with pytest.raises(InputError, match="found: 'SweepResult'"):
+                use(value)
 
 
 # -- replaced --------------------------------------------------------------------------------------
