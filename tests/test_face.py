@@ -104,6 +104,11 @@ def test_no_public_name_is_the_name_of_a_folder_or_a_room():
         ("", "shiped_wordlists", "bayesbias.words.shipped_wordlists"),
         ("figures", "plot_seats", "bayesbias.figures.plot_seat"),
         ("figures", "fit", "bayesbias.fit"),
+        ("", "load_vectors", "bayesbias.load_embedding"),
+        ("", "save_fit", "bayesbias.BiasFit.save, or bayesbias.save_run for a folder"),
+        ("", "wordlist", "bayesbias.WordList"),
+        ("words", "Wordlist", "bayesbias.WordList"),
+        ("", "Fit", "bayesbias.BiasFit"),
     ],
 )
 def test_a_name_that_is_not_there_is_pointed_at(package, name, guess):
@@ -111,6 +116,15 @@ def test_a_name_that_is_not_there_is_pointed_at(package, name, guess):
     with pytest.raises(AttributeError) as caught:
         getattr(module, name)
     assert str(caught.value).endswith(f"has no attribute {name!r}; did you mean {guess}?")
+
+
+def test_other_names_lead_to_public_ones():
+    from bayesbias.basics.face import SYNONYMS
+
+    paths = {f"{package}.{name}" for package, name, _ in PUBLIC}
+    for name, path in SYNONYMS.items():
+        assert path.split(",")[0].removesuffix(".save") in paths
+        assert not {f"bayesbias.{name}", *(f"bayesbias.{folder}.{name}" for folder in FOLDERS)} & paths
 
 
 def test_a_name_like_no_other_gets_no_guess():

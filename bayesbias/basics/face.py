@@ -14,6 +14,22 @@ from bayesbias.basics.wording import closest
 
 __all__ = ["attach", "public_in"]
 
+# What other libraries, or an earlier day, call what is here: name -> path.
+SYNONYMS = {
+    "Fit": "bayesbias.BiasFit",
+    "FitResult": "bayesbias.BiasFit",
+    "Wordlist": "bayesbias.WordList",
+    "fit_model": "bayesbias.fit",
+    "load_run": "bayesbias.open_run",
+    "load_vectors": "bayesbias.load_embedding",
+    "load_words": "bayesbias.load_wordlist",
+    "read_run": "bayesbias.open_run",
+    "read_wordlist": "bayesbias.load_wordlist",
+    "save_fit": "bayesbias.BiasFit.save, or bayesbias.save_run for a folder",
+    "save_vectors": "bayesbias.save_word2vec",
+    "wordlist": "bayesbias.WordList",
+}
+
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return ``__getattr__``, ``__dir__`` and ``__all__`` of a folder from the stub beside its file.
@@ -58,4 +74,5 @@ def _where_instead(name: str, package: str) -> str:
     # Of two names that are as near, the one in the package that was asked.
     here = [public for public, place in places.items() if place == f"{package}.{public}"]
     guess = name if name in places else closest(name, [*here, *places])
-    return f"; did you mean {places[guess]}?" if guess else ""
+    path = SYNONYMS.get(name) or (places[guess] if guess else None)
+    return f"; did you mean {path}?" if path else ""

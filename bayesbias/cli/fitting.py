@@ -112,7 +112,10 @@ def fit(
 @click.option("--out", type=options.Place(), default=Path("bayesbias-demo"), show_default=True, metavar="DIR")
 @click.option("--seed", type=options.SEED, default=1, show_default=True)
 def demo(out: Path, seed: int) -> None:
-    """Run the main job on the embedded vectors and the religion list; needs no network."""
+    """Run the main job on shipped vectors; no network needed.
+
+    The vectors are minilm-static, the word list is religion.
+    """
     from bayesbias.inference.estimands import PROB, ROPE
     from bayesbias.runs.kinds import check_run_folder
 

@@ -27,7 +27,9 @@ COMMANDS = (
 
 
 @click.group(
-    commands=options.on_every_command(COMMANDS), context_settings={"help_option_names": ["-h", "--help"]}
+    commands=options.on_every_command(COMMANDS),
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Begin with: bayesbias demo",
 )
 @click.version_option(bayesbias.__version__, prog_name="bayesbias")
 def cli() -> None:

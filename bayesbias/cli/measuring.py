@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -12,9 +12,6 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.cli import inputs, options
 from bayesbias.scores.measures import MEASURES, Given
-
-if TYPE_CHECKING:
-    pass
 
 
 @click.command()
@@ -42,7 +39,7 @@ def measure(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Compute the scores in common use: WEAT, MAC, direct bias, relative norm distance."""
+    """Compute the averaged scores in common use."""
     asked = _asked(measures)
     _refuse_unused(asked, settings)
     couple = None if classes is None else [c.strip() for c in classes.split(",")]

@@ -98,7 +98,9 @@ def calibrate(
     neutral: int | None, embedding: str | None, wordlist: str | None, controls: str | None, methods: str, tables: int,
     seed: int, prob: float, workers: int | None, out: Path | None, resume: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Simulate tables with a known truth and report coverage, false alarms and power of every method.
+    """Simulate a known truth and see how methods do.
+
+    Reported are coverage, false alarms and power of every method.
 
     METHODS are names or files of models (crossed, hierarchical, shared, additive, robust) and the tests weat,
     averages_t (paired t-test over words) and pairs_t (Welch's t-test over pairs). The model that tables are simulated
@@ -185,7 +187,7 @@ def calibrate(
 def plan(
     width: float, contrast: str, prob: float, fit: str | None, check: int, seed: int, as_json: bool
 ) -> None:
-    """Say how many protected words and stereotypes per class make an interval narrow enough.
+    """Say how many words make an interval narrow enough.
 
     Tried are 3 to 30 protected words and 3 to 50 stereotypes per class, with as many classes and control words as the
     fit has. known_width is the width were the spreads known; a study has to learn them, so that combinations are

@@ -29,7 +29,7 @@ from bayesbias.cli import options
     help="Half-width of practical equivalence; by default that of the tables in RUN.",
 )
 def report(run: Path, out: Path, prob: float | None, rope: float | None) -> None:
-    """Write one self-contained HTML file on a fit, a comparison or sentence tests.
+    """Write one self-contained HTML file on a run.
 
     RUN is a folder that `bayesbias fit`, `bayesbias compare`, `bayesbias seat` or `bayesbias sentiment --bayes` wrote
     with --out, or a .nc file of a fit. The file needs no network and no other file; it can be mailed, opened in any

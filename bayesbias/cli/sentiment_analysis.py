@@ -81,7 +81,9 @@ def sentiment(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Test whether sentiment classifiers rate sentences about women and men in the same professions alike.
+    """Compare how classifiers rate women and men.
+
+    Do they rate sentences about women and men in the same professions alike?
 
     The published analysis (a paired t-test over all sentence pairs) stands beside the same test over noun pairs and,
     with --bayes, a model with crossed effects of noun pairs and professions.

@@ -44,7 +44,9 @@ def list_(kind: str) -> None:
 @click.command()
 @click.argument("name")
 def show(name: str) -> None:
-    """Show a word list, control list, model or embedding by name or path.
+    """Show a list, model or embedding by name or path.
+
+    A list is one of words, of control words or of occupations.
 
     `show template` starts a word list of your own, `show occupations` a list for the sentences on occupations.
     """
@@ -123,7 +125,7 @@ def _show_wordlist(words: Any) -> None:
 @click.command("check-wordlist")
 @click.argument("file")
 def check_wordlist(file: str) -> None:
-    """Check a word list of your own and say everything that is wrong with it."""
+    """Say everything that is wrong with a list of your own."""
     from bayesbias.words.listfile import check_wordlist as check, load_wordlist
 
     if _has_key(file, "noun_pairs"):  # of the sentences on occupations

@@ -45,7 +45,10 @@ def simulate(
     attribute_sd: tuple[float, ...] | None,
     as_json: bool,
 ) -> None:
-    """Run the critique: the paper's simulations, effect sizes without a difference, false alarms."""
+    """Run the critique of averaged scores by simulation.
+
+    WHAT is the paper's simulations, effect sizes without a difference, or false alarms.
+    """
     from bayesbias.simulation import alarms, nulls, paper
 
     given = {

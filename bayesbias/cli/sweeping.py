@@ -45,7 +45,7 @@ _NOTE = 24  # characters of a note in one line of a terminal
 )
 @options.as_json()
 def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: bool, as_json: bool) -> None:
-    """Fit many tables: every embedding, word list and model of PLAN.toml.
+    """Fit every embedding, word list and model of PLAN.toml.
 
     \b
     schema = 1

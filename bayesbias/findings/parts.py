@@ -155,4 +155,4 @@ class Findings(Shown):
             number_of(len(self.problems), "problem"),
             number_of(len(self.notes), "note"),
         ]
-        return f"<Findings on {self.subject}: {', '.join(counts)}>"
+        return f"<Findings on {self.subject}: {', '.join(counts)}; to be read in .lines()>"

@@ -89,9 +89,9 @@ def fit(
     Parameters
     ----------
     table : PairTable or DataFrame
-        As made by `distance_table` or `read_distances`.
+        As made by `bayesbias.distance_table` or `bayesbias.read_distances`.
     model : str, path or ModelSpec
-        A shipped name (see `shipped_models`) or the path of your own TOML file.
+        A shipped name (see `bayesbias.models.shipped_models`) or the path of your own TOML file.
     draws, tune, chains : int
         Kept draws and tuning steps per chain, and chains.
     seed : int, optional
@@ -112,10 +112,17 @@ def fit(
     Returns
     -------
     BiasFit
+        Its tables are `summary`, `contrasts`, `words` and `shares`; `bayesbias.findings_of` says it in sentences, with
+        what speaks against it; `bayesbias.save_run` writes a folder, `save` one file.
 
     Raises
     ------
-    InputError, FitError
+    InputError
+        For an unknown model or setting, and where the table lacks a column that the model names or holds what is no
+        number.
+    FitError
+        Where all outcomes are the same or the effects reproduce some of them exactly, so that there is no noise; where
+        ``sampler="collapsed"`` is asked for and does not apply; where the sampler cannot start.
 
     Examples
     --------

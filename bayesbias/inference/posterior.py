@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["BiasFit"]
 
 _MOST_LINES = 5  # of results in a repr
+_MOST_LINES_OF_REPR = 8
 
 
 @public_in("bayesbias")
@@ -59,16 +60,7 @@ class BiasFit(Shown):
     @property
     def design(self) -> Design:
         """The index arrays of the model on the table."""
-        return self.kept("design", lambda: Design.of(self.spec, self.table))
-
-    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what `make` gives, made once for each key and kept for as long as the fit lives.
-
-        For what is asked again and again, such as a LOO; it is no part of the fit, and no file holds it.
-        """
-        if key not in self._kept:
-            self._kept[key] = make()
-        return self._kept[key]
+        return kept_with(self, "design", lambda: Design.of(self.spec, self.table))
 
     def draws(self) -> dict[str, np.ndarray]:
         """Return all posterior draws, chains joined.
@@ -133,8 +125,8 @@ class BiasFit(Shown):
             ``level, name, connection, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat, n_pairs``;
             the third column has the name of what the model gives results for.
         """
-        return self.kept(
-            ("means", level, estimand, prob), lambda: self._means_with_counts(level, prob, estimand)
+        return kept_with(
+            self, ("means", level, estimand, prob), lambda: self._means_with_counts(level, prob, estimand)
         ).copy()
 
     def _means_with_counts(self, level: str, prob: float, estimand: str) -> pd.DataFrame:
@@ -199,7 +191,8 @@ class BiasFit(Shown):
 
         checks.positive(rope, "rope")
         frames = [
-            self.kept(
+            kept_with(
+                self,
                 ("contrasts", own, which, prob, rope),
                 functools.partial(self._contrasts_described, own, which, prob, rope),
             )
@@ -304,7 +297,7 @@ class BiasFit(Shown):
             chains or draws for one), ``ok``, and ``problems``: a list of sentences, empty where all
             is well.
         """
-        return copy.deepcopy(self.kept("diagnostics", self._diagnose))
+        return copy.deepcopy(kept_with(self, "diagnostics", self._diagnose))
 
     def _diagnose(self) -> dict[str, Any]:
         posterior = self.tree["posterior"].to_dataset()
@@ -340,12 +333,16 @@ class BiasFit(Shown):
             ]
             if len(frame) > _MOST_LINES:
                 lines.append(f"  and {len(frame) - _MOST_LINES} more")
+        results = len(lines) > 1
         d = self.diagnostics()
+        more = f" (and {len(d['problems']) - 1} more)" if len(d["problems"]) > 1 else ""
         lines.append(
             f"  converged: R-hat {d['max_r_hat']:.3f}, ESS {d['min_ess_bulk']:.0f}, no divergences"
             if d["ok"]
-            else "  NOT TO BE TRUSTED YET: " + d["problems"][0]
+            else f"  NOT TO BE TRUSTED YET: {d['problems'][0]}{more}"
         )
+        if results and len(lines) < _MOST_LINES_OF_REPR:
+            lines.append("  in sentences: bayesbias.findings_of(fit).lines()")
         return "\n".join(lines)
 
     # -- the linear functionals behind the tables ------------------------------------------------
@@ -357,7 +354,8 @@ class BiasFit(Shown):
     def _levels(self, estimand: str) -> xr.DataArray:
         """Draws of the mean of the outcome at all levels; kept, since every table asks for them again."""
         contrasts.check_estimand(self.spec, estimand)
-        return self.kept(
+        return kept_with(
+            self,
             ("levels", estimand),
             lambda: contrasts.level_draws(self.design, self.table, self.draws(), estimand, self._chains),
         )
@@ -379,3 +377,13 @@ class BiasFit(Shown):
         return contrasts.contrast_draws(
             contrasts.chosen_rows(self._levels(estimand), level=level), pairs, group
         )
+
+
+def kept_with(fit: BiasFit, key: Any, make: Callable[[], Any]) -> Any:
+    """Return what `make` gives, made once for each key and kept for as long as the fit lives.
+
+    For what is asked again and again, such as a LOO; it is no part of the fit, and no file holds it.
+    """
+    if key not in fit._kept:
+        fit._kept[key] = make()
+    return fit._kept[key]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics.errors import FitError, InputError
-from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.posterior import BiasFit, kept_with
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ def loo(fit: BiasFit) -> Any:
         ``elpd`` (higher is better), its standard error ``se``, ``p`` (effective number of parameters), and the
         Pareto k per pair.
     """
-    return fit.kept("loo", lambda: _loo_made(fit))
+    return kept_with(fit, "loo", lambda: _loo_made(fit))
 
 
 def _loo_made(fit: BiasFit) -> Any:

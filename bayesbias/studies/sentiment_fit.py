@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import plain
 from bayesbias.inference.estimands import PROB
-from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.posterior import BiasFit, kept_with
 from bayesbias.studies.sentiment import SentimentAnalysis, analysis_of_table
 from bayesbias.tables.sentiment import OUTCOMES
 
@@ -112,7 +112,7 @@ def analysis_of(fit: BiasFit) -> SentimentAnalysis:
     """
     if not is_sentiment(fit):
         raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")
-    made = fit.kept("analysis", lambda: analysis_from(fit.table, fit.provenance.get("sentiment", {})))
+    made = kept_with(fit, "analysis", lambda: analysis_from(fit.table, fit.provenance.get("sentiment", {})))
     return copy.deepcopy(made)
 
 
@@ -176,7 +176,7 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     rows = [(name, e, mean, 0.0, mean, mean, prob, float(mean < 0)) for name, e, mean in equal]
     frames = [pd.DataFrame(rows, columns=columns)] if rows else []
     if parts:
-        between: BiasFit = fit.kept("between", lambda: _fit_of_differences(fit, parts))
+        between: BiasFit = kept_with(fit, "between", lambda: _fit_of_differences(fit, parts))
         if not between.diagnostics()["ok"]:
             raise FitError(between.diagnostics()["problems"][0])
         for estimand in SENTIMENT_ESTIMANDS:

@@ -161,11 +161,13 @@ def refuse_empty_classes(groups: tuple[dict[str, Any], dict[str, Any]], source: 
     for side, of in zip(("protected class", "attribute class"), groups, strict=True):
         for name, group in of.items():
             if group["found"] == 0:
-                control = " (a control list; choose another one, or none)" if name in CONTROLS else ""
+                control = name in CONTROLS
+                what = f"{name} control word" if control else f"word of the {side} {name!r}"
                 raise InputError(
-                    f"no word of the {side} {name!r}{control} is in the vocabulary",
+                    f"no {what} is in the vocabulary (listed: {some(group['missing'], 8)})",
                     where=source,
-                    found=f"none of {', '.join(group['missing'][:8])}{' ...' if group['listed'] > 8 else ''}",
                     valid="at least one word of every class",
-                    hint="does the vocabulary spell words otherwise, or is it in another language?",
+                    hint="leave the control words out (--controls none), or name another list of them"
+                    if control
+                    else "does the vocabulary spell words otherwise, or is it in another language?",
                 )

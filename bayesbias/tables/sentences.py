@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics.errors import BayesbiasError, InputError
+from bayesbias.basics.wording import some
 from bayesbias.encoders.averages import cbow_tokens
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.encoding import encode
@@ -81,9 +82,8 @@ def encode_test(test: SentenceTest, encoder: Any, made: Callable[[list[str]], np
     if empty:
         words = list(dict.fromkeys(dropped.loc[dropped["set"] == empty[0], "word"]))
         raise InputError(
-            f"no word of {empty[0]} ({test.categories[empty[0]]}) is known to the encoder",
+            f"no word of {empty[0]} ({test.categories[empty[0]]}) is known to the encoder (listed: {some(words, 8)})",
             where=f"{encoder.name}, test {test.name}",
-            found=f"none of {', '.join(words[:8])}{' ...' if len(words) > 8 else ''}",
         )
     vectors = np.asarray(made(kept["sentence"].tolist()), dtype=float)
     # In two steps, so that numbers near the largest there are do not overflow when they are squared.

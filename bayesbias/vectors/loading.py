@@ -51,10 +51,8 @@ def load_embedding(
     x : str, path, mapping, Embedding or gensim object
         The shipped name ``minilm-static``; the path of a file; a name of the gensim-data collection (extra
         ``gensim``; downloaded once, by gensim, into its own folder); a mapping word -> vector; a gensim
-        ``KeyedVectors`` or a model that has one. Files are told from their content: word2vec text and
-        binary, GloVe text, fastText ``.vec`` and ``.bin``, each of them gzipped too; ``.npz`` with the arrays
-        ``words`` and ``vectors``; safetensors with the tensor ``vectors`` and the metadata entry ``words``,
-        a JSON list; gensim ``.kv`` and ``.model`` files, which are pickles, with ``allow_pickle=True``.
+        ``KeyedVectors`` or a model that has one. The format of a file is told from its content; the error for
+        one that is not known lists those that are.
     words : iterable of str, optional
         The words wanted. Memory is used for these alone, whatever the size of the file. All words if None.
         A word that is not there as given is sought in the other spellings of `SEPARATORS` and `CASES`, in

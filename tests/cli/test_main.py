@@ -43,6 +43,8 @@ def test_a_process_ends_with_code_2_and_no_traceback(files):
 def test_version_and_help(run):
     assert run("--version")[1] == f"bayesbias, version {bayesbias.__version__}\n"
     code, out, err = run("--help")
+    assert "..." not in out.partition("Commands:")[2]  # no first sentence is cut
+    assert out.rstrip().endswith("Begin with: bayesbias demo")
     assert (code, err) == (0, "")
     assert run("-h")[1] == out
     for command in ("demo", "fit", "list", "show", "check-wordlist"):

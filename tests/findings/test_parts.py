@@ -77,7 +77,9 @@ def test_the_value_is_frozen_equal_by_content_and_short_in_repr():
     with pytest.raises(dataclasses.FrozenInstanceError):
         value.headline = "far"  # type: ignore[misc]
     assert str(value) == "near"
-    assert repr(value) == "<Findings on a table: 1 sentence, 1 doubt, 1 problem, 1 note>"
+    assert (
+        repr(value) == "<Findings on a table: 1 sentence, 1 doubt, 1 problem, 1 note; to be read in .lines()>"
+    )
     assert value.lines() == [
         "first", "near", "by class", "Look again: words go together.", "NOT TO BE TRUSTED YET: R-hat is 2.",
         "Note: missing: a ...",

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import xarray as xr
 from helpers.definitions import FITS, brute_hpdi, edited
+from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
 
 from bayesbias.findings.of_result import finding, findings_of
 from bayesbias.inference.diagnostics import describe_draws, shortest_interval
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.posterior import BiasFit, kept_with
 
 
 @pytest.mark.parametrize("prob", [0.5, 0.89, 0.95])
@@ -132,6 +133,15 @@ def test_repr_says_what_a_reader_wants_first(result):
         assert row.contrast in line
         assert f"{row.mean:+.3f}  89% HPDI [{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]" in line
     assert max(map(len, lines)) < 200
+    assert lines[-1] == "  in sentences: bayesbias.findings_of(fit).lines()"
+    assert "kept" not in dir(result)
+
+
+@pytest.mark.parametrize(("problems", "said"), [(["a", "b", "c"], "a (and 2 more)"), (["a"], "a")])
+def test_repr_counts_the_problems_it_does_not_name(problems, said):
+    result = made_up(pairs())
+    kept_with(result, "diagnostics", lambda: {"ok": False, "problems": problems})
+    assert f"  NOT TO BE TRUSTED YET: {said}" in repr(result).splitlines()
 
 
 # -- prose -----------------------------------------------------------------------------------------
@@ -159,7 +169,7 @@ def test_the_finding_follows_the_draws(good, shift, spread, said):
 
     made = edited(good, co=set_to, m=level)
     # Draws made by hand never moved in most entries; what is asked here is the wording alone.
-    made.kept("diagnostics", lambda: {"ok": True, "problems": []})
+    kept_with(made, "diagnostics", lambda: {"ok": True, "problems": []})
     sentence = finding(made)
     assert f"the stereotypes of a word's own class are {said} the stereotypes of other classes" in sentence
     assert f"({shift:+.3f} in cosine distance" in sentence.replace("-0.000", "+0.000")

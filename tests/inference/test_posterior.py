@@ -13,6 +13,7 @@ from helpers.seeds import shifted
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.fitting import fit
+from bayesbias.inference.posterior import kept_with
 from bayesbias.models.loading import parse_model
 from bayesbias.words.pairing import CONNECTIONS
 
@@ -203,10 +204,10 @@ def test_no_draws_of_what_is_no_table(crossed):
 
 def test_what_is_kept_is_made_once_and_not_copied_to_another_tree(crossed):
     asked = []
-    first = crossed.kept("a key of the test", lambda: asked.append(1) or "value")
-    assert (first, crossed.kept("a key of the test", lambda: asked.append(1))) == ("value", "value")
+    first = kept_with(crossed, "a key of the test", lambda: asked.append(1) or "value")
+    assert (first, kept_with(crossed, "a key of the test", lambda: asked.append(1))) == ("value", "value")
     assert asked == [1]
-    assert dataclasses.replace(crossed).kept("a key of the test", lambda: "anew") == "anew"
+    assert kept_with(dataclasses.replace(crossed), "a key of the test", lambda: "anew") == "anew"
 
 
 @pytest.mark.parametrize("prob", [0, 1, 89, -0.5, np.nan])
