@@ -26,7 +26,7 @@ from bayesbias.report.sentences import of_sentences
 from bayesbias.report.sentiment import of_sentiment
 from bayesbias.report.texts import escaped, without_controls
 from bayesbias.report.words import of_fit
-from bayesbias.runs.opening import open_run
+from bayesbias.runs.opening import Run, open_run
 from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
@@ -46,7 +46,7 @@ PAGES: Mapping[str, Callable[[Any, float, float, Any], Page]] = {
 
 
 def write_report(
-    run: BiasFit | Comparison | SeatResult | str | os.PathLike[str],
+    run: BiasFit | Comparison | SeatResult | Run | str | os.PathLike[str],
     path: str | os.PathLike[str],
     *,
     prob: float | None = None,
@@ -56,9 +56,9 @@ def write_report(
 
     Parameters
     ----------
-    run : BiasFit, Comparison, SeatResult or path
-        A fit of distances or of sentiment (see `with_analysis`). A path is a folder that ``bayesbias fit``,
-        ``compare``, ``seat`` or ``sentiment --bayes`` wrote with ``--out``, or a ``.nc`` file.
+    run : BiasFit, Comparison, SeatResult, Run or path
+        A fit of distances or of sentiment (see `with_analysis`), or what `open_run` returns. A path is a folder
+        that ``bayesbias fit``, ``compare``, ``seat`` or ``sentiment --bayes`` wrote with ``--out``, or a ``.nc`` file.
     path : path
         Of the file, ``.html`` or ``.htm``; written whole or not at all.
     prob : float in (0, 1), optional
@@ -97,8 +97,8 @@ def write_report(
         raise InputError("is a folder, not a file", where=target)
     result: Any = run
     command, where = None, None
-    if isinstance(run, str | os.PathLike):
-        opened = open_run(run)
+    opened = run if isinstance(run, Run) else open_run(run) if isinstance(run, str | os.PathLike) else None
+    if opened is not None:
         prob = opened.settings.get("prob") if prob is None else prob
         rope = opened.settings.get("rope") if rope is None else rope
         result, command, where = opened.result, opened.command, opened.path
@@ -110,7 +110,7 @@ def write_report(
     kind = kind_of(result)
     make = None if isinstance(result, SentimentAnalysis) else PAGES.get(kind or "")
     if make is None:
-        found = opened.kind if where else kind or type(result).__name__
+        found = opened.kind if opened else kind or type(result).__name__
         raise InputError("there is no page on such a run", where=where, found=found, valid=_KINDS)
     text = _rendered(make(result, prob, rope, command))
     with whole_file(target) as temporary:

@@ -174,7 +174,9 @@ def _read(folder: Path, manifest: Manifest | None) -> BiasFit | SentimentAnalysi
     from bayesbias.inference.fitting import load_fit
     from bayesbias.studies.sentiment_fit import analysis_from
 
-    if (folder / "fit.nc").is_file():
+    # A file of this name that the manifest does not list belongs to somebody else.
+    fitted = (folder / "fit.nc").is_file() if manifest is None else "fit.nc" in manifest.files
+    if fitted:
         return load_fit(folder / "fit.nc")
     return analysis_from(read_table(folder / "pairs.csv", texts=_TEXTS, whole=["clipped"]), _origin(folder))
 

@@ -221,8 +221,23 @@ def test_an_analysis_comes_back_with_where_it_is_from(analysis, sentiment_fit, t
     assert bb.studies.analysis_of(bb.open_run(tmp_path / "run").result).provenance == analysis.provenance
 
 
+def test_a_fit_that_the_manifest_does_not_list_is_somebody_elses(analysis, fit, tmp_path):
+    bb.save_run(analysis, tmp_path / "run")
+    fit.save(tmp_path / "run" / "fit.nc")
+    assert isinstance(bb.open_run(tmp_path / "run").result, bb.studies.SentimentAnalysis)
+
+
+def test_a_run_that_was_opened_has_the_page_of_its_folder(fit, tmp_path, monkeypatch):
+    without_pictures(monkeypatch)
+    bb.save_run(fit, tmp_path / "run", prob=0.5)
+    opened = bb.open_run(tmp_path / "run")
+    pages = [bb.write_report(run, tmp_path / "page.html").read_bytes() for run in (opened, tmp_path / "run")]
+    assert pages[0] == pages[1]
+    assert b"50%" in pages[0]
+
+
 def test_coverage_is_written_where_the_fit_has_one(fit, tmp_path):
-    bb.save_run(fit, tmp_path / "run")
+    bb.bb.save_run(fit, tmp_path / "run")
     assert not (tmp_path / "run" / "coverage.csv").exists()
     group = {"listed": 2, "found": 1, "missing": ["a"], "matched": {"b": "B"}}
     account = Coverage({"x": group}, {"y": group}, notes=("thin",))

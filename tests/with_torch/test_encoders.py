@@ -326,6 +326,6 @@ def test_a_new_pooling_is_one_row(monkeypatch):
     one, mean = encode(encoder, ["love"]), encode(transformers_encoder(MINILM), ["love"])
     assert one.shape == mean.shape
     assert not np.allclose(one, mean)
-    assert describe_encoder(encoder)["pooling"] == "median"
+    assert encoder.provenance["pooling"] == "median"
     with pytest.raises(InputError, match=r"unknown pooling; found: 'medain'.*did you mean 'median'"):
         transformers_encoder(MINILM, pooling="medain")
