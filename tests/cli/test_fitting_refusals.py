@@ -74,7 +74,7 @@ BAD_VECTORS = {
     "a control list out of vocabulary": (
         "v.txt",
         vector_text({w: r for w, r in vectors().items() if w not in HUMAN}),
-        ["'human'", "hand, head, neck"],
+        ["no human control word", "hand, head, neck", "--controls none"],
     ),
 }
 

@@ -237,7 +237,7 @@ def test_a_run_that_was_opened_has_the_page_of_its_folder(fit, tmp_path, monkeyp
 
 
 def test_coverage_is_written_where_the_fit_has_one(fit, tmp_path):
-    bb.bb.save_run(fit, tmp_path / "run")
+    bb.save_run(fit, tmp_path / "run")
     assert not (tmp_path / "run" / "coverage.csv").exists()
     group = {"listed": 2, "found": 1, "missing": ["a"], "matched": {"b": "B"}}
     account = Coverage({"x": group}, {"y": group}, notes=("thin",))
