@@ -19,6 +19,8 @@ import bayesbias as bb
 from bayesbias.classifiers import predicting
 from bayesbias.cli import main, sentiment_analysis
 
+pytestmark = pytest.mark.slow  # whole commands
+
 # R-hat must stay below its limit at every seed.
 QUICK = ["--draws", "2000", "--tune", "500", "--chains", "2", "--seed", str(shifted(1))]
 

@@ -23,6 +23,8 @@ from bayesbias.figures import sentiment
 from bayesbias.findings.of_result import findings_of
 from bayesbias.inference.verdicts import sentiment_verdict
 
+pytestmark = pytest.mark.slow  # figures of whole analyses are drawn
+
 # R-hat must stay below its limit at every seed.
 QUICK = {"seed": shifted(1), "draws": 2000, "tune": 500, "chains": 2, "pointwise": False}
 EVIL = "<script>alert(1)</script> $x_1$"

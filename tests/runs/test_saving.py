@@ -31,6 +31,8 @@ from bayesbias.studies.kinds import KINDS
 from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS
 from bayesbias.tables.coverage import Coverage
 
+pytestmark = pytest.mark.slow  # figures of every kind are drawn
+
 COMMAND = ["fit", "--embedding", "v.txt", "--prob", "0.8"]
 
 

@@ -32,6 +32,8 @@ from bayesbias.studies.construction import control_changes, find_construction
 from bayesbias.tables.change import common_pairs, join_pairs
 from bayesbias.tables.reading import as_pair_table
 
+pytestmark = pytest.mark.slow  # its fits must converge
+
 # R-hat must stay below its limit at every seed.
 SMALL: dict[str, Any] = {"draws": 2000, "tune": 500, "chains": 2, "seed": shifted(1)}
 PUBLISHED = "data/bayesbias_distances/reddit_pairs_2021"
