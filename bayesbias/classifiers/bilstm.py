@@ -133,9 +133,15 @@ def train_bilstm(
         raise InputError("too few sentences to set some aside", where=data, found=len(sentences))
 
     settings = {
-        "hidden": hidden, "dropout": dropout, "batch": batch, "epochs": epochs, "patience": patience,
-        "learning_rate": learning_rate, "tune_vectors": tune_vectors, "seed": seed,
-    }  # fmt: skip
+        "hidden": hidden,
+        "dropout": dropout,
+        "batch": batch,
+        "epochs": epochs,
+        "patience": patience,
+        "learning_rate": learning_rate,
+        "tune_vectors": tune_vectors,
+        "seed": seed,
+    }
     with (
         ticking("training the BiLSTM", epochs * len(ids), progress) as tick,
         torch.random.fork_rng(devices=[]),
@@ -155,12 +161,14 @@ def train_bilstm(
             "words": len(trained),
             "words_with_vector": sum(w in has for w in trained),
             "tokens_with_vector": sum(w in has for row in tokens for w in row) / count,
-            "bench_words_without": [w for s in _shipped_words() for w in treebank_tokens(s) if w not in vocabulary],
+            "bench_words_without": [
+                w for s in _shipped_words() for w in treebank_tokens(s) if w not in vocabulary
+            ],
         },
         "stopped_on": "dev" if held is not None else "5 % of the training data",
         "epochs": record,
         "torch": str(torch.__version__),
-    }  # fmt: skip
+    }
     return tried_and_kept(model, name, provenance, dev, out)
 
 

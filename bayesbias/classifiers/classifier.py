@@ -83,9 +83,10 @@ class Classifier(Shown):
         model = self.predict
         if not isinstance(model, BagOfWords | BiLstm):
             raise InputError(
-                "cannot be saved here", where=f"classifier {self.name!r}",
+                "cannot be saved here",
+                where=f"classifier {self.name!r}",
                 valid="classifiers made by train_bow and train_bilstm",
-            )  # fmt: skip
+            )
         return _write_folder(self, model, Path(folder))
 
     def weaknesses(self) -> list[str]:
@@ -133,15 +134,19 @@ def checked_probabilities(
         ) from None
     if array.ndim != 1:
         raise InputError(
-            "must return one number a sentence", where=where, found=f"an array of shape {array.shape}",
+            "must return one number a sentence",
+            where=where,
+            found=f"an array of shape {array.shape}",
             valid=f"shape ({len(sentences)},)",
             hint="hand over the column of the positive class" if array.ndim == 2 else None,
-        )  # fmt: skip
+        )
     if len(array) != len(sentences):
         raise InputError(
-            "the number of predictions is wrong", where=where, found=len(array),
+            "the number of predictions is wrong",
+            where=where,
+            found=len(array),
             valid=f"{len(sentences)}, one a sentence",
-        )  # fmt: skip
+        )
     wrong = np.flatnonzero(~((array >= -_ROUNDING) & (array <= 1 + _ROUNDING)))
     if len(wrong):
         first = int(wrong[0])
@@ -149,11 +154,14 @@ def checked_probabilities(
         number = array[first]
         raise InputError(
             "is not a probability" if np.isfinite(number) else "is not a number",
-            where=f"{where}, {place}", found=float(number), valid="a number in [0, 1]",
+            where=f"{where}, {place}",
+            found=float(number),
+            valid="a number in [0, 1]",
             hint=(f"{len(wrong)} such predictions; " if len(wrong) > 1 else "")
             + "are these scores or logits? then hand over probabilities"
-            if np.isfinite(number) else f"{len(wrong)} such predictions",
-        )  # fmt: skip
+            if np.isfinite(number)
+            else f"{len(wrong)} such predictions",
+        )
     return np.clip(array, 0.0, 1.0)
 
 
@@ -189,10 +197,13 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
     where = folder / _SETTINGS
     if not where.is_file():
         raise InputError(
-            f"is not the folder of a classifier: it lacks {_SETTINGS}", where=folder,
+            f"is not the folder of a classifier: it lacks {_SETTINGS}",
+            where=folder,
             valid="a folder made by `bayesbias sentiment train`",
-            hint=f"for a Hugging Face model say transformers:{folder}" if (folder / "config.json").is_file() else None,
-        )  # fmt: skip
+            hint=f"for a Hugging Face model say transformers:{folder}"
+            if (folder / "config.json").is_file()
+            else None,
+        )
     try:
         said = json.loads(read_bytes(where).decode("utf-8"))
     except ValueError as error:
@@ -206,9 +217,10 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
     sha256 = sha256_file(folder / _WEIGHTS) if (folder / _WEIGHTS).is_file() else None
     if sha256 != said["weights_sha256"]:
         raise InputError(
-            f"does not belong to {_SETTINGS}" if sha256 else "is not there", where=folder / _WEIGHTS,
+            f"does not belong to {_SETTINGS}" if sha256 else "is not there",
+            where=folder / _WEIGHTS,
             hint="was training broken off, or a file exchanged? train again",
-        )  # fmt: skip
+        )
     kind, names = REFERENCE_KINDS[said["kind"]]
     try:
         weights = load_file(str(folder / _WEIGHTS))

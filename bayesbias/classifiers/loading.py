@@ -53,9 +53,10 @@ def from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool)
         raise InputError("no such file", found=str(path))
     if not allow_pickle:
         raise InputError(
-            "is a pickle: loading it runs code from the file", where=path,
+            "is a pickle: loading it runs code from the file",
+            where=path,
             hint="if you trust it, say allow_pickle=True (on the command line --allow-pickle)",
-        )  # fmt: skip
+        )
     needed("classifiers", "joblib", "sklearn", purpose="reading a joblib file", where=path)
     import joblib
 
@@ -65,9 +66,11 @@ def from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool)
         raise InputError(f"cannot be loaded: {type(error).__name__}: {error}", where=path) from error
     if not hasattr(x, "predict_proba"):
         raise InputError(
-            "holds no classifier with probabilities", where=path, found=type(x).__name__,
+            "holds no classifier with probabilities",
+            where=path,
+            found=type(x).__name__,
             valid="a fitted scikit-learn pipeline with predict_proba",
-        )  # fmt: skip
+        )
     facts = {"kind": f"scikit-learn {type(x).__name__}", "file": path.name, "sha256": sha256_file(path)}
     return from_estimator(x, name or path.stem, positive, facts)
 
@@ -85,15 +88,19 @@ def from_transformers(source: str, name: str | None, positive: Any) -> Classifie
     if not any(a.endswith("ForSequenceClassification") for a in architectures):
         # Loading it all the same would put a head of random numbers on it.
         raise InputError(
-            "is not a text-classification model", where=source, found=", ".join(architectures) or "no architecture",
+            "is not a text-classification model",
+            where=source,
+            found=", ".join(architectures) or "no architecture",
             valid="a model fine-tuned for sequence classification",
-        )  # fmt: skip
+        )
     labels = [str(config.id2label[i]) for i in range(config.num_labels)]
     if config.num_labels < 2 or config.problem_type in ("regression", "multi_label_classification"):
         raise InputError(
-            "does not choose between classes", where=source, found=config.problem_type or f"{config.num_labels} output",
+            "does not choose between classes",
+            where=source,
+            found=config.problem_type or f"{config.num_labels} output",
             valid="a model with two or more exclusive classes",
-        )  # fmt: skip
+        )
     column = _positive_column(labels, positive, source)
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
@@ -110,19 +117,23 @@ def from_transformers(source: str, name: str | None, positive: Any) -> Classifie
             return torch.softmax(model(**inputs).logits.double(), dim=1)[:, column].numpy()
 
     facts = {
-        "kind": "Hugging Face model", "source": source, "positive": labels[column], "labels": labels,
+        "kind": "Hugging Face model",
+        "source": source,
+        "positive": labels[column],
+        "labels": labels,
         "revision": getattr(config, "_commit_hash", None),
-    }  # fmt: skip
+    }
     return Classifier(name or Path(source).name, predict, facts)
 
 
 def _not_loaded(source: str, error: Exception) -> InputError:
     said = str(error).strip().splitlines()
     return InputError(
-        f"cannot be loaded: {said[0] if said else type(error).__name__}", where=source,
+        f"cannot be loaded: {said[0] if said else type(error).__name__}",
+        where=source,
         valid="the folder of a model, or the name of one on the Hugging Face hub",
         hint="models that bring code of their own are refused" if "trust_remote_code" in str(error) else None,
-    )  # fmt: skip
+    )
 
 
 def _positive_column(classes: Sequence[Any], positive: Any, where: str) -> int:
@@ -138,9 +149,12 @@ def _positive_column(classes: Sequence[Any], positive: Any, where: str) -> int:
     if len(found) == 1:
         return found[0]
     raise InputError(
-        "does not say which class is positive", where=where, found=", ".join(names), valid=names,
+        "does not say which class is positive",
+        where=where,
+        found=", ".join(names),
+        valid=names,
         hint=f"state it, such as positive={names[-1]!r} (--positive {names[-1]})",
-    )  # fmt: skip
+    )
 
 
 def load_classifier(
@@ -208,10 +222,11 @@ def load_classifier(
         if path.is_file():
             return _from_predictions(read_predictions(path, corpus, name=name, positive=positive), path)
         raise InputError(
-            "no such classifier", found=text,
+            "no such classifier",
+            found=text,
             valid="a file of predictions, a folder made by `bayesbias sentiment train`, joblib:PATH, transformers:NAME_OR_PATH",
             hint=nearest(scheme, ("joblib", "transformers")) if colon else None,
-        )  # fmt: skip
+        )
     if hasattr(x, "predict_proba"):
         kind = f"scikit-learn {type(x).__name__}"
         return from_estimator(x, name or type(x).__name__, positive, {"kind": kind})
@@ -225,18 +240,22 @@ def load_classifier(
         own = getattr(x, "__name__", type(x).__name__)
         return Classifier(name or (own if own.isidentifier() else "classifier"), x, {"kind": "callable"})
     raise InputError(
-        "is no classifier", found=type(x).__name__,
+        "is no classifier",
+        found=type(x).__name__,
         valid="a callable from sentences to probabilities, a fitted pipeline with predict_proba, a path, joblib:PATH, "
         "transformers:NAME",
-    )  # fmt: skip
+    )
 
 
 def _from_predictions(predictions: Predictions, path: Path) -> Classifier:
     if len(predictions.classifiers) > 1:
         raise InputError(
-            "holds several classifiers", where=path, found=", ".join(predictions.classifiers), valid="one",
+            "holds several classifiers",
+            where=path,
+            found=", ".join(predictions.classifiers),
+            valid="one",
             hint="read them all with read_predictions",
-        )  # fmt: skip
+        )
     name = predictions.classifiers[0]
     known = dict(zip(predictions.frame["sentence"], predictions.frame["probability"], strict=True))
 

@@ -194,9 +194,12 @@ class _PartialFile:
         owner = head.removeprefix("# finished by: ").strip()
         if not head.startswith("# finished by: ") or owner != self._owner:
             raise InputError(
-                "does not hold unfinished predictions of this classifier", where=self.path, found=head[:80],
-                valid=f"# finished by: {self._owner}", hint="name another file, or remove this one",
-            )  # fmt: skip
+                "does not hold unfinished predictions of this classifier",
+                where=self.path,
+                found=head[:80],
+                valid=f"# finished by: {self._owner}",
+                hint="name another file, or remove this one",
+            )
         rows = list(csv.reader(io.StringIO(rest), delimiter=delimiter))[1:]
         sentences = [row[0] for row in rows if row]
         numbers = [
@@ -218,6 +221,8 @@ def _check_classes(model: Classifier, done: Mapping[str, float], kept: _PartialF
             f"seems to have its classes swapped: of plain sentences it rates the good ones {good.mean():.2f} on average "
             f"and the bad ones {bad.mean():.2f}; hand over the probability of the positive class, or say "
             "check=False (--no-check)",
-            model, done, kept,
-        )  # fmt: skip
+            model,
+            done,
+            kept,
+        )
     return []

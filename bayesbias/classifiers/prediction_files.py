@@ -179,9 +179,11 @@ def read_predictions(
         if not lacking.empty and (len(lacking) != wanted["control"].sum() or not lacking["control"].all()):
             missing = int((~lacking["control"]).sum()) or len(lacking)
             raise InputError(
-                f"{missing} sentences have no prediction", where=f"{path}, classifier {label!r}",
-                found=lacking["sentence"].iloc[0], valid=_valid_counts(wanted),
-            )  # fmt: skip
+                f"{missing} sentences have no prediction",
+                where=f"{path}, classifier {label!r}",
+                found=lacking["sentence"].iloc[0],
+                valid=_valid_counts(wanted),
+            )
         frames.append(part.assign(classifier=label, probability=[numbers[s] for s in part["sentence"]]))
     frame = pd.concat(frames, ignore_index=True)[["classifier", *SENTENCE_COLUMNS, "probability"]]
     facts = {"kind": "predictions", "file": path.name, "sha256": sha256_file(path)}
@@ -225,9 +227,12 @@ def _with_header(
     column = "probability" if "probability" in header else "positive"
     if column not in header:
         raise InputError(
-            "the header lacks a column", where=path, found=", ".join(header), valid="probability (or positive), sentence",
+            "the header lacks a column",
+            where=path,
+            found=", ".join(header),
+            valid="probability (or positive), sentence",
             hint=next(filter(None, (nearest(h, ("probability", "positive")) for h in header)), None),
-        )  # fmt: skip
+        )
     checks.distinct(header, "a column", path)
     if not lines:
         raise InputError("holds no predictions", where=path)
@@ -262,9 +267,11 @@ def _without_header(
         return {name: _by_position(_column_of_numbers(lines, 0, path), rows, wanted, path)}, notes
     if width != 2:
         raise InputError(
-            "unknown layout", where=path, found=f"{width} columns without a header",
+            "unknown layout",
+            where=path,
+            found=f"{width} columns without a header",
             valid="one probability; negative and positive probability; sentence and probability; or a header",
-        )  # fmt: skip
+        )
     texts = [c for c in (0, 1) if not _is_number(lines[0][1][c])]
     if texts:
         _one_class_only(path, positive, "one column of probabilities")
@@ -282,9 +289,10 @@ def _without_header(
     if positive is None and mean < 0.5:
         raise InputError(
             f"the columns may be swapped: the second, taken for the positive class, has a mean of {mean:.3f}",
-            where=path, valid="negative and positive class, in that order",
+            where=path,
+            valid="negative and positive class, in that order",
             hint="state it: positive=0 (--positive 0) if the first column is the positive class, 1 if the second is",
-        )  # fmt: skip
+        )
     return {name: out}, notes
 
 
@@ -293,8 +301,10 @@ def _one_class_only(path: Path, positive: int | None, found: str) -> None:
     if positive is not None:
         raise InputError(
             "there is no column to choose: these probabilities are taken for those of the positive class",
-            where=path, found=f"{found}, and positive={positive}", hint="where they are of the negative class, write 1 - p",
-        )  # fmt: skip
+            where=path,
+            found=f"{found}, and positive={positive}",
+            hint="where they are of the negative class, write 1 - p",
+        )
 
 
 def _column_of_numbers(lines: _Lines, column: int, path: Path) -> list[float]:
@@ -322,9 +332,11 @@ def _check_sums(negative: list[float], positive: list[float], rows: list[str], p
     for a, b, row in zip(negative, positive, rows, strict=True):
         if math.isfinite(a) and math.isfinite(b) and abs(a + b - 1) > 1e-3:
             raise InputError(
-                "the two classes' probabilities do not sum to 1", where=f"{path}, {row}", found=(a, b),
+                "the two classes' probabilities do not sum to 1",
+                where=f"{path}, {row}",
+                found=(a, b),
                 hint="are these scores or logits? then hand over probabilities",
-            )  # fmt: skip
+            )
 
 
 def _valid_counts(wanted: pd.DataFrame) -> str:
@@ -379,9 +391,11 @@ def _check_labels(
         for (i, row), text, value in zip(lines, sentences, expected, strict=True):
             if row[at[column]].strip().lower() != value.lower():
                 raise InputError(
-                    f"the {column} does not fit the sentence {text!r}", where=f"{path}, line {i}",
-                    found=row[at[column]], valid=value,
-                )  # fmt: skip
+                    f"the {column} does not fit the sentence {text!r}",
+                    where=f"{path}, line {i}",
+                    found=row[at[column]],
+                    valid=value,
+                )
 
 
 def shipped_predictions(name: str = "m1") -> Predictions:

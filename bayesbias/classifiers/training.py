@@ -62,9 +62,12 @@ def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[
         missing = [name for name in ("label", "sentence") if name not in first]
         if missing:
             raise InputError(
-                "the header lacks a column", where=f"{path}, line 1", found=", ".join(first), valid=missing,
+                "the header lacks a column",
+                where=f"{path}, line 1",
+                found=", ".join(first),
+                valid=missing,
                 hint=nearest(missing[0], first),
-            )  # fmt: skip
+            )
         label, sentence = first.index("label"), first.index("sentence")
         lines = lines[1:]
     elif width == 4:
@@ -83,9 +86,11 @@ def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[
         label, sentence = columns[0], 1 - columns[0]
     else:
         raise InputError(
-            "unknown layout", where=f"{path}, line {lines[0][0]}", found=f"{width} columns",
+            "unknown layout",
+            where=f"{path}, line {lines[0][0]}",
+            found=f"{width} columns",
             valid="a header with label and sentence; or label, sentence; or index, label, a, sentence",
-        )  # fmt: skip
+        )
     sentences, labels = [], []
     for i, row in lines:
         where = f"{path}, line {i}"

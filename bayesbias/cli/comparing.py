@@ -67,9 +67,15 @@ def compare(
     )
     loaded = time.perf_counter()
     found = change.compare(
-        before, after, spec, seed=seed, draws=draws, tune=tune, chains=chains,
+        before,
+        after,
+        spec,
+        seed=seed,
+        draws=draws,
+        tune=tune,
+        chains=chains,
         progress=False if as_json else None,
-    )  # fmt: skip
+    )
     half = float(ROPE if rope is None else rope)
     files = bayesbias.save_run(found, out, prob=prob, rope=half, command=options.given()) if out else []
     if as_json:

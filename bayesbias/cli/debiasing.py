@@ -28,18 +28,27 @@ from bayesbias.debiasing.methods import METHODS
 @click.option("--controls", metavar="C", help="Control words of the list: 2022, 2021, none, or a TOML file.")
 @click.option("--method", type=click.Choice(list(METHODS)), default="hard", show_default=True)
 @click.option(
-    "--out", type=options.Place(), required=True, metavar="FILE",
+    "--out",
+    type=options.Place(),
+    required=True,
+    metavar="FILE",
     help="word2vec file: binary where FILE ends in .bin (or .bin.gz), else text.",
-)  # fmt: skip
+)
 @click.option("--k", type=click.IntRange(1), help="Components of the subspace; by default classes less one.")
 @click.option(
-    "--neutralise", type=click.Choice(["attributes", "all_others"]), default="attributes", show_default=True,
+    "--neutralise",
+    type=click.Choice(["attributes", "all_others"]),
+    default="attributes",
+    show_default=True,
     help="The stereotypes of the list, or every word that is not protected.",
-)  # fmt: skip
+)
 @click.option(
-    "--words", type=click.Choice(["all", "listed"]), default="all", show_default=True,
+    "--words",
+    type=click.Choice(["all", "listed"]),
+    default="all",
+    show_default=True,
     help="All vectors of E, or those of the list alone.",
-)  # fmt: skip
+)
 @options.of_settings(setting for row in METHODS.values() for setting in row.settings)
 @options.allow_pickle()
 @options.as_json("Print the account as one JSON object.")

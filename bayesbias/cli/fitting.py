@@ -84,9 +84,15 @@ def fit(
 
     spec = load_model(model)  # before minutes are spent on the vectors
     table = inputs.pairs_asked_for(
-        embedding, wordlist, distances, controls=controls, others="--embedding, --wordlist and --controls",
-        repeats=repeats, allow_pickle=allow_pickle, invalid_utf8=invalid_utf8,
-    ).table  # fmt: skip
+        embedding,
+        wordlist,
+        distances,
+        controls=controls,
+        others="--embedding, --wordlist and --controls",
+        repeats=repeats,
+        allow_pickle=allow_pickle,
+        invalid_utf8=invalid_utf8,
+    ).table
     loaded = time.perf_counter()
     _check_contrasts(table)
     result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)

@@ -44,9 +44,15 @@ def measure(
     _refuse_unused(asked, settings)
     couple = None if classes is None else [c.strip() for c in classes.split(",")]
     pairs = inputs.pairs_asked_for(
-        embedding, wordlist, distances, controls="none", nothing="nothing to measure", with_sets=True,
-        allow_pickle=allow_pickle, invalid_utf8=invalid_utf8,
-    )  # fmt: skip
+        embedding,
+        wordlist,
+        distances,
+        controls="none",
+        nothing="nothing to measure",
+        with_sets=True,
+        allow_pickle=allow_pickle,
+        invalid_utf8=invalid_utf8,
+    )
     table, words, vectors = pairs.table, pairs.words, pairs.vectors
     given = Given(table, words, vectors, couple, lambda text: click.echo(f"note: {text}", err=True))
     present = list(dict.fromkeys(table.frame["protected_class"].astype(str)))

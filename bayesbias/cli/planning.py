@@ -94,10 +94,23 @@ def _sizes(command: Any) -> Any:
 @click.option("--resume", is_flag=True, help="Go on with the batches in DIR.")
 @options.as_json()
 def calibrate(
-    fit: str | None, words: tuple[int, ...] | None, attributes: tuple[int, ...] | None, human: int | None,
-    neutral: int | None, embedding: str | None, wordlist: str | None, controls: str | None, methods: str, tables: int,
-    seed: int, prob: float, workers: int | None, out: Path | None, resume: bool, as_json: bool,
-) -> None:  # fmt: skip
+    fit: str | None,
+    words: tuple[int, ...] | None,
+    attributes: tuple[int, ...] | None,
+    human: int | None,
+    neutral: int | None,
+    embedding: str | None,
+    wordlist: str | None,
+    controls: str | None,
+    methods: str,
+    tables: int,
+    seed: int,
+    prob: float,
+    workers: int | None,
+    out: Path | None,
+    resume: bool,
+    as_json: bool,
+) -> None:
     """Simulate a known truth and see how methods do.
 
     Reported are coverage, false alarms and power of every method.
@@ -115,8 +128,16 @@ def calibrate(
     if embedding or wordlist:
         if not (embedding and wordlist):
             raise InputError("negative controls need vectors and a list", valid="--embedding E --wordlist W")
-        asked = {"--fit": fit, "--words": words, "--attributes": attributes, "--human": human, "--neutral": neutral,
-                 "--workers": workers, "--out": out, "--resume": resume or None}  # fmt: skip
+        asked = {
+            "--fit": fit,
+            "--words": words,
+            "--attributes": attributes,
+            "--human": human,
+            "--neutral": neutral,
+            "--workers": workers,
+            "--out": out,
+            "--resume": resume or None,
+        }
         for option, value in asked.items():
             if value is not None:
                 raise InputError(f"{option} has no meaning for negative controls", found=str(value))
@@ -147,8 +168,13 @@ def calibrate(
         )
     scenario = _scenario(fit, words, attributes, human=human, neutral=neutral)
     settings: dict[str, Any] = {
-        "tables": tables, "methods": methods.split(","), "seed": seed, "prob": prob, "workers": workers, "resume": resume,
-    }  # fmt: skip
+        "tables": tables,
+        "methods": methods.split(","),
+        "seed": seed,
+        "prob": prob,
+        "workers": workers,
+        "resume": resume,
+    }
     frames = {}
     for name, kind in (("difference", scenario), ("no_difference", scenario.without_difference())):
         frames[name] = calibration.calibrate(kind, out=out / name if out else None, **settings)

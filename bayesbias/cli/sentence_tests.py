@@ -21,14 +21,22 @@ if TYPE_CHECKING:
 
 @click.group(invoke_without_command=True)
 @click.option(
-    "--encoder", "encoders", multiple=True, metavar="E", default=("minilm-static",), show_default=True,
+    "--encoder",
+    "encoders",
+    multiple=True,
+    metavar="E",
+    default=("minilm-static",),
+    show_default=True,
     help="minilm-static, cbow:EMBEDDING, sentence-transformers:MODEL, transformers:MODEL?pooling=cls, or a file of "
     "vectors (npz, h5, parquet: arrays sentences and vectors). PATH?name=NAME gives a name. May be given several times.",
-)  # fmt: skip
+)
 @click.option(
-    "--tests", default="all", show_default=True, metavar="T",
+    "--tests",
+    default="all",
+    show_default=True,
+    metavar="T",
     help="Names joined by commas (see `bayesbias seat sentences`), all, or the path of a test or of a word list.",
-)  # fmt: skip
+)
 @click.option(
     "--published-cut", is_flag=True, help="Leave out the sentences that the authors dropped at random."
 )
@@ -36,9 +44,12 @@ if TYPE_CHECKING:
 @options.prob("Probability of the intervals, with --bayes.")
 @options.sampling
 @click.option(
-    "--samples", type=click.IntRange(1), default=99_999, show_default=True,
+    "--samples",
+    type=click.IntRange(1),
+    default=99_999,
+    show_default=True,
     help="Partitions drawn for the published p-value where there are more than 100,000.",
-)  # fmt: skip
+)
 @click.option("--no-cache", is_flag=True, help="Neither read nor keep vectors on the disk.")
 @options.folder("Write tables, provenance and figures here.")
 @options.as_json("Print one JSON list of rows and nothing else.")
@@ -103,9 +114,10 @@ def seat(
 @click.argument("test", required=False)
 @click.option("--out", type=options.Place(), metavar="FILE", help="By default standard output.")
 @click.option(
-    "--level", type=click.Choice(["word", "sentence", "unbleached"]),
+    "--level",
+    type=click.Choice(["word", "sentence", "unbleached"]),
     help="Of a word list: its words, or sentences made of them.",
-)  # fmt: skip
+)
 @click.option(
     "--published-cut", is_flag=True, help="Leave out the sentences that the authors dropped at random."
 )

@@ -27,17 +27,25 @@ if TYPE_CHECKING:
 
 @click.group(invoke_without_command=True)
 @click.option(
-    "--predictions", multiple=True, metavar="FILE",
+    "--predictions",
+    multiple=True,
+    metavar="FILE",
     help="A file of predictions, or m1, which is shipped; may be given several times.",
-)  # fmt: skip
+)
 @click.option(
-    "--classifier", "classifiers", multiple=True, metavar="X",
+    "--classifier",
+    "classifiers",
+    multiple=True,
+    metavar="X",
     help="A folder made by `train`, joblib:PATH, transformers:NAME_OR_PATH; may be given several times.",
-)  # fmt: skip
+)
 @click.option(
-    "--name", "names", multiple=True, metavar="N",
+    "--name",
+    "names",
+    multiple=True,
+    metavar="N",
     help="A name for each input, in this order: files of predictions, then classifiers.",
-)  # fmt: skip
+)
 @click.option(
     "--words", default="occupations", show_default=True, metavar="TOML", help="Nouns, professions, template."
 )
@@ -45,9 +53,11 @@ if TYPE_CHECKING:
 @click.option("--logit", is_flag=True, help="Fit it to log odds; implies --bayes.")
 @click.option("--model", metavar="M", help="A model of your own (TOML) in their place; implies --bayes.")
 @click.option(
-    "--hypotheses", type=click.IntRange(1), metavar="K",
+    "--hypotheses",
+    type=click.IntRange(1),
+    metavar="K",
     help="How many tests Bonferroni's correction is for; by default one per classifier.",
-)  # fmt: skip
+)
 @click.option("--positive", metavar="LABEL", help="The positive class, where it cannot be told.")
 @click.option(
     "--no-check",
@@ -102,8 +112,10 @@ def sentiment(
         ]
         if given:
             raise InputError(
-                "stands before a subcommand it does not belong to", where=context.invoked_subcommand, found=given[0]
-            )  # fmt: skip
+                "stands before a subcommand it does not belong to",
+                where=context.invoked_subcommand,
+                found=given[0],
+            )
         return
     from bayesbias.runs.kinds import check_run_folder
     from bayesbias.runs.sentiment import sentiment_as_json
@@ -120,9 +132,11 @@ def sentiment(
         spec = load_model(model or ("sentiment_logit" if logit else "sentiment"))
         if spec.results.group != "classifier":
             raise InputError(
-                "is no model of sentiment", where=f"model {spec.name}", found=f"results per {spec.results.group}",
+                "is no model of sentiment",
+                where=f"model {spec.name}",
+                found=f"results per {spec.results.group}",
                 valid="sentiment, sentiment_logit, or a copy of one",
-            )  # fmt: skip
+            )
     from bayesbias.studies.sentiment import published_analysis
     from bayesbias.words.occupations import load_occupations
 
@@ -139,9 +153,13 @@ def sentiment(
         from bayesbias.studies.sentiment_fit import with_analysis
 
         how: dict[str, Any] = {
-            "seed": seed, "draws": draws, "tune": tune, "chains": chains, "pointwise": False,
+            "seed": seed,
+            "draws": draws,
+            "tune": tune,
+            "chains": chains,
+            "pointwise": False,
             "progress": False if as_json else None,
-        }  # fmt: skip
+        }
         try:
             fit = with_analysis(bayesbias.fit(analysis.table, spec, **how), analysis)
         except FitError as error:  # the tests need no model, and are worth printing
@@ -170,9 +188,11 @@ def _refuse_labels(table: pd.DataFrame) -> None:
     found = only_labels(table)
     if found:
         raise InputError(
-            "gives labels, no probabilities, and labels have no log odds", where=f"classifier {found[0]!r}",
-            found="0 and 1 alone", hint="leave out --logit, or have the classifier return probabilities",
-        )  # fmt: skip
+            "gives labels, no probabilities, and labels have no log odds",
+            where=f"classifier {found[0]!r}",
+            found="0 and 1 alone",
+            hint="leave out --logit, or have the classifier return probabilities",
+        )
 
 
 def _not_fitted(table: pd.DataFrame, spec: ModelSpec) -> str:
@@ -190,9 +210,12 @@ def _not_fitted(table: pd.DataFrame, spec: ModelSpec) -> str:
 @click.option("--words", default="occupations", show_default=True, metavar="TOML")
 @click.option("--control", is_flag=True, help="Add the control sentences.")
 @click.option(
-    "--out", type=options.Place(), required=True, metavar="FILE",
+    "--out",
+    type=options.Place(),
+    required=True,
+    metavar="FILE",
     help=".tsv or .csv; .txt for the sentences alone.",
-)  # fmt: skip
+)
 def sentences(words: str, control: bool, out: Path) -> None:
     """Write the sentences of the test bench, in the published order.
 
@@ -273,9 +296,16 @@ def train(
         texts = [] if words is None else load_occupations(words).sentences(control=True)["sentence"].tolist()
         known = sorted({word for text in texts for word in re.findall(r"\w+", text.lower())})
         made = train_bilstm(
-            data, vectors, dev=dev, out=out, name=name or model, words=known, seed=seed, epochs=epochs,
+            data,
+            vectors,
+            dev=dev,
+            out=out,
+            name=name or model,
+            words=known,
+            seed=seed,
+            epochs=epochs,
             progress=False if as_json else None,
-        )  # fmt: skip
+        )
     if as_json:
         facts = {"name": made.name, "written": str(out), **made.provenance}
         click.echo(json.dumps(facts, allow_nan=False))

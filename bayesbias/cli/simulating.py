@@ -70,9 +70,13 @@ def simulate(
                 raise InputError("one number is expected", where=option, found=list(numbers))
         n = 2 if words is None else words[0]
         null = nulls.null_distribution(
-            n, n, 5 if attributes is None else attributes, 0.05 if pair_sd is None else pair_sd[0],
-            draws=10_000 if draws is None else draws, seed=seed,
-        )  # fmt: skip
+            n,
+            n,
+            5 if attributes is None else attributes,
+            0.05 if pair_sd is None else pair_sd[0],
+            draws=10_000 if draws is None else draws,
+            seed=seed,
+        )
         frame = null.summary()
         if as_json:
             fields = ("n_x", "n_y", "n_attributes", "sd", "denominator", "draws", "seed", "largest")
@@ -86,8 +90,12 @@ def simulate(
             _print_frame(frame, False)
     else:
         settings: dict[str, Any] = {
-            "n_words": words, "pair_sd": pair_sd, "attribute_sd": attribute_sd, "n_attributes": attributes, "draws": draws,
-        }  # fmt: skip
+            "n_words": words,
+            "pair_sd": pair_sd,
+            "attribute_sd": attribute_sd,
+            "n_attributes": attributes,
+            "draws": draws,
+        }
         given_settings = {key: value for key, value in settings.items() if value is not None}
         frame = alarms.simulate_grid(seed=seed, **given_settings)
         if as_json:

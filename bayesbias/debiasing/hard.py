@@ -114,8 +114,10 @@ def hard_debias(
         if gone:
             raise InputError(
                 "some words lie in the subspace whole, so that neutralising leaves nothing of them",
-                where=f"embedding {job.embedding.name!r}", found=some(gone), hint="leave them out",
-            )  # fmt: skip
+                where=f"embedding {job.embedding.name!r}",
+                found=some(gone),
+                hint="leave them out",
+            )
         out[rows] = rest / length[:, None]
     for group in equalised:
         mine = [row[word] for word in group]

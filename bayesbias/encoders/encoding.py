@@ -161,14 +161,17 @@ def _encoded_batch(
     if len(broken):
         raise refuse(
             "the vector holds NaN or infinite numbers",
-            int(broken[0]), found=f"{len(broken)} such vectors in the batch", valid="finite numbers",
-        )  # fmt: skip
+            int(broken[0]),
+            found=f"{len(broken)} such vectors in the batch",
+            valid="finite numbers",
+        )
     zero = np.flatnonzero(~array.any(axis=1))
     if len(zero):
         raise refuse(
             "the vector holds only zeros, and no cosine can be computed from it",
-            int(zero[0]), found=f"{len(zero)} such vectors in the batch",
-        )  # fmt: skip
+            int(zero[0]),
+            found=f"{len(zero)} such vectors in the batch",
+        )
     return array
 
 

@@ -114,9 +114,12 @@ def vectors_encoder(path: str | os.PathLike[str], *, name: str | None = None, op
 def _lacks(path: Path, what: str, found: Iterable[str]) -> InputError:
     found = list(found)
     return InputError(
-        f"lacks the {what}", where=path, found=", ".join(found), valid="sentences, vectors",
+        f"lacks the {what}",
+        where=path,
+        found=", ".join(found),
+        valid="sentences, vectors",
         hint=nearest(what.split()[-1], found),
-    )  # fmt: skip
+    )
 
 
 def _strings(values: Iterable[Any], path: Path) -> list[str]:

@@ -222,9 +222,14 @@ def transformers_encoder(
 
     def states(sentences: list[str]) -> tuple[Any, Any]:
         batch = tokenizer(
-            sentences, padding=True, padding_side="right", truncation=limit is not None, max_length=limit,
-            return_tensors="pt", return_special_tokens_mask=True,
-        )  # fmt: skip
+            sentences,
+            padding=True,
+            padding_side="right",
+            truncation=limit is not None,
+            max_length=limit,
+            return_tensors="pt",
+            return_special_tokens_mask=True,
+        )
         special = batch.pop("special_tokens_mask")
         batch = batch.to(where)
         with torch.inference_mode():

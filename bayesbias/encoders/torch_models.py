@@ -43,9 +43,11 @@ def folder_or_hub_name(model: str | os.PathLike[str]) -> tuple[str, bool]:
     ):
         beside = [str(other) for other in path.parent.glob("*") if other.is_dir()]
         raise InputError(
-            "no such model", found=text, valid="the folder of a model, or a name on the hub such as owner/name",
+            "no such model",
+            found=text,
+            valid="the folder of a model, or a name on the hub such as owner/name",
             hint=nearest(str(path), beside),
-        )  # fmt: skip
+        )
     return text, False
 
 
@@ -158,9 +160,10 @@ def origin_of_model(text: str, local: bool, config: Any) -> dict[str, Any]:
     if not local:
         return {"commit": getattr(config, "_commit_hash", None)}
     weights = sorted(
-        path for path in Path(text).rglob("*")
+        path
+        for path in Path(text).rglob("*")
         if path.suffix in (".safetensors", ".bin") and path.name.startswith(("model", "pytorch_model"))
-    )  # fmt: skip
+    )
     return {"files_sha256": {path.relative_to(text).as_posix(): sha256_file(path) for path in weights}}
 
 

@@ -88,15 +88,30 @@ def plot_changes(
         y = rows[r.name] + (present.index(r.connection) - (len(present) - 1) / 2) * lane
         colour = marks.colour_of(r.connection)
         ax.plot(
-            [at + r.hpdi_low, at + r.hpdi_high], [y, y], color=colour, alpha=0.35, linewidth=0.8 * size,
-            solid_capstyle="butt", zorder=2, label="_interval",
-        )  # fmt: skip
+            [at + r.hpdi_low, at + r.hpdi_high],
+            [y, y],
+            color=colour,
+            alpha=0.35,
+            linewidth=0.8 * size,
+            solid_capstyle="butt",
+            zorder=2,
+            label="_interval",
+        )
         ax.plot([at], [y], marker="|", markersize=1.5 * size, color=colour, zorder=3, label="_original")
         ax.annotate(
-            "", (at + r.mean, y), (at, y), zorder=3,
-            arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0,
-                        "mutation_scale": 1.9 * size},
-        )  # fmt: skip
+            "",
+            (at + r.mean, y),
+            (at, y),
+            zorder=3,
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": colour,
+                "linewidth": 0.9,
+                "shrinkA": 0,
+                "shrinkB": 0,
+                "mutation_scale": 1.9 * size,
+            },
+        )
     headings.name_x(ax, outcomes.OUTCOME["distance"])
     handles = [marks.line_handle(marks.colour_of(c), c, width=1.6) for c in present]
     handles += [marks.line_handle(INK, "original", marker="|", style="none", size=8)]
@@ -137,12 +152,18 @@ def plot_raw_pairs(comparison: Comparison, *, method: str | None = None, ax: Axe
         mine = connection == which
         few = which in ("associated", "different")
         ax.scatter(
-            before[mine], after[mine], s=16 if few else _CROWD.get(which, (5, 0.3))[0],
-            marker=MARKER[which], color=marks.colour_of(which),
-            alpha=0.85 if few else _CROWD.get(which, (5, 0.3))[1], linewidths=0.4 if few else 0,
+            before[mine],
+            after[mine],
+            s=16 if few else _CROWD.get(which, (5, 0.3))[0],
+            marker=MARKER[which],
+            color=marks.colour_of(which),
+            alpha=0.85 if few else _CROWD.get(which, (5, 0.3))[1],
+            linewidths=0.4 if few else 0,
             edgecolors="white" if few else "none",
-            zorder=4 if few else 2, rasterized=len(pairs) > 6000, label=f"_{which}",
-        )  # fmt: skip
+            zorder=4 if few else 2,
+            rasterized=len(pairs) > 6000,
+            label=f"_{which}",
+        )
     ax.set_xlim(low - pad, high + pad)
     ax.set_ylim(low - pad, high + pad)
     ax.set_box_aspect(1)
@@ -204,14 +225,21 @@ def plot_ranking(
     headings.write_aside(ax, 0, f"{gap['mean']:+.3f}\n[{gap['hpdi_low']:+.3f}, {gap['hpdi_high']:+.3f}]")
     for row, r in enumerate(frame.itertuples(), 1):
         ax.plot(
-            [r.gap_low, r.gap_high], [row, row], color=marks.colour_of("associated"), linewidth=2.4,
-            solid_capstyle="butt", zorder=3, label="_interval",
-        )  # fmt: skip
+            [r.gap_low, r.gap_high],
+            [row, row],
+            color=marks.colour_of("associated"),
+            linewidth=2.4,
+            solid_capstyle="butt",
+            zorder=3,
+            label="_interval",
+        )
         marks.draw_point(ax, r.gap, row, "associated", 7)
         ax.annotate(
-            "", (r.gap, row - 0.22), (gap["mean"], row - 0.22),
+            "",
+            (r.gap, row - 0.22),
+            (gap["mean"], row - 0.22),
             arrowprops={"arrowstyle": "-|>", "color": INK, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0},
-        )  # fmt: skip
+        )
         forced = " (by construction)" if r.by_construction else ""
         headings.write_aside(ax, row, f"{r.gap:+.3f}\n[{r.gap_low:+.3f}, {r.gap_high:+.3f}]{forced}")
     headings.name_x(ax, "associated − different, in cosine distance (negative: own stereotypes lie nearer)")

@@ -94,13 +94,26 @@ def plot_paper(case: str | PaperDraws, *, bins: int = 60, ax: Axes | None = None
         ax.axvspan(side * ceiling, side * 2.6, linewidth=0, zorder=0, **_IMPOSSIBLE)
     ax.hist(coded, edges.tolist(), density=True, color=_CODED, zorder=2, label="_as coded")
     ax.hist(
-        intended, edges.tolist(), density=True, histtype="step", color=_INTENDED, linewidth=1.4, zorder=3, label="_as intended"
-    )  # fmt: skip
+        intended,
+        edges.tolist(),
+        density=True,
+        histtype="step",
+        color=_INTENDED,
+        linewidth=1.4,
+        zorder=3,
+        label="_as intended",
+    )
     for formula, look in (("as coded", printed), ("as intended", same)):
         ax.plot(
-            [draws.single[formula]["bias"]], [0], zorder=4, clip_on=False, linestyle="none",
-            label=f"_single draw, {formula}", transform=ax.get_xaxis_transform(), **look,
-        )  # fmt: skip
+            [draws.single[formula]["bias"]],
+            [0],
+            zorder=4,
+            clip_on=False,
+            linestyle="none",
+            label=f"_single draw, {formula}",
+            transform=ax.get_xaxis_transform(),
+            **look,
+        )
     ax.set_xlim(-2.6, 2.6)
     ax.set_xticks([-math.sqrt(3), -1, 0, 1, math.sqrt(3)], labels=["−√3", "−1", "0", "1", "√3"])
     ax.set_xlabel("effect size of WEAT, 2 + 2 protected words")
@@ -193,14 +206,30 @@ def plot_false_alarms(
         # Methods that agree would hide each other: each stands a few points beside the others, at the same number of words.
         aside = ScaledTranslation((i - (len(methods) - 1) / 2) * 5 / 72, 0, figure.dpi_scale_trans)
         ax.vlines(
-            x, rows["alarms_low"], rows["alarms_high"], color=colour, linewidth=1.1, zorder=2,
-            transform=ax.transData + aside, label=f"_interval {key[0]} {key[1]}",
-        )  # fmt: skip
-        ax.plot(
-            x, rows["alarms"], color=colour, marker=marker, markersize=5, linewidth=1, linestyle=style,
-            markeredgecolor="white", markeredgewidth=0.6, zorder=3, label=f"_{key[0]} {key[1]}", clip_on=False,
+            x,
+            rows["alarms_low"],
+            rows["alarms_high"],
+            color=colour,
+            linewidth=1.1,
+            zorder=2,
             transform=ax.transData + aside,
-        )  # fmt: skip
+            label=f"_interval {key[0]} {key[1]}",
+        )
+        ax.plot(
+            x,
+            rows["alarms"],
+            color=colour,
+            marker=marker,
+            markersize=5,
+            linewidth=1,
+            linestyle=style,
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            zorder=3,
+            label=f"_{key[0]} {key[1]}",
+            clip_on=False,
+            transform=ax.transData + aside,
+        )
         handles.append(marks.line_handle(colour, METHODS[key], marker=marker, width=1.4, style=style))
         top = max(top, float(rows["alarms_high"].max()))
     ax.axhline(alpha, color="#222222", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)

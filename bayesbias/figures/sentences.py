@@ -95,14 +95,27 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
         _cell(ax, x, y, _SHADES[step])
         ink = "white" if step == "holm" else INK
         ax.text(
-            x + 0.5, y + 0.53, "none" if pd.isna(row.effect_size) else number_text(row.effect_size, 2),
-            ha="center", va="center", fontsize=size, color=ink,
-        )  # fmt: skip
+            x + 0.5,
+            y + 0.53,
+            "none" if pd.isna(row.effect_size) else number_text(row.effect_size, 2),
+            ha="center",
+            va="center",
+            fontsize=size,
+            color=ink,
+        )
         if row.level != "word" and row.p_value < alpha <= row.p_words:
             ax.plot(
-                [x + 0.5], [y + 0.5], marker="o", markersize=0.55 * size, markerfacecolor="none", markeredgecolor=ink,
-                markeredgewidth=0.8, transform=ax.transData + _shift(ax, 2.0 * size), label="_words", clip_on=False,
-            )  # fmt: skip
+                [x + 0.5],
+                [y + 0.5],
+                marker="o",
+                markersize=0.55 * size,
+                markerfacecolor="none",
+                markeredgecolor=ink,
+                markeredgewidth=0.8,
+                transform=ax.transData + _shift(ax, 2.0 * size),
+                label="_words",
+                clip_on=False,
+            )
     for x in range(len(models)):
         for y in range(len(rows)):
             if (x, y) not in seen:
@@ -122,10 +135,15 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
         _box(_SHADES["alone"], f"p < {alpha:g}"),
         _box(_SHADES["holm"], "also after Holm's correction"),
         marks.line_handle(
-            INK, "not when each word counts once", marker="o", size=4.5, style="none",
-            markerfacecolor="none", markeredgewidth=0.8,
+            INK,
+            "not when each word counts once",
+            marker="o",
+            size=4.5,
+            style="none",
+            markerfacecolor="none",
+            markeredgewidth=0.8,
         ),
-    ]  # fmt: skip
+    ]
     if len(seen) < len(models) * len(rows):
         handles.append(marks.patch_handle("#EFEFEF", "not run", hatch="////", edge="#B5B5B5"))
     said = f"Effect sizes; {len(result.frame)} tests in the family. One-sided: a negative effect is never significant."
@@ -181,15 +199,27 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
         here = lanes[row.title]
         y = titles.index(row.title) + 0.5 + (here.index(row.context) - (len(here) - 1) / 2) * lane
         ax.plot(
-            [row.hpdi_low, row.hpdi_high], [y, y], color=colour, linewidth=0.34 * marker_size,
-            solid_capstyle="butt", zorder=3, label="_interval",
-        )  # fmt: skip
+            [row.hpdi_low, row.hpdi_high],
+            [y, y],
+            color=colour,
+            linewidth=0.34 * marker_size,
+            solid_capstyle="butt",
+            zorder=3,
+            label="_interval",
+        )
         ax.plot(
-            [row.contrast], [y], marker=marker, markersize=marker_size, color=colour, zorder=4,
+            [row.contrast],
+            [y],
+            marker=marker,
+            markersize=marker_size,
+            color=colour,
+            zorder=4,
             # What has not converged is drawn open.
-            markerfacecolor=colour if row.converged else "white", markeredgewidth=0.8,
-            linestyle="none", label=f"_{row.context}",
-        )  # fmt: skip
+            markerfacecolor=colour if row.converged else "white",
+            markeredgewidth=0.8,
+            linestyle="none",
+            label=f"_{row.context}",
+        )
     shares = rows[rows["share_template"] > 0].drop_duplicates("title").set_index("title")
     for i, title in enumerate(titles):
         if title in shares.index:
@@ -313,9 +343,16 @@ def _row_names(ax: Axes, rows: list[tuple[str, str]], points: float, used: float
             ax.axhline(i, xmax=used, color=FAINT, linewidth=0.9, zorder=2)
         last = title
         ax.annotate(
-            plain(title), (0, i + 0.5), (-5.2 * size, 0), xycoords=ax.get_yaxis_transform(),
-            textcoords="offset points", ha="right", va="center", fontsize=size, annotation_clip=False,
-        )  # fmt: skip
+            plain(title),
+            (0, i + 0.5),
+            (-5.2 * size, 0),
+            xycoords=ax.get_yaxis_transform(),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=size,
+            annotation_clip=False,
+        )
 
 
 def _shift(ax: Axes, right: float) -> Any:

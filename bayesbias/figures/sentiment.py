@@ -144,30 +144,43 @@ def _draw_forest(fit: BiasFit, level: str, prob: float, names: Sequence[str], ax
             for r in means[estimand][means[estimand]["classifier"] == name].itertuples():
                 y = rows[str(r.name)] + (-0.2 if population else 0.2)
                 ax.plot(
-                    [r.hpdi_low, r.hpdi_high], [y, y], color=marks.contrast_colour(estimand),
-                    linewidth=thick if population else 0.6 * thick, solid_capstyle="butt", zorder=3, label="_interval",
-                )  # fmt: skip
+                    [r.hpdi_low, r.hpdi_high],
+                    [y, y],
+                    color=marks.contrast_colour(estimand),
+                    linewidth=thick if population else 0.6 * thick,
+                    solid_capstyle="butt",
+                    zorder=3,
+                    label="_interval",
+                )
                 ax.plot(
                     [r.mean], [y], zorder=4, label=f"_{estimand}", **marks.contrast_marker(estimand, size)
                 )
         for label, at in rows.items():
             ax.plot(
-                [raw[name, label]], [at + 0.2], marker="|", markersize=1.5 * size, color=INK,
-                markeredgewidth=1.0, zorder=5, label="_raw",
-            )  # fmt: skip
+                [raw[name, label]],
+                [at + 0.2],
+                marker="|",
+                markersize=1.5 * size,
+                color=INK,
+                markeredgewidth=1.0,
+                zorder=5,
+                label="_raw",
+            )
         headings.name_x(
             ax, _SCALE[fit.spec.outcome] if not several else _SCALE[fit.spec.outcome].split(", ")[0]
         )
     handles = [
         *(
             marks.line_handle(
-                marks.contrast_colour(e), said[level], width=1.8 if e == "population" else 1.1,
+                marks.contrast_colour(e),
+                said[level],
+                width=1.8 if e == "population" else 1.1,
                 **marks.contrast_marker(e, 5.5),
             )
             for e, said in (("population", _NEW), ("these_words", _LISTED))
         ),
         marks.line_handle(INK, "raw mean", marker="|", style="none", size=8, markeredgewidth=1.0),
-    ]  # fmt: skip
+    ]
     noun = "profession" if level == "profession" else "noun pair"
     said = f"Model {fit.spec.name}, {naming_classifiers(names)}. Posterior mean and {as_percent(prob)} HPDI"
     if several:

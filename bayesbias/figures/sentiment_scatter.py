@@ -86,9 +86,17 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
         ax.plot([low, high], [low, high], color=INK, linewidth=0.8, zorder=1, label="_alike")
         x, y = part["p_male"].to_numpy(dtype=float), part["p_female"].to_numpy(dtype=float)
         ax.plot(
-            x, y, marker=MARKER["different"], linestyle="none", markersize=5, color=marks.colour_of("different"),
-            markeredgecolor="white", markeredgewidth=0.6, zorder=3, label="_professions",
-        )  # fmt: skip
+            x,
+            y,
+            marker=MARKER["different"],
+            linestyle="none",
+            markersize=5,
+            color=marks.colour_of("different"),
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            zorder=3,
+            label="_professions",
+        )
         ax.set_xlim(low, high)
         ax.set_ylim(low, high)
         ax.set_box_aspect(1)
@@ -229,10 +237,17 @@ def _draw_earnings(
     for name, ax in zip(names, axes, strict=True):
         part = parts[name]
         ax.errorbar(
-            part["earnings"], part["sentiment"], fmt=MARKER["different"], markersize=5,
+            part["earnings"],
+            part["sentiment"],
+            fmt=MARKER["different"],
+            markersize=5,
             yerr=[part["sentiment"] - part["low"], part["high"] - part["sentiment"]],
-            color=marks.colour_of("different"), markeredgecolor="white", markeredgewidth=0.6, elinewidth=1.1, zorder=3,
-        )  # fmt: skip
+            color=marks.colour_of("different"),
+            markeredgecolor="white",
+            markeredgewidth=0.6,
+            elinewidth=1.1,
+            zorder=3,
+        )
         ax.set_xlim(pay.min() - pads[1], pay.max() + pads[1])
         ax.set_ylim(low - pads[0], high + pads[0])
         labelled.append((ax, part))
@@ -258,9 +273,11 @@ def _draw_earnings(
             marks.colour_of("different"),
             f"profession, mean with {as_percent(prob)} interval (spread between noun pairs, their "
             "common part removed)",
-            marker=MARKER["different"], width=1.1, size=5,
+            marker=MARKER["different"],
+            width=1.1,
+            size=5,
         )
-    ]  # fmt: skip
+    ]
     across = axes if len(axes) > 1 else ()
     headings.add_headings(axes[0], "Earnings and sentiment", lead + "; ".join(values), handles, across=across)
     for ax, part in labelled:
@@ -355,8 +372,13 @@ def _label_points(
             continue
         _, _, (dx, dy), reach, box = min(possible, key=lambda candidate: candidate[:2])
         ax.annotate(
-            plain(text), (x[first], y[first]), (dx * reach, dy * reach), textcoords="offset points",
-            ha={1: "left", 0: "center", -1: "right"}[dx], va={1: "bottom", 0: "center", -1: "top"}[dy],
-            fontsize=_LABEL, zorder=4,
-        )  # fmt: skip
+            plain(text),
+            (x[first], y[first]),
+            (dx * reach, dy * reach),
+            textcoords="offset points",
+            ha={1: "left", 0: "center", -1: "right"}[dx],
+            va={1: "bottom", 0: "center", -1: "top"}[dy],
+            fontsize=_LABEL,
+            zorder=4,
+        )
         taken.append(box)

@@ -220,7 +220,7 @@ def _of_tests(analysis: SentimentAnalysis, name: str) -> list[str]:
     out.append(
         f"The paired t-test over {row['n']} sentence pairs says {_test_in_words(row)}{corrected}; it takes them for "
         "independent."
-    )  # fmt: skip
+    )
     units = {of["unit"]: of for of in row["units"]}
     pairs = units["noun_pair"]
     out.append(

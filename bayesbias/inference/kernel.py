@@ -241,9 +241,24 @@ def _packed_log_density(theta: np.ndarray, words: np.ndarray, numbers: np.ndarra
         return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
 
     return log_density(
-        theta, whole(0), real(1), real(2), real(3), whole(4), real(5), whole(6), whole(7), whole(8),
-        whole(9), real(10), whole(11), whole(12), whole(13), real(14), grad,
-    )  # fmt: skip
+        theta,
+        whole(0),
+        real(1),
+        real(2),
+        real(3),
+        whole(4),
+        real(5),
+        whole(6),
+        whole(7),
+        whole(8),
+        whole(9),
+        real(10),
+        whole(11),
+        whole(12),
+        whole(13),
+        real(14),
+        grad,
+    )
 
 
 _DOUBLES = types.CPointer(types.float64)

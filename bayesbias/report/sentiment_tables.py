@@ -147,10 +147,13 @@ def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: flo
     head += ["#female − male", "#model", f"#{prob:.0%} HPDI, these {other}", f"#{prob:.0%} HPDI, new {other}"]
     in_ = "" if fit.spec.outcome == "difference" else " The model's columns are in log odds."
     return of_cells(
-        f"t-{level.replace('_', '-')}s", f"Every {noun}", head, rows,
+        f"t-{level.replace('_', '-')}s",
+        f"Every {noun}",
+        head,
+        rows,
         f"Male, female: mean probability of the positive class.{in_} The model's intervals are of means without the noise of "
         f"single sentence pairs, and draw alike {noun}s together: a raw mean may lie outside them.",
-    )  # fmt: skip
+    )
 
 
 def contrasts_table(frame: pd.DataFrame, prob: float) -> Table:

@@ -186,9 +186,10 @@ def mac(
                 rows += [(word, v, c, d, e, 1.0 / len(found)) for v, d, e in found]
     if not rows:
         raise InputError(
-            "the tables have no pair in common" if other else "no pair is left", where=grid.name,
+            "the tables have no pair in common" if other else "no pair is left",
+            where=grid.name,
             found=other.name if other else None,
-        )  # fmt: skip
+        )
     if left_out:
         notes.append(f"left out, since {other.name if other else ''} lacks their pairs: {some(left_out)}")
     columns = ["protected_word", "attribute", "attribute_class", "distance", "distance_against", "weight"]

@@ -208,8 +208,9 @@ def direct_bias(
     if abs(lean) <= ROUNDING:
         raise InputError(
             "the pair differences cancel: half of them point the other way, so no direction is theirs",
-            where=name, hint="is the first word of every pair of the same class?",
-        )  # fmt: skip
+            where=name,
+            hint="is the first word of every pair of the same class?",
+        )
     direction = direction if lean > 0 else -direction
     against = [couple for couple, d in zip(used, differences @ direction, strict=True) if d < 0]
     if against:
@@ -285,8 +286,11 @@ def relative_norm_distance(
     x_class, y_class = pair_of_classes(names, classes, f"word list {listed.name}")
     chosen = {c.name: c for c in listed.classes}
     sides = [chosen[x_class], chosen[y_class]]
-    wanted = unique_words([v for c in sides for v in dict.fromkeys(c.attributes)] if words is None else words, "words",
-                     repeats=words is None)  # fmt: skip
+    wanted = unique_words(
+        [v for c in sides for v in dict.fromkeys(c.attributes)] if words is None else words,
+        "words",
+        repeats=words is None,
+    )
     asked = tuple(dict.fromkeys([*sides[0].protected, *sides[1].protected, *wanted]))
     vectors, missing, notes, name = _unit_vectors(embedding, asked, unit=unit)
     x, y = ([w for w in c.protected if w in vectors] for c in sides)
@@ -350,15 +354,19 @@ def _defining_pairs(sets: Iterable[Sequence[str]] | None, where: str) -> list[tu
     for couple in () if sets is None else sets:
         if isinstance(couple, str) or len(couple) != 2 or couple[0] == couple[1]:
             raise InputError(
-                "a direction is defined by pairs of different words", where=where, found=couple,
-                valid='sets of two, such as ("he", "she")', hint="choose two columns of larger sets with sets=[...]",
-            )  # fmt: skip
+                "a direction is defined by pairs of different words",
+                where=where,
+                found=couple,
+                valid='sets of two, such as ("he", "she")',
+                hint="choose two columns of larger sets with sets=[...]",
+            )
         couples.append((couple[0], couple[1]))
     if not couples:
         raise InputError(
-            "no pairs define a direction", where=where,
+            "no pairs define a direction",
+            where=where,
             valid='definitional_sets in the word list, or sets=[("he", "she"), ...]',
-        )  # fmt: skip
+        )
     return couples
 
 

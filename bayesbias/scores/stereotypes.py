@@ -110,9 +110,11 @@ def table_of_source(source: Any, wordlist: Any) -> PairTable:
         return read_distances(source)
     shown = os.fspath(source) if isinstance(source, str | os.PathLike) else type(source).__name__
     raise InputError(
-        "not a table of distances", found=shown, valid="a PairTable, a data frame, a .csv or .parquet file",
+        "not a table of distances",
+        found=shown,
+        valid="a PairTable, a data frame, a .csv or .parquet file",
         hint="vectors need a word list too",
-    )  # fmt: skip
+    )
 
 
 def stereotype_grid(table: PairTable) -> StereotypeGrid:
@@ -134,9 +136,11 @@ def stereotype_grid(table: PairTable) -> StereotypeGrid:
     ):
         if word_class.setdefault(word, c) != c:
             raise InputError(
-                "a protected word stands in two classes", where=name, found=word,
+                "a protected word stands in two classes",
+                where=name,
+                found=word,
                 valid="each protected word in one class",
-            )  # fmt: skip
+            )
         if not math.isfinite(value):
             raise InputError("a distance is not finite", where=name, found=(word, attribute))
         repeats += (word, attribute) in distance
@@ -181,9 +185,12 @@ def pair_of_classes(names: list[str], classes: Sequence[str] | None, where: str)
     if classes is None:
         if len(names) != 2:
             raise InputError(
-                "two protected classes are compared", where=where, found=names, valid="two classes",
+                "two protected classes are compared",
+                where=where,
+                found=names,
+                valid="two classes",
                 hint="name two with classes=(X, Y)" if len(names) > 2 else None,
-            )  # fmt: skip
+            )
         return names[0], names[1]
     if isinstance(classes, str) or len(classes) != 2 or classes[0] == classes[1]:
         raise InputError("two different protected classes are compared", found=classes, valid=names)

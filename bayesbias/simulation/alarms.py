@@ -147,10 +147,16 @@ def simulate_grid(
         for (question, method), result in cell.items():
             rows.append(
                 {
-                    "n_words": n, "n_attributes": n_attributes, "pair_sd": pair, "attribute_sd": attribute,
-                    "question": question, "method": method, **_describe_calls(result, difference, draws), "draws": draws,
+                    "n_words": n,
+                    "n_attributes": n_attributes,
+                    "pair_sd": pair,
+                    "attribute_sd": attribute,
+                    "question": question,
+                    "method": method,
+                    **_describe_calls(result, difference, draws),
+                    "draws": draws,
                 }
-            )  # fmt: skip
+            )
     frame = pd.DataFrame(rows)
     for column in ("effect_low", "effect_high"):
         frame[column] = frame[column].astype("Float64")

@@ -33,9 +33,15 @@ def analyse_table(
     from bayesbias.inference.fitting import fit
 
     result = fit(
-        table, method, seed=seed, draws=settings["draws"], tune=settings["tune"], chains=settings["chains"],
-        pointwise=False, progress=False,
-    )  # fmt: skip
+        table,
+        method,
+        seed=seed,
+        draws=settings["draws"],
+        tune=settings["tune"],
+        chains=settings["chains"],
+        pointwise=False,
+        progress=False,
+    )
     draws = contrast_draws(result.draws_of("means", level="overall"))
     out = []
     for place, (contrast,) in enumerate(keys_of_rows(draws, "contrast")):

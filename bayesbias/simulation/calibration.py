@@ -146,9 +146,15 @@ def _batch_folder(
 
 
 def _all_batches(
-    scenario: Scenario, methods: Sequence[str], seed: int, tables: int, settings: Mapping[str, Any],
-    folder: Path | None, workers: int | None, progress: bool | None,
-) -> list[dict[str, Any]]:  # fmt: skip
+    scenario: Scenario,
+    methods: Sequence[str],
+    seed: int,
+    tables: int,
+    settings: Mapping[str, Any],
+    folder: Path | None,
+    workers: int | None,
+    progress: bool | None,
+) -> list[dict[str, Any]]:
     from bayesbias.basics.progress import ticking
     from bayesbias.basics.workers import Processes, Task, carry_out
 

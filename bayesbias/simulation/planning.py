@@ -149,9 +149,11 @@ def _spread_of(scenario: Scenario, contrast: str, seed: Sequence[int]) -> tuple[
         reduced = collapse(design)
     except NotCollapsible as error:
         raise InputError(
-            f"widths can be told in advance for normal models only: {error}", where=scenario.model,
-            valid="crossed, hierarchical, shared", hint="plan with crossed",
-        ) from None  # fmt: skip
+            f"widths can be told in advance for normal models only: {error}",
+            where=scenario.model,
+            valid="crossed, hierarchical, shared",
+            hint="plan with crossed",
+        ) from None
     theta = np.log(np.concatenate([np.ravel(given[name]) for name in reduced.scales]))
     drawn = reduced.draw_effects(np.tile(theta, (_DRAWS_PLANNED, 1)), _EvenNormals(seed))
     frame = scenario_frame(scenario.words, scenario.attributes, scenario.human, scenario.neutral)

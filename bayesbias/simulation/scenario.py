@@ -70,9 +70,11 @@ class Scenario(Shown):
                 found=f"{number_of(len(self.words), 'number')} of words, {len(self.attributes)} of attributes",
             )
         for name, numbers, least in (
-            ("words", self.words, 1), ("attributes", self.attributes, 1), ("human", (self.human,), 0),
+            ("words", self.words, 1),
+            ("attributes", self.attributes, 1),
+            ("human", (self.human,), 0),
             ("neutral", (self.neutral,), 0),
-        ):  # fmt: skip
+        ):
             for n in numbers:
                 checks.count(n, name, least)
         object.__setattr__(self, "words", tuple(self.words))
@@ -118,9 +120,11 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
         else:
             raise InputError(
                 "belongs to the words of the table, and cannot be carried over to simulated ones",
-                where=f"{fit.spec.name}, {name}", found=f"dims {', '.join(dims)}", valid="connection, attribute_kind, or none",
+                where=f"{fit.spec.name}, {name}",
+                found=f"dims {', '.join(dims)}",
+                valid="connection, attribute_kind, or none",
                 hint="fit crossed, or shared",
-            )  # fmt: skip
+            )
     return Scenario(
         model=fit.spec.name,
         words=tuple(int(words[c]) for c in words.index),

@@ -71,9 +71,10 @@ def negative_controls(
     real = distance_table(vectors, words).frame
     if not {"associated", "different"} <= set(real["connection"].astype(str)):
         raise InputError(
-            "negative controls need stereotypes of two classes or more", where=words.name,
+            "negative controls need stereotypes of two classes or more",
+            where=words.name,
             found=f"connections {', '.join(real['connection'].astype(str).unique())}",
-        )  # fmt: skip
+        )
     settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains}
     out = []
     with ticking("negative controls", 1 + tables * len(kinds), progress) as tick:
@@ -95,12 +96,15 @@ def negative_controls(
             called = ((part["low"] > 0) | (part["high"] < 0)).mean()
             out.append(
                 {
-                    "kind": kind, "tables": len(part), "called": called,
+                    "kind": kind,
+                    "tables": len(part),
+                    "called": called,
                     "called_se": standard_error_of_share(called, len(part)) if kind != "real" else np.nan,
-                    "mean": part["estimate"].mean(), "sd": part["estimate"].std(ddof=1),
+                    "mean": part["estimate"].mean(),
+                    "sd": part["estimate"].std(ddof=1),
                     "width": (part["high"] - part["low"]).mean(),
                 }
-            )  # fmt: skip
+            )
     return pd.DataFrame(out)
 
 

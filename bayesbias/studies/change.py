@@ -106,8 +106,13 @@ def compare(
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
     settings: dict[str, Any] = {
-        "draws": draws, "tune": tune, "chains": chains, "seed": seed, "cores": cores, "pointwise": False,
-    }  # fmt: skip
+        "draws": draws,
+        "tune": tune,
+        "chains": chains,
+        "seed": seed,
+        "cores": cores,
+        "pointwise": False,
+    }
     some = next(iter(pairs.values()))
     with ticking("fitting", 3 * len(pairs), progress) as tick:
         before = fit_distances(some, "original", first, level_spec, settings)

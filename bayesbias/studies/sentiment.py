@@ -198,9 +198,16 @@ def published_analysis(
             "sha256": listed.sha256,
         }
     return analysis_of_table(
-        table, control=control, hypotheses=hypotheses, n=n, clip=clip, prob=prob, earnings=earnings,
-        notes=tuple(notes), provenance=about,
-    )  # fmt: skip
+        table,
+        control=control,
+        hypotheses=hypotheses,
+        n=n,
+        clip=clip,
+        prob=prob,
+        earnings=earnings,
+        notes=tuple(notes),
+        provenance=about,
+    )
 
 
 def analysis_of_table(
@@ -271,9 +278,16 @@ def analysis_of_table(
         "earnings": {str(k): float(v) for k, v in earnings.items() if k in set(table["profession"])},
     }
     return SentimentAnalysis(
-        table, tests, profession_sentiment(table, prob=prob), noun_pair_differences(table), top_bottom(table, n), control,
-        correlations, tuple(said), about,
-    )  # fmt: skip
+        table,
+        tests,
+        profession_sentiment(table, prob=prob),
+        noun_pair_differences(table),
+        top_bottom(table, n),
+        control,
+        correlations,
+        tuple(said),
+        about,
+    )
 
 
 def _what_it_does_not_see(table: pd.DataFrame) -> list[str]:

@@ -95,9 +95,12 @@ def analysis_from(table: pd.DataFrame, origin: Mapping[str, Any]) -> SentimentAn
     if origin.get("control"):
         control = pd.DataFrame(origin["control"]).astype({"t": "Float64", "p_value": "Float64"})
     analysis = analysis_of_table(
-        table, control=control, hypotheses=origin.get("hypotheses"), earnings=origin.get("earnings"),
+        table,
+        control=control,
+        hypotheses=origin.get("hypotheses"),
+        earnings=origin.get("earnings"),
         provenance={k: origin[k] for k in ("classifiers", "occupations") if k in origin},
-    )  # fmt: skip
+    )
     notes = dict.fromkeys([*origin.get("notes", ()), *analysis.notes])
     return dataclasses.replace(analysis, notes=tuple(notes))
 

@@ -150,9 +150,21 @@ def profession_sentiment(table: pd.DataFrame, *, prob: float = 0.95) -> pd.DataF
         first = np.array([int(np.flatnonzero(group == g)[0]) + 1 for g in group])
         frames.append(part.assign(rank=first, tied=np.bincount(group)[group]))
     columns = [
-        "classifier", "profession", "category", "sentiment", "low", "high", "p_male", "p_female", "difference", "t", "df",
-        "p_value", "rank", "tied",
-    ]  # fmt: skip
+        "classifier",
+        "profession",
+        "category",
+        "sentiment",
+        "low",
+        "high",
+        "p_male",
+        "p_female",
+        "difference",
+        "t",
+        "df",
+        "p_value",
+        "rank",
+        "tied",
+    ]
     return pd.concat(frames, ignore_index=True)[columns]
 
 
@@ -266,9 +278,12 @@ def earnings_correlation(
         n = len(part)
         if n < 4:
             raise InputError(
-                "too few professions have earnings", where=f"classifier {name!r}", found=n, valid="4 or more",
+                "too few professions have earnings",
+                where=f"classifier {name!r}",
+                found=n,
+                valid="4 or more",
                 hint="state earnings in the list of occupations",
-            )  # fmt: skip
+            )
         y = part["sentiment"].to_numpy()
         x = np.array([float(earnings[p]) for p in part["profession"]])
         if not np.isfinite(x).all():

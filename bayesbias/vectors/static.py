@@ -63,9 +63,11 @@ def static_vectors(texts: Sequence[str]) -> np.ndarray:
     empty = [text for text, tokens in zip(texts, ids, strict=True) if not tokens]
     if empty:
         raise InputError(
-            "no token of some texts is known", where=STATIC_EMBEDDING, found=some(map(repr, empty)),
+            "no token of some texts is known",
+            where=STATIC_EMBEDDING,
+            found=some(map(repr, empty)),
             valid="text in a script that the English tokenizer knows",
-        )  # fmt: skip
+        )
     _, rows, scales, _ = static_model()
     out = np.empty((len(ids), rows.shape[1]), dtype=np.float32)
     for first in range(0, len(ids), 4096):  # the tokens of a million sentences would not fit memory

@@ -139,9 +139,17 @@ def load_occupations(
         where = f"wordlists/sentiment/{path.name}" if path.stem == os.fspath(source) else str(path)
         data, name = parse_toml(read_bytes(path), where), path.stem
     valid = (
-        "schema", "name", "source", "edits", "disagreements", "template", "control", "noun_pairs", "professions",
+        "schema",
+        "name",
+        "source",
+        "edits",
+        "disagreements",
+        "template",
+        "control",
+        "noun_pairs",
+        "professions",
         "categories",
-    )  # fmt: skip
+    )
     checks.known_keys(data, valid, where, needed=("noun_pairs", "professions"))
     checks.schema({"schema": 1, **data}, 1, where)
     template = _template(data.get("template", _TEMPLATE), f"{where}, template")
@@ -189,9 +197,11 @@ def load_occupations(
     made = out.sentences(control=True)["sentence"]
     if made.duplicated().any():
         raise InputError(
-            "a sentence is made twice", where=where, found=made[made.duplicated()].iloc[0],
+            "a sentence is made twice",
+            where=where,
+            found=made[made.duplicated()].iloc[0],
             valid="nouns and professions that differ, and a control that is none of the professions",
-        )  # fmt: skip
+        )
     return out
 
 

@@ -65,8 +65,10 @@ def read_fasttext(asked: Reading) -> Rows:
                 valid=f"{nwords + bucket} x {dim} ({nwords} words and {bucket} n-gram buckets)",
             )
         composed = asked.unmatched(ids.keys()) if asked.unmatched and wanted is not None and maxn else []
-        parts = {word: [row, *([] if word == "</s>" else _subwords(word, minn, maxn, bucket, nwords))]
-                 for word, row in ids.items()}  # fmt: skip
+        parts = {
+            word: [row, *([] if word == "</s>" else _subwords(word, minn, maxn, bucket, nwords))]
+            for word, row in ids.items()
+        }
         made = {word: rows for word in composed if (rows := _subwords(word, minn, maxn, bucket, nwords))}
         parts |= made
         base = file.tell()
