@@ -172,10 +172,10 @@ def table(value: Any, where: object, valid: str | None = None) -> Mapping[Any, A
 
 def schema(data: Mapping[str, Any], expected: int, where: object) -> None:
     """Refuse a file whose form, by the number it states, is not the one that is read here."""
-    found = data.get("schema")
-    if isinstance(found, bool) or found != expected:
+    version = data.get("schema")
+    if isinstance(version, bool) or version != expected:
         raise InputError(
-            "unknown schema", where=f"{where}, schema", found=Shortened(found), valid=f"schema = {expected}"
+            "unknown schema", where=f"{where}, schema", found=Shortened(version), valid=f"schema = {expected}"
         )
 
 

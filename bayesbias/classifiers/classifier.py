@@ -91,10 +91,10 @@ class Classifier(Shown):
 
     def weaknesses(self) -> list[str]:
         """Say what is known to be weak about it: word vectors that hold little of the training data; a third class."""
-        found = []
+        unknown_words = []
         coverage = self.provenance.get("coverage")
         if coverage and coverage["tokens_with_vector"] < _LITTLE:
-            found.append(
+            unknown_words.append(
                 f"{self.name}: the word vectors hold {coverage['words_with_vector']:,} of the {coverage['words']:,} words it "
                 f"was trained on, {coverage['tokens_with_vector']:.0%} of the text; the others were learned from that text "
                 "alone, and what it makes of rare words means little"
@@ -103,11 +103,11 @@ class Classifier(Shown):
             label for label in self.provenance.get("labels", ()) if label != self.provenance.get("positive")
         ]
         if len(others) > 1:
-            found.append(
+            unknown_words.append(
                 f"{self.name} has {len(others) + 1} classes; the probability is that of {self.provenance['positive']}, so "
                 f"that {' and '.join(others)} count alike as not positive"
             )
-        return found
+        return unknown_words
 
     def __repr__(self) -> str:
         kind = self.provenance.get("kind", "")
@@ -173,7 +173,7 @@ def _write_folder(classifier: Classifier, model: BagOfWords | BiLstm, folder: Pa
     with whole_file(folder / _WEIGHTS) as temporary:
         save_file(model.weights, str(temporary))
     words = sorted(model.vocabulary, key=model.vocabulary.__getitem__)
-    said = {
+    description = {
         "schema": 1,
         "name": classifier.name,
         "kind": classifier.provenance["kind"],
@@ -185,7 +185,7 @@ def _write_folder(classifier: Classifier, model: BagOfWords | BiLstm, folder: Pa
         "vocabulary": words,
     }
     with whole_file(folder / _SETTINGS) as temporary:
-        temporary.write_text(json.dumps(said, ensure_ascii=False, indent=1), encoding="utf-8")
+        temporary.write_text(json.dumps(description, ensure_ascii=False, indent=1), encoding="utf-8")
     return folder
 
 
@@ -205,37 +205,48 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
             else None,
         )
     try:
-        said = json.loads(read_bytes(where).decode("utf-8"))
+        description = json.loads(read_bytes(where).decode("utf-8"))
     except ValueError as error:
         raise InputError(f"is damaged: {error}", where=where) from None
     needed = ("schema", "name", "kind", "weights_sha256", "settings", "provenance", "vocabulary")
-    if not isinstance(said, dict) or any(key not in said for key in needed) or said["schema"] != 1:
+    if (
+        not isinstance(description, dict)
+        or any(key not in description for key in needed)
+        or description["schema"] != 1
+    ):
         raise InputError(
             "is no description of a classifier", where=where, valid=f"the keys {', '.join(needed)}; schema 1"
         )
-    checks.choice(said["kind"], REFERENCE_KINDS, "kind of classifier", where)
+    checks.choice(description["kind"], REFERENCE_KINDS, "kind of classifier", where)
     sha256 = sha256_file(folder / _WEIGHTS) if (folder / _WEIGHTS).is_file() else None
-    if sha256 != said["weights_sha256"]:
+    if sha256 != description["weights_sha256"]:
         raise InputError(
             f"does not belong to {_SETTINGS}" if sha256 else "is not there",
             where=folder / _WEIGHTS,
             hint="was training broken off, or a file exchanged? train again",
         )
-    kind, names = REFERENCE_KINDS[said["kind"]]
+    kind, names = REFERENCE_KINDS[description["kind"]]
     try:
         weights = load_file(str(folder / _WEIGHTS))
     except SafetensorError as error:
         raise InputError(f"is damaged: {error}", where=folder / _WEIGHTS) from None
     if set(weights) != set(names):
         raise InputError("holds other weights", where=folder / _WEIGHTS, found=sorted(weights), valid=names)
-    rows = len(weights["vectors"] if said["kind"] == "bilstm" else weights["idf"])
-    if len(said["vocabulary"]) != rows:
+    rows = len(weights["vectors"] if description["kind"] == "bilstm" else weights["idf"])
+    if len(description["vocabulary"]) != rows:
         raise InputError(
             "the vocabulary does not fit the weights",
             where=where,
-            found=len(said["vocabulary"]),
+            found=len(description["vocabulary"]),
             valid=str(rows),
         )
-    model = kind({word: row for row, word in enumerate(said["vocabulary"])}, weights, said["settings"])
-    provenance = {"kind": said["kind"], **said["provenance"], "sha256": sha256, "folder": folder.name}
-    return Classifier(name or said["name"], model, provenance)
+    model = kind(
+        {word: row for row, word in enumerate(description["vocabulary"])}, weights, description["settings"]
+    )
+    provenance = {
+        "kind": description["kind"],
+        **description["provenance"],
+        "sha256": sha256,
+        "folder": folder.name,
+    }
+    return Classifier(name or description["name"], model, provenance)

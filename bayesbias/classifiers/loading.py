@@ -127,9 +127,9 @@ def from_transformers(source: str, name: str | None, positive: Any) -> Classifie
 
 
 def _not_loaded(source: str, error: Exception) -> InputError:
-    said = str(error).strip().splitlines()
+    reason = str(error).strip().splitlines()
     return InputError(
-        f"cannot be loaded: {said[0] if said else type(error).__name__}",
+        f"cannot be loaded: {reason[0] if reason else type(error).__name__}",
         where=source,
         valid="the folder of a model, or the name of one on the Hugging Face hub",
         hint="models that bring code of their own are refused" if "trust_remote_code" in str(error) else None,
@@ -145,9 +145,9 @@ def _positive_column(classes: Sequence[Any], positive: Any, where: str) -> int:
         low, high = (float(c) for c in classes)
         if (low, high) in ((0.0, 1.0), (-1.0, 1.0)):
             return 1
-    found = [i for i, label in enumerate(names) if label.strip().lower() in _POSITIVE]
-    if len(found) == 1:
-        return found[0]
+    positives = [i for i, label in enumerate(names) if label.strip().lower() in _POSITIVE]
+    if len(positives) == 1:
+        return positives[0]
     raise InputError(
         "does not say which class is positive",
         where=where,

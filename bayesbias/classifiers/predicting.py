@@ -149,8 +149,8 @@ def _predicted(
     try:
         return model(part)
     except Exception as error:  # somebody else's code may raise anything
-        said = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        raise _failed(f"failed on {place}: {said}", model, done, kept) from error
+        reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        raise _failed(f"failed on {place}: {reason}", model, done, kept) from error
 
 
 def _failed(

@@ -66,7 +66,7 @@ def compare(
         original, debiased, wordlist, controls, original_distances, debiased_distances, allow_pickle
     )
     loaded = time.perf_counter()
-    found = change.compare(
+    comparison = change.compare(
         before,
         after,
         spec,
@@ -77,16 +77,16 @@ def compare(
         progress=False if as_json else None,
     )
     half = float(ROPE if rope is None else rope)
-    files = bayesbias.save_run(found, out, prob=prob, rope=half, command=options.given()) if out else []
+    files = bayesbias.save_run(comparison, out, prob=prob, rope=half, command=options.given()) if out else []
     if as_json:
-        payload = comparison_json(found, prob, half)
+        payload = comparison_json(comparison, prob, half)
         payload["timing"] = {
             "load_s": round(loaded - started, 4),
             "total_s": round(time.perf_counter() - started, 4),
         }
         click.echo(json.dumps(payload, allow_nan=False))
     else:
-        _print_comparison(found, prob, half, files)
+        _print_comparison(comparison, prob, half, files)
 
 
 def _tables(
@@ -138,10 +138,10 @@ def comparison_json(found: Comparison, prob: float, rope: float) -> dict[str, An
     from bayesbias.basics.files import records
     from bayesbias.findings.change import construction_account, findings_of_change
 
-    said = findings_of_change(found, prob, rope)
+    findings = findings_of_change(found, prob, rope)
     sentences = [
         text
-        for part in said.parts
+        for part in findings.parts
         for text in (*(f"{part.lead}{note}." for note in part.notes), *part.statements())
     ]
     ranked = {"associated", "different"} <= set(found.original.table["connection"])
@@ -156,7 +156,7 @@ def comparison_json(found: Comparison, prob: float, rope: float) -> dict[str, An
         "joined": {name: dict(item.account) for name, item in found.methods.items()},
         "diagnostics": found.diagnostics(),
         "sentences": sentences,
-        "findings": said.as_dict(),
+        "findings": findings.as_dict(),
         "provenance": dict(found.provenance),
     }
 

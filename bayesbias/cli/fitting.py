@@ -137,7 +137,7 @@ def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
     """Return what ``bayesbias fit --json`` prints."""
     from bayesbias.findings.words import findings_of_words
 
-    found = findings_of_words(result, prob, rope)
+    findings = findings_of_words(result, prob, rope)
     columns = ["mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat"]
     provenance = dict(result.provenance)
     coverage, timing = provenance.pop("coverage"), provenance.pop("timing")
@@ -153,9 +153,9 @@ def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
         "coverage": coverage,
         "provenance": provenance,
         "timing": dict(timing),
-        "shortcomings": [doubt.text for doubt in found.doubts],
-        "finding": found.headline,
-        "findings": found.as_dict(),
+        "shortcomings": [doubt.text for doubt in findings.doubts],
+        "finding": findings.headline,
+        "findings": findings.as_dict(),
     }
 
 

@@ -180,8 +180,8 @@ def calibrate(
         frames[name] = calibration.calibrate(kind, out=out / name if out else None, **settings)
     if as_json:
         about = {"scenario": dataclasses.asdict(scenario), "tables": tables, "seed": seed, "prob": prob}
-        found = {name: records(frame) for name, frame in frames.items()}
-        click.echo(json.dumps({**about, **found}, allow_nan=False))
+        content = {name: records(frame) for name, frame in frames.items()}
+        click.echo(json.dumps({**about, **content}, allow_nan=False))
         return
     click.echo(f"{tables:,} tables of each kind, {_in_words(scenario, fit)}; seed {seed}.")
     click.echo(

@@ -136,24 +136,24 @@ def sentences(
     if test is None:
         click.echo("\n".join(shipped_tests()))
         return
-    made = sentence_test(test, level=level, published_cut=published_cut)
+    test_made = sentence_test(test, level=level, published_cut=published_cut)
     if out is None:
-        click.echo(published_json(made, parts))
+        click.echo(published_json(test_made, parts))
     else:
-        write_test(made, out, parts=parts)
-        click.echo(f"{made!r}\nwritten: {out}", err=True)
+        write_test(test_made, out, parts=parts)
+        click.echo(f"{test_made!r}\nwritten: {out}", err=True)
 
 
 def seat_json(result: SeatResult) -> list[dict[str, Any]]:
     """Return what ``bayesbias seat --json`` prints; what does not exist is null."""
     rows = records(result.frame)
     # Pandas writes 15 decimals, which is nothing of a p-value of 1e-20.
-    said: dict[Any, list[str]] = {}
+    sentences_of: dict[Any, list[str]] = {}
     for note in result.notes.itertuples():
-        said.setdefault((note.model, note.options, note.test), []).append(note.note)
+        sentences_of.setdefault((note.model, note.options, note.test), []).append(note.note)
     for row, exact in zip(rows, result.frame.to_dict("records"), strict=True):
         row |= {key: exact[key] for key, value in row.items() if isinstance(value, float)}
-        row["notes"] = said.get((row["model"], row["options"], row["test"]), [])
+        row["notes"] = sentences_of.get((row["model"], row["options"], row["test"]), [])
     return rows
 
 

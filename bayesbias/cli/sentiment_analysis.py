@@ -141,10 +141,10 @@ def sentiment(
     from bayesbias.words.occupations import load_occupations
 
     listed = load_occupations(words)
-    found = _predictions(
+    predictions_given = _predictions(
         predictions, classifiers, names, listed, positive, not no_check, allow_pickle, out, as_json
     )
-    analysis = published_analysis(*found, hypotheses=hypotheses)
+    analysis = published_analysis(*predictions_given, hypotheses=hypotheses)
     if spec is not None and spec.outcome == "logit_difference":
         _refuse_labels(analysis.table)
     loaded = time.perf_counter()
@@ -170,7 +170,9 @@ def sentiment(
     if out is not None:
         result = analysis if fit is None else fit
         command = options.given()
-        files = bayesbias.save_run(result, out, prob=prob, predictions=found, problem=unfit, command=command)
+        files = bayesbias.save_run(
+            result, out, prob=prob, predictions=predictions_given, problem=unfit, command=command
+        )
     payload["timing"] = timing | {"total_s": round(time.perf_counter() - started, 4)}
     if as_json:
         click.echo(json.dumps(payload, allow_nan=False))
@@ -185,11 +187,11 @@ def _refuse_labels(table: pd.DataFrame) -> None:
     """Log odds of labels are infinite; what clipping makes of them is no size of anything."""
     from bayesbias.tables.sentiment import only_labels
 
-    found = only_labels(table)
-    if found:
+    labels_only = only_labels(table)
+    if labels_only:
         raise InputError(
             "gives labels, no probabilities, and labels have no log odds",
-            where=f"classifier {found[0]!r}",
+            where=f"classifier {labels_only[0]!r}",
             found="0 and 1 alone",
             hint="leave out --logit, or have the classifier return probabilities",
         )
@@ -286,7 +288,7 @@ def train(
         ):
             if value is not None:
                 raise InputError(f"{option} is for bilstm", found=value)
-        made = train_bow(data, dev=dev, out=out, name=name or model)
+        trained = train_bow(data, dev=dev, out=out, name=name or model)
     else:
         if vectors is None:
             raise InputError(
@@ -295,7 +297,7 @@ def train(
             )
         texts = [] if words is None else load_occupations(words).sentences(control=True)["sentence"].tolist()
         known = sorted({word for text in texts for word in re.findall(r"\w+", text.lower())})
-        made = train_bilstm(
+        trained = train_bilstm(
             data,
             vectors,
             dev=dev,
@@ -307,11 +309,11 @@ def train(
             progress=False if as_json else None,
         )
     if as_json:
-        facts = {"name": made.name, "written": str(out), **made.provenance}
+        facts = {"name": trained.name, "written": str(out), **trained.provenance}
         click.echo(json.dumps(facts, allow_nan=False))
         return
-    click.echo(repr(made))
-    for sentence in made.weaknesses():
+    click.echo(repr(trained))
+    for sentence in trained.weaknesses():
         click.echo(f"look again: {sentence}")
     click.echo(f"written: {out}")
 

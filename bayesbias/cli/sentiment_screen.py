@@ -26,8 +26,8 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
     interval = f"{prob:.0%} HPDI"
     findings = findings_of_sentiment(analysis if fit is None else fit, prob)
     for name, part in zip(analysis.classifiers, findings.parts, strict=True):
-        found = analysis.as_dict(name)
-        tests = [{"unit": "sentence_pair"} | row for row in (found, *found["units"])]
+        account = analysis.as_dict(name)
+        tests = [{"unit": "sentence_pair"} | row for row in (account, *account["units"])]
         title = f"{name}: paired t-tests of male against female"
         screen.show(screen_table(title, test_columns({}), tests))
         if fit is not None and fit.diagnostics()["ok"]:
@@ -43,11 +43,11 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
                 ["holds for", "#mean", f"#{interval}", "#verdict"],
                 rows,
             )
-        pairs = [[r["noun_pair"], f"{r['difference']:+.3f}"] for r in found["noun_pairs"]]
+        pairs = [[r["noun_pair"], f"{r['difference']:+.3f}"] for r in account["noun_pairs"]]
         screen.table(f"{name}: noun pairs", ["noun pair", "#female - male"], _ends(pairs))
         professions = [
             [r["profession"], f"{r['sentiment']:.3f}", f"{r['difference']:+.3f}"]
-            for r in found["professions"]
+            for r in account["professions"]
         ]
         screen.table(
             f"{name}: professions, by their sentiment",

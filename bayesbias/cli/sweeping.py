@@ -187,9 +187,13 @@ def _table(result: SweepResult, width: int | None) -> Table:
     for row in cells.itertuples():
         numbers = ["", "", ""]
         if row.cell in chosen.index:
-            found = chosen.loc[row.cell]
-            low, high = found["hpdi_low"], found["hpdi_high"]
-            numbers = [f"{found['mean']:+.3f}", f"{low:+.3f} to {high:+.3f}", f"{found['p_below_zero']:.3f}"]
+            record = chosen.loc[row.cell]
+            low, high = record["hpdi_low"], record["hpdi_high"]
+            numbers = [
+                f"{record['mean']:+.3f}",
+                f"{low:+.3f} to {high:+.3f}",
+                f"{record['p_below_zero']:.3f}",
+            ]
         note = "failed" if row.status == "failed" else _note(row)
         for column, text in zip(rest.values(), [*numbers, note], strict=True):
             column.append(text)

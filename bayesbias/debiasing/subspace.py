@@ -62,13 +62,13 @@ def prepare(
     notes: list[str] = []
     present = []
     for group in listed:
-        found = tuple(dict.fromkeys(spelling[word] for word in group if word in spelling))
+        known = tuple(dict.fromkeys(spelling[word] for word in group if word in spelling))
         lost = ", ".join(word for word in group if word not in spelling)
         if lost:
-            use = "is used without" if len(found) > 1 else "is left out, for want of"
+            use = "is used without" if len(known) > 1 else "is left out, for want of"
             notes.append(f"the definitional set {'/'.join(group)} {use} {lost}")
-        if len(found) > 1:
-            present.append(found)
+        if len(known) > 1:
+            present.append(known)
     if not present:
         raise InputError(
             "no definitional set has two words in the vocabulary",
@@ -147,9 +147,9 @@ def _all_words(
         rows = {word: vectors.words[i] for i, word in enumerate(vectors.words)}
         for word in extra.words:
             # Recorded against the source; a word held under the name it was asked for keeps that name.
-            found = next((s for s in spellings_of(word) if s in rows), None)
-            if found is not None:
-                spelling[word] = found
+            known_as = next((s for s in spellings_of(word) if s in rows), None)
+            if known_as is not None:
+                spelling[word] = known_as
     return vectors, spelling
 
 
@@ -223,8 +223,8 @@ def _neutralised(
     lost = [word for word in words.attribute_words if word not in spelling]
     if lost:
         notes.append(f"not in the vocabulary, so not neutralised: {', '.join(lost)}")
-    found = dict.fromkeys(spelling[word] for word in words.attribute_words if word in spelling)
-    held = [word for word in found if word in in_sets]
+    known = dict.fromkeys(spelling[word] for word in words.attribute_words if word in spelling)
+    held = [word for word in known if word in in_sets]
     if held:
         notes.append(f"in a definitional set, so not neutralised: {', '.join(held)}")
-    return tuple(word for word in found if word not in in_sets)
+    return tuple(word for word in known if word not in in_sets)

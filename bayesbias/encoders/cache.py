@@ -61,7 +61,7 @@ class Cache:
 
     def _read(self, texts: list[str]) -> dict[str, np.ndarray]:
         keys = {_key_of(text): text for text in texts}
-        found = {}
+        vectors_kept = {}
         with self.transaction() as connection:
             for first in range(0, len(texts), 500):
                 part = list(keys)[first : first + 500]
@@ -75,9 +75,13 @@ class Cache:
                         continue
                     vector = np.frombuffer(blob, kind).astype(kind[1:])
                     if len(vector) and np.isfinite(vector).all() and vector.any():
-                        found[keys[key]] = vector
-        usual = Counter(map(len, found.values())).most_common(1)
-        return {text: found[text] for text in texts if text in found and len(found[text]) == usual[0][0]}
+                        vectors_kept[keys[key]] = vector
+        usual = Counter(map(len, vectors_kept.values())).most_common(1)
+        return {
+            text: vectors_kept[text]
+            for text in texts
+            if text in vectors_kept and len(vectors_kept[text]) == usual[0][0]
+        }
 
     def write(self, texts: list[str], vectors: np.ndarray) -> str | None:
         """Keep a batch, whole or not at all; returns what went wrong, if anything did."""

@@ -102,12 +102,12 @@ def encode(
             batch = todo[first : first + size]
             kept = f"the vectors of {len(vectors)} sentences are kept in {store.path}" if store else None
             where = f"encoder {encoder.name!r}, batch {number} of {count}"
-            made = _encoded_batch(encoder, batch, where, kept if vectors else None, dim)
-            dim = made.shape[1]
-            if store and (problem := store.write(batch, made)):
+            batch_vectors = _encoded_batch(encoder, batch, where, kept if vectors else None, dim)
+            dim = batch_vectors.shape[1]
+            if store and (problem := store.write(batch, batch_vectors)):
                 warnings.warn(f"vectors are no longer kept: {problem}", UserWarning, stacklevel=2)
                 store = None
-            vectors |= zip(batch, made, strict=True)
+            vectors |= zip(batch, batch_vectors, strict=True)
             tick(len(batch))
     _warn_of_cut(encoder, unique)
     return np.array([vectors[text] for text in texts])
@@ -133,22 +133,22 @@ def _encoded_batch(
 
     shape = f"numbers of shape ({len(batch)}, d), one row per sentence"
     try:
-        made = encoder.encode(batch)
+        output = encoder.encode(batch)
     except InputError as error:  # says itself which sentence, and what to do
         raise InputError(str(error), where=where, hint=kept) from error
     except Exception as error:  # an encoder may be anybody's code
-        told = f"{type(error).__name__}: {error}"
+        reason = f"{type(error).__name__}: {error}"
         raise refuse(
-            f"the encoder failed: {told}", hint="where memory ran out, a smaller batch_size may do"
+            f"the encoder failed: {reason}", hint="where memory ran out, a smaller batch_size may do"
         ) from error
     try:
-        array = np.asarray(made)
+        array = np.asarray(output)
     except Exception as error:
-        told = f"{type(made).__name__}; {error}"
-        raise refuse("cannot be made an array", found=told, valid=shape) from error
+        reason = f"{type(output).__name__}; {error}"
+        raise refuse("cannot be made an array", found=reason, valid=shape) from error
     if array.ndim != 2 or array.dtype.kind not in "fiu" or not array.shape[1]:
-        found = f"shape {array.shape}, type {array.dtype}"
-        raise refuse("the encoder returned another shape or type", found=found, valid=shape)
+        shape_text = f"shape {array.shape}, type {array.dtype}"
+        raise refuse("the encoder returned another shape or type", found=shape_text, valid=shape)
     if len(array) != len(batch):
         raise refuse(
             "the encoder returned another number of vectors", found=len(array), valid=str(len(batch))
@@ -190,10 +190,10 @@ def _check_unchanged(encoder: Encoder, vectors: dict[str, np.ndarray], store: Ca
 
 def _warn_of_cut(encoder: Encoder, texts: list[str]) -> None:
     account = getattr(encoder, "account", None)
-    told = account(texts) if account else {}
-    if cut := told.get("cut"):
+    facts = account(texts) if account else {}
+    if cut := facts.get("cut"):
         warnings.warn(
-            f"encoder {encoder.name!r} cut {len(cut)} of {len(texts)} sentences after {told['max_length']} "
+            f"encoder {encoder.name!r} cut {len(cut)} of {len(texts)} sentences after {facts['max_length']} "
             f"tokens, such as {cut[0][:60]!r}...",
             UserWarning,
             stacklevel=3,

@@ -161,8 +161,8 @@ def _read_npz(path: Path) -> tuple[list[str], np.ndarray]:
             "is one array, not an .npz file", where=path, valid="arrays sentences and vectors"
         ) from None
     if sentences.ndim != 1 or sentences.dtype.kind not in "US":
-        found = f"shape {sentences.shape}, type {sentences.dtype}"
-        raise InputError("sentences are not text", where=path, found=found, valid="shape (n,), type str")
+        shape_text = f"shape {sentences.shape}, type {sentences.dtype}"
+        raise InputError("sentences are not text", where=path, found=shape_text, valid="shape (n,), type str")
     return _strings(sentences.tolist(), path), vectors
 
 
@@ -176,9 +176,9 @@ def _read_hdf5(path: Path) -> tuple[list[str], np.ndarray]:
                     raise _lacks(path, f"dataset {what}", file)
             sentences = file["sentences"]
             if sentences.ndim != 1 or h5py.check_string_dtype(sentences.dtype) is None:
-                found = f"shape {sentences.shape}, type {sentences.dtype}"
+                shape_text = f"shape {sentences.shape}, type {sentences.dtype}"
                 raise InputError(
-                    "sentences are not text", where=path, found=found, valid="shape (n,), UTF-8 strings"
+                    "sentences are not text", where=path, found=shape_text, valid="shape (n,), UTF-8 strings"
                 )
             return _strings(sentences[:].tolist(), path), np.asarray(file["vectors"][...])
     except OSError as error:
@@ -208,6 +208,6 @@ def _read_parquet(path: Path) -> tuple[list[str], np.ndarray]:
     flat = column.flatten()
     lengths = {len(row) for row in column}
     if len(lengths) != 1 or flat.null_count:
-        found = f"lengths {sorted(lengths)[:5]}, {flat.null_count} empty numbers"
-        raise InputError("vectors are not all of one dimension", where=path, found=found)
+        lengths_text = f"lengths {sorted(lengths)[:5]}, {flat.null_count} empty numbers"
+        raise InputError("vectors are not all of one dimension", where=path, found=lengths_text)
     return sentences, flat.to_numpy(zero_copy_only=False).reshape(len(sentences), -1)

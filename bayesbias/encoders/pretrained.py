@@ -233,13 +233,13 @@ def transformers_encoder(
         special = batch.pop("special_tokens_mask")
         batch = batch.to(where)
         with torch.inference_mode():
-            made = loaded(**batch, output_hidden_states=True, return_dict=True)
+            output = loaded(**batch, output_hidden_states=True, return_dict=True)
         seen = batch["attention_mask"].bool()
         if special_tokens == "exclude":
             seen &= ~special.bool().to(where)
         if way.token:
             seen &= batch["input_ids"] == getattr(tokenizer, way.token_id)
-        return made.hidden_states, seen
+        return output.hidden_states, seen
 
     def run(sentences: list[str]) -> np.ndarray:
         hidden, seen = states(sentences)

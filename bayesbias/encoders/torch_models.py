@@ -115,10 +115,10 @@ def tokenizer_facts(tokenizer: Any) -> dict[str, Any]:
 
 def warn_of_casing(text: str, casing: str) -> None:
     """Warn where a model's name says (un)cased and its tokenizer does the opposite."""
-    told: list[str] = re.findall(r"(un)?cased", Path(text).name.lower())
-    if told and casing != "unknown" and (told[-1] == "un") != (casing == "ignored"):
+    casings: list[str] = re.findall(r"(un)?cased", Path(text).name.lower())
+    if casings and casing != "unknown" and (casings[-1] == "un") != (casing == "ignored"):
         warnings.warn(
-            f"model {text!r} is {told[-1]}cased by its name, but case is {casing} by its tokenizer: "
+            f"model {text!r} is {casings[-1]}cased by its name, but case is {casing} by its tokenizer: "
             "the tokenizer may not be its own",
             UserWarning,
             stacklevel=3,
@@ -151,8 +151,10 @@ def weights_hash(model: Any) -> str:
 
 def module_config(module: Any) -> dict[str, Any]:
     """Return the plain settings that a module of sentence-transformers tells about itself."""
-    told: dict[str, Any] = getattr(module, "get_config_dict", dict)()
-    return {key: value for key, value in told.items() if isinstance(value, str | int | float | bool | None)}
+    settings: dict[str, Any] = getattr(module, "get_config_dict", dict)()
+    return {
+        key: value for key, value in settings.items() if isinstance(value, str | int | float | bool | None)
+    }
 
 
 def origin_of_model(text: str, local: bool, config: Any) -> dict[str, Any]:

@@ -116,8 +116,11 @@ def plot_changes(
     handles = [marks.line_handle(marks.colour_of(c), c, width=1.6) for c in present]
     handles += [marks.line_handle(INK, "original", marker="|", style="none", size=8)]
     handles += [marks.patch_handle(INK, f"{as_percent(prob)} HPDI of the change", alpha=0.35)]
-    said = f"{name} against {comparison.provenance['original']}; {outcomes.ESTIMAND_WITHIN[estimand]}{_warning(comparison, name)}"
-    headings.add_headings(ax, "From original to debiased, per protected word", said, handles)
+    subtitle = (
+        f"{name} against {comparison.provenance['original']}; {outcomes.ESTIMAND_WITHIN[estimand]}"
+        f"{_warning(comparison, name)}"
+    )
+    headings.add_headings(ax, "From original to debiased, per protected word", subtitle, handles)
     return ax
 
 
@@ -175,8 +178,8 @@ def plot_raw_pairs(comparison: Comparison, *, method: str | None = None, ax: Axe
         if (connection == c).any()
     ]
     handles.append(marks.line_handle(INK, "unchanged", width=0.8))
-    said = f"{len(pairs):,} pairs, {name} against {comparison.provenance['original']}{_warning(comparison, name)}"
-    headings.add_headings(ax, "Every pair, before and after", said, handles)
+    subtitle = f"{len(pairs):,} pairs, {name} against {comparison.provenance['original']}{_warning(comparison, name)}"
+    headings.add_headings(ax, "Every pair, before and after", subtitle, handles)
     return ax
 
 

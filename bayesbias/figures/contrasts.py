@@ -151,8 +151,8 @@ def plot_contrasts(
     each = {"overall": "", "class": ", per protected class", "word": ", per protected word"}[level]
     one = frame["contrast"].unique()
     what = f"{with_minus(one[0])}" if level == "word" and len(one) == 1 else "Contrasts between connections"
-    said = f"{source_of(fit)}. Posterior mean and {as_percent(prob)} HPDI"
-    headings.add_headings(ax, what + each, said, handles)
+    subtitle = f"{source_of(fit)}. Posterior mean and {as_percent(prob)} HPDI"
+    headings.add_headings(ax, what + each, subtitle, handles)
     return ax
 
 
@@ -166,7 +166,7 @@ def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
         f"{with_minus(r.contrast)} {signed_text(r.mean)} ({interval_text(r.hpdi_low, r.hpdi_high, signed=True)})"
         for r in overall.itertuples()
     )
-    said = {
+    reading = {
         "overall": (
             "Differences between connections. The grey band is the region of practical equivalence: a difference inside "
             "it is too small to matter.",
@@ -186,7 +186,7 @@ def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
             "contrasts" if level == "overall" else f"contrasts_{level}",
             on_axes(plot_contrasts, fit, prob=prob, rope=rope, level=level),
             _size(fit, level),
-            *said[level],
+            *reading[level],
         )
         for level in _LEVELS
     ]

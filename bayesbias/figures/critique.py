@@ -128,8 +128,8 @@ def plot_paper(case: str | PaperDraws, *, bins: int = 60, ax: Axes | None = None
         Line2D([], [], linestyle="none", label="single draw printed", **printed | {"markersize": 7}),
         Line2D([], [], linestyle="none", label="the same draw as intended", **same | {"markersize": 6.5}),
     ]
-    said = f"{len(coded):,} simulated scores; as coded {beyond:.0%} are larger than any effect size of so few words can be"
-    headings.add_headings(ax, f"The paper's simulation: {draws.case.name}", said, handles)
+    subtitle = f"{len(coded):,} simulated scores; as coded {beyond:.0%} are larger than any effect size of so few words can be"
+    headings.add_headings(ax, f"The paper's simulation: {draws.case.name}", subtitle, handles)
     return ax
 
 
@@ -246,9 +246,9 @@ def plot_false_alarms(
     ax.set_xlabel("protected words per class")
     ax.set_ylabel("false alarms, share of tables")
     first = chosen.iloc[0]
-    said = (
+    subtitle = (
         f"no true difference; {first['n_attributes']} attributes in A and in B that vary by {first['attribute_sd']:g}, "
         f"pairs by {first['pair_sd']:g}; {first['draws']:,} tables each, bars are 95% intervals"
     )
-    headings.add_headings(ax, "How often each method finds what is not there", said, handles)
+    headings.add_headings(ax, "How often each method finds what is not there", subtitle, handles)
     return ax

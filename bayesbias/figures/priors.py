@@ -112,8 +112,8 @@ def plot_priors(
         marks.line_handle(INK, "prior predictive of a single pair"),
         *([marks.patch_handle("#E4E4E4", "impossible", hatch="////", edge="#B5B5B5")] if possible else []),
     ]
-    said = f"Model {spec.name}" + (f" on {table_name_of(fit)}" if fit is not None else "")
-    headings.add_headings(ax, "Before the data: prior against the possible distances", said, handles)
+    subtitle = f"Model {spec.name}" + (f" on {table_name_of(fit)}" if fit is not None else "")
+    headings.add_headings(ax, "Before the data: prior against the possible distances", subtitle, handles)
     return ax
 
 

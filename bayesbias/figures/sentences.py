@@ -146,8 +146,8 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
     ]
     if len(seen) < len(models) * len(rows):
         handles.append(marks.patch_handle("#EFEFEF", "not run", hatch="////", edge="#B5B5B5"))
-    said = f"Effect sizes; {len(result.frame)} tests in the family. One-sided: a negative effect is never significant."
-    headings.add_headings(ax, "Significance of every test on every encoder", said, handles)
+    subtitle = f"Effect sizes; {len(result.frame)} tests in the family. One-sided: a negative effect is never significant."
+    headings.add_headings(ax, "Significance of every test on every encoder", subtitle, handles)
     return ax
 
 
@@ -245,8 +245,8 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
             )
         )
     prob = as_percent(result.provenance["prob"])
-    said = f"{rows['column'].iloc[0]}, model sentence. Posterior mean and {prob} HPDI, for new words and new templates"
-    headings.add_headings(ax, "The association, with its uncertainty", said, handles)
+    subtitle = f"{rows['column'].iloc[0]}, model sentence. Posterior mean and {prob} HPDI, for new words and new templates"
+    headings.add_headings(ax, "The association, with its uncertainty", subtitle, handles)
     return ax
 
 

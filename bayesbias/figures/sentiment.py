@@ -173,21 +173,23 @@ def _draw_forest(fit: BiasFit, level: str, prob: float, names: Sequence[str], ax
         *(
             marks.line_handle(
                 marks.contrast_colour(e),
-                said[level],
+                subtitle[level],
                 width=1.8 if e == "population" else 1.1,
                 **marks.contrast_marker(e, 5.5),
             )
-            for e, said in (("population", _NEW), ("these_words", _LISTED))
+            for e, subtitle in (("population", _NEW), ("these_words", _LISTED))
         ),
         marks.line_handle(INK, "raw mean", marker="|", style="none", size=8, markeredgewidth=1.0),
     ]
     noun = "profession" if level == "profession" else "noun pair"
-    said = f"Model {fit.spec.name}, {naming_classifiers(names)}. Posterior mean and {as_percent(prob)} HPDI"
+    subtitle = (
+        f"Model {fit.spec.name}, {naming_classifiers(names)}. Posterior mean and {as_percent(prob)} HPDI"
+    )
     if several:
         scale = "probability" if fit.spec.outcome == "difference" else "log odds"
-        said += f", in {scale} of the positive class; rows in the order of {names[0]}"
+        subtitle += f", in {scale} of the positive class; rows in the order of {names[0]}"
     headings.add_headings(
-        axes[0], f"Female − male, per {noun}", said, handles, across=axes if several else ()
+        axes[0], f"Female − male, per {noun}", subtitle, handles, across=axes if several else ()
     )
     return axes[0]
 

@@ -109,7 +109,7 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
         "female sentences: mean probability" if len(axes) == 1 else "female sentences", fontsize=8.5
     )
     n = frame["noun_pair"].nunique()
-    said = f"Mean probability of the positive class over {n} noun pairs, {naming_classifiers(names)}"
+    subtitle = f"Mean probability of the positive class over {n} noun pairs, {naming_classifiers(names)}"
     handles = [
         marks.line_handle(
             marks.colour_of("different"),
@@ -121,7 +121,7 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
         marks.line_handle(INK, "rated alike; above it the female sentences are rated higher", width=0.8),
     ]
     headings.add_headings(
-        axes[0], "Professions: male against female", said, handles, across=axes if len(axes) > 1 else ()
+        axes[0], "Professions: male against female", subtitle, handles, across=axes if len(axes) > 1 else ()
     )
     for ax, *points in labelled:
         _label_points(ax, *points, panels=len(axes))

@@ -262,15 +262,15 @@ def _draw_words(fit: BiasFit, prob: float, estimand: str, shown: Sequence[str], 
         *outcomes.one_handle(fit.spec),
     ]
     large = f"posterior mean with {as_percent(prob)} HPDI ({outcomes.ESTIMAND_WITHIN[estimand]})"
-    said = f"{source_of(fit)}. Small points: single pairs; large: {large}; in each row, from above, as in the legend."
+    subtitle = f"{source_of(fit)}. Small points: single pairs; large: {large}; in each row, from above, as in the legend."
     if beyond:
         outcome = table[fit.spec.outcome]
-        said += (
+        subtitle += (
             f" Wedges at the edges: {beyond:,} of {len(table):,} pairs, which lie beyond the axis"
             f" (all pairs: {outcome.min():.2f} to {outcome.max():.2f})."
         )
     headings.add_headings(
-        axes[0], "Distance of each protected word, per connection", said, handles, across=axes
+        axes[0], "Distance of each protected word, per connection", subtitle, handles, across=axes
     )
     return axes[0]
 

@@ -257,13 +257,13 @@ def _one_component(
         data.append(part)
     stacked = np.stack(data)
     matrix = stacked.reshape(len(members), -1)
-    found: dict[tuple[str, int], list[int]] = {}
+    rows_of: dict[tuple[str, int], list[int]] = {}
     for k, rows in enumerate(members):
         first = rows.flat[0]
         for name in names:
-            found.setdefault((name, int(index[name][first])), []).append(k)
+            rows_of.setdefault((name, int(index[name][first])), []).append(k)
     effects = []
-    for (name, entry), ks in found.items():
+    for (name, entry), ks in rows_of.items():
         coef = [np.sqrt(np.prod([members[k].shape[f] for f in rest if not own[name][f]])) for k in ks]
         rows = members[ks[0]][tuple(slice(None) if own[name][f] else slice(0, 1) for f in range(n_factors))]
         scale = 1 / np.sqrt(np.prod([rows.shape[f] for f in rest]))

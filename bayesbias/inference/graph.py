@@ -38,7 +38,7 @@ def pymc_model(design: Design, *, rotated: bool = False) -> pm.Model:
     blocks = exchangeable_blocks(design) if rotated else {}
     roots = _root_averages(design) if rotated else {}
     known = _known_from_data(design) if rotated else {}
-    made: dict[str, Any] = {}
+    variables: dict[str, Any] = {}
     shifted: dict[str, Any] = {}
     with pm.Model(coords={dim: list(labels) for dim, labels in design.coords.items()}) as model:
 
@@ -49,15 +49,15 @@ def pymc_model(design: Design, *, rotated: bool = False) -> pm.Model:
             return shift(str(spec.parameters[name].args["mu"]))[design.parent[name, "mu"]]
 
         def make(name: str) -> Any:
-            if name in made:
-                return made[name]
+            if name in variables:
+                return variables[name]
             parameter = spec.parameters[name]
             moved = name in roots or parameter.args.get("mu") in shifted_names
             args: dict[str, Any] = {}
             for arg, value in parameter.args.items():
                 if isinstance(value, str):
                     make(value)
-                    up = shifted.get(value, made[value]) if arg == "mu" else made[value]
+                    up = shifted.get(value, variables[value]) if arg == "mu" else variables[value]
                     entries = design.parent[name, arg].reshape(design.shape(name))
                     args[arg] = up.flatten()[entries] if spec.parameters[value].dims else up
                 else:
@@ -76,7 +76,7 @@ def pymc_model(design: Design, *, rotated: bool = False) -> pm.Model:
                 value = pm.Deterministic(
                     name, value - shift(name).reshape(design.shape(name)), dims=parameter.dims
                 )
-            made[name] = value
+            variables[name] = value
             return value
 
         shifted_names = set(roots)

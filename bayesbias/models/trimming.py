@@ -62,9 +62,9 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
         seen.setdefault(key, name)
     if not gone:
         return spec
-    said = ", ".join(f"{name} (from {twin})" for name, twin in gone.items())
+    terms = ", ".join(f"{name} (from {twin})" for name, twin in gone.items())
     return without_terms(
-        spec, gone, f"Left out, since the table cannot tell these terms from others: {said}."
+        spec, gone, f"Left out, since the table cannot tell these terms from others: {terms}."
     )
 
 

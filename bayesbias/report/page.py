@@ -110,8 +110,8 @@ def write_report(
     kind = kind_of(result)
     make = None if isinstance(result, SentimentAnalysis) else PAGES.get(kind or "")
     if make is None:
-        found = opened.kind if opened else kind or type(result).__name__
-        raise InputError("there is no page on such a run", where=where, found=found, valid=_KINDS)
+        kind_given = opened.kind if opened else kind or type(result).__name__
+        raise InputError("there is no page on such a run", where=where, found=kind_given, valid=_KINDS)
     text = _rendered(make(result, prob, rope, command))
     with whole_file(target) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")

@@ -157,5 +157,5 @@ def glossary_of(table: pd.DataFrame, outcome: str, prob: float, rope: float) -> 
 
 def present_connections(table: pd.DataFrame) -> list[str]:
     """Return the connections that the table holds, in the order of all tables."""
-    found = set(table["connection"].astype(str))
-    return [name for name in CONNECTIONS if name in found]
+    connections = set(table["connection"].astype(str))
+    return [name for name in CONNECTIONS if name in connections]

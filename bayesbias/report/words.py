@@ -68,8 +68,8 @@ def of_fit(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None
             else None,
         )
     figures = Gallery(plates(fit, prob, rope, columns=1))
-    found = findings_of_words(fit, prob, rope)
-    study = _Study(fit, prob, rope, _contrasts(fit, prob, rope), found, figures)
+    findings = findings_of_words(fit, prob, rope)
+    study = _Study(fit, prob, rope, _contrasts(fit, prob, rope), findings, figures)
     models = [model_part(fit, prob, drawn=figures.take("priors"))]
     trust = _trust(study)
     return Page(
@@ -77,11 +77,11 @@ def of_fit(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None
         title=str(fit.provenance.get("table", {}).get("name", "A table of pairs")),
         question=_question(fit),
         answer=Answer(
-            [found.headline],
-            warnings=not_trusted(found.problems),
+            [findings.headline],
+            warnings=not_trusted(findings.problems),
             facts=_facts(study),
-            doubts=look_again(found.doubts),
-            sentences=found.sentences,
+            doubts=look_again(findings.doubts),
+            sentences=findings.sentences,
         ),
         data=data_part(fit.table, fit.provenance.get("coverage", {})),
         sections=in_order(_ONE_CONNECTION if study.contrasts is None else _SECTIONS, study, [figures]),

@@ -33,11 +33,11 @@ def files_of_run(folder: Path) -> set[str]:
         for path in (*folder.glob("*"), *folder.glob("figures/*"))
         if path.is_file()
     }
-    found: set[str] = set()
+    files: set[str] = set()
     for layout in LAYOUTS.values():
         if layout.known_by and all(name in names for name in layout.known_by):
-            found |= matching(names, layout.names)
-    return found
+            files |= matching(names, layout.names)
+    return files
 
 
 def check_run_folder(folder: Path, kind: str) -> None:

@@ -26,7 +26,7 @@ def sentiment_as_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: fl
     from bayesbias.findings.sentiment import findings_of_sentiment
     from bayesbias.studies.sentiment_fit import contrasts_or_why_not
 
-    found = findings_of_sentiment(analysis if fit is None else fit, prob)
+    findings = findings_of_sentiment(analysis if fit is None else fit, prob)
     each = [_of_classifier(analysis, fit, name, prob) for name in analysis.classifiers]
     out: dict[str, Any] = dict(each[0]) if len(each) == 1 else {"classifiers": each}
     out |= {
@@ -34,10 +34,10 @@ def sentiment_as_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: fl
         "hypotheses": analysis.provenance["hypotheses"],
         "directions": {"f_minus_m": "female - male", "t": "male - female"},
         "sentences": [
-            *(text for part in (*found.parts, found) for text in part.statements()),
-            *found.problems,
+            *(text for part in (*findings.parts, findings) for text in part.statements()),
+            *findings.problems,
         ],
-        "findings": found.as_dict(),
+        "findings": findings.as_dict(),
         "notes": list(analysis.notes),
     }
     if fit is None:
@@ -52,7 +52,7 @@ def sentiment_as_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: fl
         "model": fit.spec.name,
         "outcome": fit.spec.outcome,
         "diagnostics": fit.diagnostics(),
-        "doubts": [doubt.text for doubt in found.doubts],
+        "doubts": [doubt.text for doubt in findings.doubts],
         "provenance": provenance,
     }
 
@@ -60,28 +60,28 @@ def sentiment_as_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: fl
 def _of_classifier(
     analysis: SentimentAnalysis, fit: BiasFit | None, name: str, prob: float
 ) -> dict[str, Any]:
-    found = analysis.as_dict(name)
-    found.pop("notes")
+    account = analysis.as_dict(name)
+    account.pop("notes")
     if fit is None:
-        return found
+        return account
     for key, estimand in (
         ("overall", "these_words"),
         ("new_nouns", "new_nouns"),
         ("new_professions", "new_professions"),
         ("population", "population"),
     ):
-        found[key] = first_of_tests(fit.summary(prob, estimand), name)
-    found["shares"] = {
+        account[key] = first_of_tests(fit.summary(prob, estimand), name)
+    account["shares"] = {
         row["source"]: {k: row[k] for k in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
         for row in records(fit.shares(prob, group=name))
     }
-    for level, rows in (("profession", found["professions"]), ("noun_pair", found["noun_pairs"])):
+    for level, rows in (("profession", account["professions"]), ("noun_pair", account["noun_pairs"])):
         for estimand in ("these_words", "population"):
             frame = fit.means(level, prob, estimand)
             frame = frame[frame["classifier"] == name].set_index("name")
             for row in rows:
                 row[estimand] = _interval_of(frame.loc[row[level]].to_dict())
-    return found
+    return account
 
 
 def first_of_tests(frame: pd.DataFrame, name: str) -> dict[str, Any]:

@@ -124,8 +124,8 @@ def plan_words(
         widths = []
         with ticking(f"simulating {row['words']} x {row['attributes']}", check, progress) as tick:
             for number in range(check):
-                found = analyse_batch(row["sized"], [scenario.model], seed, number, 1, settings)
-                widths += [r["high"] - r["low"] for r in found if r["contrast"] == contrast]
+                analysed = analyse_batch(row["sized"], [scenario.model], seed, number, 1, settings)
+                widths += [r["high"] - r["low"] for r in analysed if r["contrast"] == contrast]
                 tick(1)
         row["simulated_width"] = float(np.mean(widths))
         row["simulated_80"] = float(np.quantile(widths, 0.8))

@@ -246,8 +246,8 @@ def seat(
     dropped: list[pd.DataFrame] = []
 
     def fail(names: dict[str, str], error: Exception, lead: str = "") -> None:
-        told = str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
-        failures.append(names | {"reason": lead + told})
+        description = str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
+        failures.append(names | {"reason": lead + description})
 
     threads = min(_MOST_THREADS, os.cpu_count() or 1)
     # Two steps a test. An encoder has the machine to itself; then counting partitions is numpy at work, which
@@ -257,11 +257,11 @@ def seat(
         ThreadPoolExecutor(max_workers=threads) as pool,
     ):
         for encoder in models:
-            told = describe_encoder(encoder)
+            description = describe_encoder(encoder)
             made = encoding_with(encoder, cache, batch_size, False, most=_MOST_KEPT)
             ready: list[tuple[dict[str, Any], SentenceTest, Any, EncodedTest | None]] = []
             for test in chosen:
-                names = {"model": told["name"], "options": told["options"], "test": test.name}
+                names = {"model": description["name"], "options": description["options"], "test": test.name}
                 try:
                     encoded = encode_test(test, encoder, made)
                 except BayesbiasError as error:
@@ -363,9 +363,9 @@ def _fitted_row(
 ) -> dict[str, Any]:
     """Fit the hierarchical model to one test and return what the row says of it."""
     table = pairs_of_test(encoded, encoder)
-    found: BiasFit = fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
-    gap = found.contrasts(prob, estimand="population", level="overall").iloc[0]
-    shares = found.shares(prob)
+    fitted: BiasFit = fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
+    gap = fitted.contrasts(prob, estimand="population", level="overall").iloc[0]
+    shares = fitted.shares(prob)
     kinds = dict.fromkeys(("word", "template", "sentence", "residual"), math.nan)
     for row in shares.itertuples():
         of_word = {"protected_word", "attribute"} & set(row.source.split(" x "))
@@ -385,7 +385,7 @@ def _fitted_row(
         "contrast": gap["mean"],
         **{column: gap[column] for column in ("sd", "hpdi_low", "hpdi_high")},
         **{f"share_{kind}": value for kind, value in kinds.items()},
-        "converged": found.diagnostics()["ok"],
+        "converged": fitted.diagnostics()["ok"],
     }
 
 

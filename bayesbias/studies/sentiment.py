@@ -177,8 +177,8 @@ def published_analysis(
         no test over 20 professions>
     """
     table = sentiment_table(*predictions, clip=clip)
-    made = [x for x in predictions if isinstance(x, Predictions)]
-    notes = dict.fromkeys(note for x in made for note in x.notes)
+    predicted = [x for x in predictions if isinstance(x, Predictions)]
+    notes = dict.fromkeys(note for x in predicted for note in x.notes)
     with_control = [
         f for f in (x.frame if isinstance(x, Predictions) else x for x in predictions) if f["control"].any()
     ]
@@ -186,11 +186,11 @@ def published_analysis(
     if with_control:
         control = paired_test(sentiment_table(*with_control, control=True, clip=clip), unit="noun_pair")
         control = control.drop(columns=["unit", "p_bonferroni"])
-    if earnings is None and made:
-        earnings = {k: v for x in made for k, v in x.occupations.earnings.items()}
-    about: dict[str, Any] = {"classifiers": {k: dict(v) for x in made for k, v in x.provenance.items()}}
-    if made:
-        listed = made[0].occupations
+    if earnings is None and predicted:
+        earnings = {k: v for x in predicted for k, v in x.occupations.earnings.items()}
+    about: dict[str, Any] = {"classifiers": {k: dict(v) for x in predicted for k, v in x.provenance.items()}}
+    if predicted:
+        listed = predicted[0].occupations
         about["occupations"] = {
             "name": listed.name,
             "file": Path(listed.origin).name,
@@ -250,12 +250,12 @@ def analysis_of_table(
     """
     import pandas as pd
 
-    said = list(notes)
+    all_notes = list(notes)
     tests = pd.concat([paired_test(table, unit=u, hypotheses=hypotheses) for u in UNITS], ignore_index=True)
     order = {name: i for i, name in enumerate(classifiers_in(table))}
     tests = tests.sort_values("classifier", key=lambda c: c.map(order), kind="stable", ignore_index=True)
     for name in tests.loc[tests["t"].isna(), "classifier"].unique():
-        said.append(f"{name}: some differences do not vary, so there is no t-test of them")
+        all_notes.append(f"{name}: some differences do not vary, so there is no t-test of them")
     if control is None:
         control = tests.iloc[:0].drop(columns=["unit", "p_bonferroni"])
     if earnings is None:
@@ -265,12 +265,12 @@ def analysis_of_table(
     except InputError as error:
         columns = ["classifier", "method", "r", "low", "high", "prob", "p_value", "n"]
         correlations = pd.DataFrame(columns=columns)
-        said.append(f"no correlation with earnings: {error}")
+        all_notes.append(f"no correlation with earnings: {error}")
     if table["clipped"].any():
-        said.append(
+        all_notes.append(
             f"{int(table['clipped'].sum())} probabilities were clipped to within {clip:g} of 0 or 1 on the logit scale"
         )
-    said += _what_it_does_not_see(table)
+    all_notes += _what_it_does_not_see(table)
     about = {
         "classifiers": {},
         **(provenance or {}),
@@ -285,7 +285,7 @@ def analysis_of_table(
         top_bottom(table, n),
         control,
         correlations,
-        tuple(said),
+        tuple(all_notes),
         about,
     )
 

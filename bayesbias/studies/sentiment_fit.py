@@ -115,8 +115,10 @@ def analysis_of(fit: BiasFit) -> SentimentAnalysis:
     """
     if not is_sentiment(fit):
         raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")
-    made = kept_with(fit, "analysis", lambda: analysis_from(fit.table, fit.provenance.get("sentiment", {})))
-    return copy.deepcopy(made)
+    analysis = kept_with(
+        fit, "analysis", lambda: analysis_from(fit.table, fit.provenance.get("sentiment", {}))
+    )
+    return copy.deepcopy(analysis)
 
 
 def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:

@@ -30,10 +30,10 @@ def make_tables(
     """Make the tables of one group: one of distances, or one of each word list; text where that fails."""
     started = time.perf_counter()
     if wordlists is None:
-        made = _table_or_message(
+        table_or_message = _table_or_message(
             lambda: _unchanged(read_distances(location, repeats=options["repeats"]), sha256)
         )
-        return [made], time.perf_counter() - started
+        return [table_or_message], time.perf_counter() - started
 
     def load(words: Sequence[str]) -> Any:
         return load_embedding(
@@ -66,11 +66,11 @@ def _table_or_message(make: Callable[..., PairTable], *arguments: Any) -> PairTa
 
 def _unchanged(table: PairTable, expected: str | None) -> PairTable:
     """Refuse a file that changed after its hash was taken: the cell would be filed under the wrong name."""
-    found = table.provenance.get("embedding", table.provenance).get("sha256")
+    digest = table.provenance.get("embedding", table.provenance).get("sha256")
     shipped = (
         table.provenance.get("embedding", {}).get("format") == "static tokens"
     )  # checked against its card
-    if expected and found and found != expected and not shipped:
+    if expected and digest and digest != expected and not shipped:
         raise InputError("the file changed while the sweep ran", hint="run it again with --resume")
     return table
 

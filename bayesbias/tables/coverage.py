@@ -143,12 +143,12 @@ def thin_classes(
     for name, words in (
         own.groupby("protected_class", sort=False, observed=True)["attribute"].unique().items()
     ):
-        found = sum(known[w] for w in words)
-        if found == 1 < len(words):
+        known_words = sum(known[w] for w in words)
+        if known_words == 1 < len(words):
             notes.append(f"only one stereotype of {name} is in the {place}; all it says rests on that word")
-        elif found < _FEW and (len(words) >= _FEW or not by_missing):
+        elif known_words < _FEW and (len(words) >= _FEW or not by_missing):
             notes.append(
-                f"{name} has {found} stereotype{'' if found == 1 else 's'}: how far they vary is weakly known"
+                f"{name} has {known_words} stereotype{'' if known_words == 1 else 's'}: how far they vary is weakly known"
             )
     for name in CONTROLS:
         group = groups[1].get(name)

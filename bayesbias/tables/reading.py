@@ -268,17 +268,17 @@ def _checked_numbers(
         bad = numbers.isna() | ~np.isfinite(numbers)
         if bad.any():
             line = _line_of_first(bad)
-            found = column[line - 2]
-            text = str(found).strip()
+            value = column[line - 2]
+            text = str(value).strip()
             hint = None
-            if pd.isna(found) or text.lower() in ("", "nan", "na", "n/a", "null", "none"):
+            if pd.isna(value) or text.lower() in ("", "nan", "na", "n/a", "null", "none"):
                 hint = _NO_ROW
             elif re.fullmatch(r"[+-]?\d*,\d+", text):
                 hint = f"decimal comma? write {text.replace(',', '.')}"
             raise InputError(
                 "is not a finite number" if text else "an empty cell",
                 where=f"{where}, line {line}, column {name}",
-                found=found,
+                found=value,
                 hint=hint,
             )
     elif np.isinf(numbers).any() or (numbers.isna().any() and not sentinel):
@@ -319,13 +319,13 @@ def _check_connections(frame: pd.DataFrame, where: str, valid: Sequence[str]) ->
     unknown = ~frame["connection"].isin(CONNECTIONS)
     if unknown.any():
         line = _line_of_first(unknown)
-        found = str(frame["connection"].iloc[line - 2])
+        value = str(frame["connection"].iloc[line - 2])
         raise InputError(
             "unknown connection",
             where=f"{where}, line {line}, column connection",
-            found=found,
+            found=value,
             valid=valid,
-            hint=nearest(found, valid),
+            hint=nearest(value, valid),
         )
 
 

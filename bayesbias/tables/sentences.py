@@ -97,9 +97,9 @@ def _encoder_account(encoder: Any, sentences: list[str]) -> dict[str, Any]:
     except BayesbiasError:
         raise
     except Exception as error:  # an encoder may be anybody's code
-        told = f"{type(error).__name__}: {error}"
+        reason = f"{type(error).__name__}: {error}"
         raise InputError(
-            "the encoder cannot account for the sentences", where=encoder.name, found=told
+            "the encoder cannot account for the sentences", where=encoder.name, found=reason
         ) from error
 
 
@@ -116,7 +116,7 @@ def encoding_with(
 
     def made(sentences: list[str]) -> np.ndarray:
         new = [text for text in dict.fromkeys(sentences) if text not in known]
-        found: dict[str, np.ndarray] = {}
+        vector_of: dict[str, np.ndarray] = {}
         if new:
             vectors = encode(encoder, new, cache=cache, batch_size=batch_size, progress=progress)
             if dims and vectors.shape[1] not in dims:
@@ -127,10 +127,10 @@ def encoding_with(
                     valid=f"{min(dims)}, as before",
                 )
             dims.add(vectors.shape[1])
-            found = dict(zip(new, vectors, strict=True))
+            vector_of = dict(zip(new, vectors, strict=True))
         if len(known) < most:
-            known.update(found)
-        return np.array([found[text] if text in found else known[text] for text in sentences])
+            known.update(vector_of)
+        return np.array([vector_of[text] if text in vector_of else known[text] for text in sentences])
 
     return made
 
@@ -223,14 +223,14 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any) -> PairTable:
             "distance": np.clip(distance.ravel(), 0.0, 2.0),
         }
     )
-    told = describe_encoder(encoder)
+    description = describe_encoder(encoder)
     return PairTable(
         pairs,
         _coverage_of_test(encoded, names, int(repeats.sum())),
         {
-            "name": f"{test.name} in {encoder_label(told['name'], told['options'])}",
+            "name": f"{test.name} in {encoder_label(description['name'], description['options'])}",
             "test": {"name": test.name, "sha256": test.sha256, "origin": test.origin},
-            "encoder": told,
+            "encoder": description,
         },
     )
 
@@ -249,8 +249,8 @@ def _coverage_of_test(encoded: EncodedTest, names: Mapping[str, str], repeats: i
     groups: list[dict[str, Any]] = [{}, {}]
     for name in SETS:
         listed = list(dict.fromkeys(test.frame.loc[test.frame["set"] == name, "word"]))
-        found = set(frame.loc[frame["set"] == name, "word"])
-        missing = [word for word in listed if word not in found]
+        words_of_set = set(frame.loc[frame["set"] == name, "word"])
+        missing = [word for word in listed if word not in words_of_set]
         groups[name.startswith("attr")][names[name]] = {
             "listed": len(listed),
             "found": len(listed) - len(missing),

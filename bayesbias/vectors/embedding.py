@@ -213,7 +213,7 @@ def embedding_from_rows(
         notes.append(
             f"{len(rows.skipped)} words that are not valid UTF-8 were skipped ({some(rows.skipped, 4)})"
         )
-    made = set(rows.composed)
+    composed = set(rows.composed)
     return Embedding(
         name=name,
         words=tuple(found),
@@ -226,7 +226,7 @@ def embedding_from_rows(
         },
         matched={word: spelling for word, spelling in found.items() if spelling != word},
         rules=rules,
-        composed=tuple(word for word, spelling in found.items() if spelling in made),
+        composed=tuple(word for word, spelling in found.items() if spelling in composed),
         missing=tuple(word for word in asked if word not in found),
         notes=tuple(notes),
     )

@@ -134,27 +134,27 @@ def static_embedding(asked: Sequence[str] | None = None) -> Embedding:
         asked = sorted(token for token in tokenizer.get_vocab() if token.isalpha() and len(token) > 1)
     spelt = {word: tokenizer.normalizer.normalize_str(word.replace("_", " ")).strip() for word in asked}
     ids = dict(zip(asked, static_tokens(asked), strict=True))
-    found = [word for word in asked if ids[word]]
-    vectors = static_vectors(found)
+    known = [word for word in asked if ids[word]]
+    vectors = static_vectors(known)
     partly = [
-        word for word in found if "[UNK]" in tokenizer.encode(spelt[word], add_special_tokens=False).tokens
+        word for word in known if "[UNK]" in tokenizer.encode(spelt[word], add_special_tokens=False).tokens
     ]
-    notes = notes_of_shared_vectors({word: spelt[word] for word in found})
+    notes = notes_of_shared_vectors({word: spelt[word] for word in known})
     if partly:
         notes.append(f"tokens outside the vocabulary were left out of {some(partly, 4)}")
     return Embedding(
         name=STATIC_EMBEDDING,
-        words=tuple(found),
+        words=tuple(known),
         vectors=vectors,
         provenance={
             **facts,
             "dim": int(vectors.shape[1]),
             "count": len(rows),
-            "sha256_vectors": digest_of_vectors((spelt[word] for word in found), vectors),
+            "sha256_vectors": digest_of_vectors((spelt[word] for word in known), vectors),
         },
-        matched={word: spelt[word] for word in found if spelt[word] != word},
-        rules={word: "as the tokenizer normalises it" for word in found if spelt[word] != word},
-        composed=tuple(word for word in found if len(ids[word]) > 1),
+        matched={word: spelt[word] for word in known if spelt[word] != word},
+        rules={word: "as the tokenizer normalises it" for word in known if spelt[word] != word},
+        composed=tuple(word for word in known if len(ids[word]) > 1),
         missing=tuple(word for word in asked if not ids[word]),
         notes=tuple(notes),
         lookup=static_embedding,

@@ -74,9 +74,9 @@ def _plural_of(singular: str) -> str:
 
 def recognised_sentences(sentences: list[str]) -> list[tuple[str, str, str]]:
     """Find word and template of each sentence among the published ones; else all stand for themselves."""
-    made = _sentences_of_published_words()
-    if all(sentence in made for sentence in sentences):
-        return [(*made[sentence], sentence) for sentence in sentences]
+    known_sentences = _sentences_of_published_words()
+    if all(sentence in known_sentences for sentence in sentences):
+        return [(*known_sentences[sentence], sentence) for sentence in sentences]
     return [(sentence, BARE_TEMPLATE, sentence) for sentence in sentences]
 
 

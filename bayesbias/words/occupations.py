@@ -194,12 +194,12 @@ def load_occupations(
     for column, label in (("noun_pair", "noun pair"), ("profession", "profession")):
         values = (nouns if column == "noun_pair" else frame)[column]
         checks.distinct(values.tolist(), f"a {label}", where)
-    made = out.sentences(control=True)["sentence"]
-    if made.duplicated().any():
+    sentences_made = out.sentences(control=True)["sentence"]
+    if sentences_made.duplicated().any():
         raise InputError(
             "a sentence is made twice",
             where=where,
-            found=made[made.duplicated()].iloc[0],
+            found=sentences_made[sentences_made.duplicated()].iloc[0],
             valid="nouns and professions that differ, and a control that is none of the professions",
         )
     return out

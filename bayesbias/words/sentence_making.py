@@ -166,12 +166,12 @@ def sentence_test(
         known = {**published_kinds(), **own, **stated_kinds(kinds)}
         needed = [word for each in sets for word in each]
         check_kinds_known(needed, known, words.origin)
-        made = {word: bleached_sentences(word, *known[word]) for word in needed}
+        sentences_of = {word: bleached_sentences(word, *known[word]) for word in needed}
         changed = any(
-            made[word] != bleached_sentences(word, *published_kinds().get(word, known[word]))
+            sentences_of[word] != bleached_sentences(word, *published_kinds().get(word, known[word]))
             for word in needed
         )
-        rows = [[row for word in each for row in made[word]] for each in sets]
+        rows = [[row for word in each for row in sentences_of[word]] for each in sets]
     elif level == "unbleached":
         target, attribute = _check_templates(templates or published, words.origin)
         changed = [target, attribute] != published

@@ -93,8 +93,8 @@ class SentenceTest(Shown):
         return self.frame.loc[self.frame["set"] == name, "sentence"].tolist()
 
     def __repr__(self) -> str:
-        said = [f"{self.categories[name]} {count}" for name, count in self.sizes.items()]
-        return f"<SentenceTest {self.name}: {said[0]}, {said[1]} | {said[2]}, {said[3]}>"
+        sizes = [f"{self.categories[name]} {count}" for name, count in self.sizes.items()]
+        return f"<SentenceTest {self.name}: {sizes[0]}, {sizes[1]} | {sizes[2]}, {sizes[3]}>"
 
 
 def read_test(path: str | os.PathLike[str]) -> SentenceTest:

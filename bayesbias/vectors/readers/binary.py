@@ -136,8 +136,8 @@ def _wanted_records(words: list[bytes], keys: set[bytes] | None, tail: int) -> I
             at += len(word) + tail
         return
     if not keys.isdisjoint(words):
-        found = keys.intersection(words)
-        for i in [i for i, word in enumerate(words) if word in found]:
+        hits = keys.intersection(words)
+        for i in [i for i, word in enumerate(words) if word in hits]:
             yield i, sum(map(len, words[: i + 1])) + i * tail + 1
 
 

@@ -69,8 +69,10 @@ def read_fasttext(asked: Reading) -> Rows:
             word: [row, *([] if word == "</s>" else _subwords(word, minn, maxn, bucket, nwords))]
             for word, row in ids.items()
         }
-        made = {word: rows for word in composed if (rows := _subwords(word, minn, maxn, bucket, nwords))}
-        parts |= made
+        composed_of = {
+            word: rows for word in composed if (rows := _subwords(word, minn, maxn, bucket, nwords))
+        }
+        parts |= composed_of
         base = file.tell()
         if not kind.compressed and path.stat().st_size < base + 4 * height * width + 17:
             raise _truncated_model(path, "its input matrix")
@@ -95,7 +97,7 @@ def read_fasttext(asked: Reading) -> Rows:
     for i, rows in enumerate(parts.values()):
         vectors[i] = matrix[[at[row] for row in rows]].mean(axis=0, dtype=np.float64)
     places = [listed.get(word, 0) for word in words]
-    return Rows(words, vectors, places, "dictionary entry", nwords, repeats, skipped, list(made))
+    return Rows(words, vectors, places, "dictionary entry", nwords, repeats, skipped, list(composed_of))
 
 
 def _dictionary(
