@@ -15,6 +15,8 @@ from helpers.seeds import shifted
 
 import bayesbias
 
+pytestmark = pytest.mark.slow  # whole commands
+
 
 # -- fit -------------------------------------------------------------------------------------------
 @pytest.fixture(scope="session")

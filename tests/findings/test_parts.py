@@ -30,6 +30,8 @@ from bayesbias.studies.sentiment_fit import classifier_contrasts
 from bayesbias.tables.change import join_pairs
 from bayesbias.tables.sentiment import sentiment_table
 
+pytestmark = pytest.mark.slow  # results of every kind are made
+
 NEAR = {"associated": 0.5, "different": 0.9, "human": 0.95, "neutral": 1.0}
 
 

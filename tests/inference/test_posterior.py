@@ -17,6 +17,8 @@ from bayesbias.inference.posterior import kept_with
 from bayesbias.models.loading import parse_model
 from bayesbias.words.pairing import CONNECTIONS
 
+pytestmark = pytest.mark.slow  # several models are fitted
+
 
 @pytest.mark.parametrize("result", FITS, indirect=True)
 @pytest.mark.parametrize("estimand", ["population", "these_words"])

@@ -19,6 +19,8 @@ from bayesbias.inference.fitting import fit, load_fit
 from bayesbias.inference.prediction import loo
 from bayesbias.tables.distances import distance_table
 
+pytestmark = pytest.mark.slow  # fits are written and read
+
 FRAMES = ("summary", "words", "contrasts", "parameters")
 
 

@@ -28,6 +28,8 @@ from bayesbias.findings.of_result import finding
 from bayesbias.findings.trust import convergence
 from bayesbias.report import pictures, texts, words as words_page
 
+pytestmark = pytest.mark.slow  # whole pages are drawn
+
 PHRASE = ("a phrase of two hundred characters that somebody pasted into the list " * 3)[:199] + "."
 EVIL = [
     "<script>alert(1)</script>",
