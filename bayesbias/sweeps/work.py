@@ -21,6 +21,7 @@ from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import read_distances
 from bayesbias.vectors.loading import load_embedding
+from bayesbias.vectors.static import STATIC_FORMAT
 from bayesbias.words.wordlist import WordList
 
 
@@ -67,9 +68,8 @@ def _table_or_message(make: Callable[..., PairTable], *arguments: Any) -> PairTa
 def _unchanged(table: PairTable, expected: str | None) -> PairTable:
     """Refuse a file that changed after its hash was taken: the cell would be filed under the wrong name."""
     digest = table.provenance.get("embedding", table.provenance).get("sha256")
-    shipped = (
-        table.provenance.get("embedding", {}).get("format") == "static tokens"
-    )  # checked against its card
+    # The shipped vectors are checked against their card when they are read.
+    shipped = table.provenance.get("embedding", {}).get("format") == STATIC_FORMAT
     if expected and digest and digest != expected and not shipped:
         raise InputError("the file changed while the sweep ran", hint="run it again with --resume")
     return table

@@ -20,6 +20,7 @@ from bayesbias.vectors.spelling import notes_of_shared_vectors
 
 __all__ = ["shipped_embeddings", "static_vectors"]
 
+STATIC_FORMAT = "static tokens"  # how provenance names the vectors that are shipped
 STATIC_EMBEDDING = "minilm-static"
 
 
@@ -125,7 +126,7 @@ def static_embedding(asked: Sequence[str] | None = None) -> Embedding:
     tokenizer, rows, _, card = static_model()
     facts = {
         "source": STATIC_EMBEDDING,
-        "format": "static tokens",
+        "format": STATIC_FORMAT,
         "sha256": card["sha256"]["model.safetensors"],
         "licence": card["licence"],
         "made_from": card["source"],
