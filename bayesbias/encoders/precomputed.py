@@ -137,6 +137,30 @@ def _strings(values: Iterable[Any], path: Path) -> list[str]:
     return out
 
 
+def _is_pickled(path: Path) -> bool:
+    """Whether a file holds an array of objects, told by the headers of its arrays; or is a pickle as a whole."""
+    import zipfile
+
+    try:
+        if not zipfile.is_zipfile(path):
+            with open(path, "rb") as file:
+                return file.read(1) == b"\x80"  # the first opcode of a pickle of protocol 2 or later
+        with zipfile.ZipFile(path) as members:
+            for name in members.namelist():
+                with members.open(name) as member:
+                    version = np.lib.format.read_magic(member)
+                    read = (
+                        np.lib.format.read_array_header_1_0
+                        if version == (1, 0)
+                        else np.lib.format.read_array_header_2_0
+                    )
+                    if read(member)[2].hasobject:
+                        return True
+    except (ValueError, OSError, EOFError, zipfile.BadZipFile):
+        return False
+    return False
+
+
 def _read_npz(path: Path) -> tuple[list[str], np.ndarray]:
     import zipfile
 
@@ -149,13 +173,15 @@ def _read_npz(path: Path) -> tuple[list[str], np.ndarray]:
     except InputError:
         raise
     except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        if "pickle" in str(error).lower() or "object arrays" in str(error).lower():
+        if _is_pickled(path):
             raise InputError(
                 "holds an array of objects, which is a pickle; loading it could run code from the file",
                 where=path,
                 valid="sentences as text: np.array([...]) of str; vectors as numbers of shape (n, d)",
             ) from None
-        raise InputError(f"cannot be read as .npz: {error}", where=path) from error
+        # What NumPy says of a file without a format is how to load it unsafely.
+        reason = str(error) if zipfile.is_zipfile(path) else "it is no such file, or was cut short"
+        raise InputError(f"cannot be read as .npz: {reason}", where=path) from error
     except AttributeError:
         raise InputError(
             "is one array, not an .npz file", where=path, valid="arrays sentences and vectors"

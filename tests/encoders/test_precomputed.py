@@ -71,6 +71,13 @@ def test_vectors_that_do_not_fit(tmp_path, suffix):
         vectors_encoder(damaged)
 
 
+def test_what_is_no_npz_is_said_without_advice_to_load_it_unsafely(tmp_path):
+    (tmp_path / "junk.npz").write_bytes(b"junk")
+    with pytest.raises(InputError, match=r"junk\.npz: cannot be read as \.npz: it is no such file") as error:
+        vectors_encoder(tmp_path / "junk.npz")
+    assert "allow_pickle" not in str(error.value)
+
+
 def test_pickles_are_refused(tmp_path):
     witness = tmp_path / "witness"
 
