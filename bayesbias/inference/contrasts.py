@@ -17,6 +17,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
 from bayesbias.inference.diagnostics import describe_draws, joined_chains
 from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, level_means
+from bayesbias.inference.spreads import noise_variance, term_variances
 from bayesbias.models.design import Design, labels_of
 from bayesbias.models.spec import ModelSpec, Results
 
@@ -152,12 +153,6 @@ def contrast_draws(
     )
 
 
-def check_normal_noise(spec: ModelSpec) -> None:
-    """Refuse to take shares of a variance that there need not be."""
-    if spec.likelihood != "Normal":
-        raise FitError(f"shares of variance need normal noise, and {spec.label} has another")
-
-
 def share_draws(
     design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], chains: int, group: str | None
 ) -> xr.DataArray:
@@ -168,23 +163,12 @@ def share_draws(
         checks.choice(group, labels, str(spec.results.group).replace("_", " "))
     rows = np.ones(len(codes), dtype=bool) if group is None else codes == labels.index(group)
 
-    def variance(value: float | str, entries: np.ndarray) -> np.ndarray:
-        if not isinstance(value, str):
-            return np.array([value**2])
-        flat = draws[value].reshape(len(draws[value]), -1)
-        used, counts = np.unique(entries, return_counts=True)
-        return (flat[:, used] ** 2) @ (counts / counts.sum())
-
     sources: dict[str, Any] = {}
-    for name in spec.location_parameters():
-        if not spec.is_random(name):
-            continue
+    for name, variance in term_variances(design, draws, rows).items():
         dims = [dim for dim in spec.parameters[name].dims if dim not in spec.results.fixed]
         source = " x ".join(sorted(dims)) or name
-        entries = design.parent[name, "sigma"][design.index[name][rows]]
-        sources[source] = sources.get(source, 0) + variance(spec.parameters[name].args["sigma"], entries)
-    sigma = spec.noise["sigma"]
-    sources["residual"] = variance(sigma, design.index[sigma][rows] if isinstance(sigma, str) else rows)
+        sources[source] = sources.get(source, 0) + variance
+    sources["residual"] = noise_variance(design, draws, rows)
     parts = np.stack(np.broadcast_arrays(*sources.values()), axis=-1)
     shares = (parts / parts.sum(axis=-1, keepdims=True)).reshape(chains, -1, len(sources))
     return labelled_draws(shares, {"source": list(sources)})

@@ -16,10 +16,11 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
-from bayesbias.inference import contrasts
+from bayesbias.inference import contrasts, standard
 from bayesbias.inference.diagnostics import diagnose
-from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE
+from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.saving import write_fit
+from bayesbias.inference.spreads import check_normal_noise
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec
 
@@ -210,6 +211,92 @@ class BiasFit(Shown):
         draws = self._contrasts_at(level, estimand)
         return contrasts.described_with_rope(draws, prob, rope) if draws.sizes["row"] else None
 
+    def standardised(
+        self,
+        prob: float = PROB,
+        rope: float = STANDARD_ROPE,
+        estimand: str | None = None,
+        level: str | None = None,
+    ) -> pd.DataFrame:
+        """Return the contrasts in standard deviations of single pairs, to compare one set of vectors with another.
+
+        Each draw of a contrast is divided by the standard deviation of neutral pairs under the same draw: of a new
+        pair, so that all random terms of the model and the noise are in it (`total_sd`). Without neutral controls it
+        is that of the pairs of the two connections, each counted once (Cohen's d with a pooled standard deviation).
+
+        Parameters
+        ----------
+        prob : float in (0, 1)
+        rope : float > 0
+            Half-width of the region of practical equivalence, in standard deviations; by default `STANDARD_ROPE`.
+        estimand, level : str, optional
+            As in `contrasts`.
+
+        Returns
+        -------
+        DataFrame
+            The rows and columns of `contrasts`, with ``unit`` (which pairs the standard deviation is of) after the
+            labels, and at the end ``superiority, superiority_low, superiority_high`` in (0, 1): mean and HPDI of
+            `superiority`.
+
+        Raises
+        ------
+        FitError
+            For a model with Student-t noise, which need not have a variance.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> result = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False)
+        >>> row = result.standardised(level="overall", estimand="population").iloc[0]
+        >>> row["contrast"], row["unit"], bool(row["mean"] < 0), bool(row["superiority"] > 0.5)
+        ('associated - different', 'sd of neutral pairs', True, True)
+        """
+        checks.positive(rope, "rope")
+        return kept_with(
+            self,
+            ("standardised", prob, rope, estimand, level),
+            lambda: self._standardised(prob, rope, estimand, level),
+        ).copy()
+
+    def _standardised(
+        self, prob: float, rope: float, estimand: str | None, level: str | None
+    ) -> pd.DataFrame:
+        frame = contrasts.described_with_rope(self._standardised_draws(level, estimand), prob, rope)
+        beside = self.superiority(prob, estimand, level)
+        return frame.assign(
+            superiority=beside["mean"],
+            superiority_low=beside["hpdi_low"],
+            superiority_high=beside["hpdi_high"],
+        )
+
+    def superiority(
+        self, prob: float = PROB, estimand: str | None = None, level: str | None = None
+    ) -> pd.DataFrame:
+        """Return how often a random pair of the first connection lies nearer than one of the second.
+
+        Of normal pairs it is Phi(-difference / sqrt(var_1 + var_2)), with the variances that the model gives single
+        pairs of either connection (McGraw & Wong 1992, Psychological Bulletin 111: 361-365). One half is chance. At
+        the level of a word both pairs are its own; at that of a class they are pairs of two of its words.
+
+        Parameters
+        ----------
+        prob : float in (0, 1)
+        estimand, level : str, optional
+            As in `contrasts`. Under either estimand pairs scatter around the mean as the model says.
+
+        Returns
+        -------
+        DataFrame
+            ``level, name, contrast, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat``.
+
+        Raises
+        ------
+        FitError
+            For a model with Student-t noise.
+        """
+        return contrasts.described(self._superiority_draws(level, estimand), prob)
+
     def parameters(self, prob: float = PROB) -> pd.DataFrame:
         """Every parameter of the model but the per-attribute ones.
 
@@ -226,7 +313,7 @@ class BiasFit(Shown):
 
         Parameters
         ----------
-        table : {"summary", "words", "means", "contrasts", "shares", "parameters"}
+        table : {"summary", "words", "means", "contrasts", "standardised", "superiority", "shares", "parameters"}
             The method that gives the table.
         **arguments
             As of that method; `prob` and `rope` change no draw.
@@ -253,6 +340,8 @@ class BiasFit(Shown):
             "words": self._words_draws,
             "means": self._means_at,
             "contrasts": self._contrasts_draws,
+            "standardised": self._standardised_draws,
+            "superiority": self._superiority_draws,
             "shares": self._shares_draws,
             "parameters": self._parameters_draws,
         }
@@ -279,8 +368,18 @@ class BiasFit(Shown):
             raise contrasts.no_contrasts(self.spec)
         return contrasts.joined_rows(parts)
 
+    def _standardised_draws(self, level: str | None, estimand: str | None) -> xr.DataArray:
+        check_normal_noise(self.spec, "standardised contrasts")
+        of = self._contrasts_draws(level, estimand)
+        return standard.standardised_draws(self.design, self.table, self.draws(), of)
+
+    def _superiority_draws(self, level: str | None, estimand: str | None) -> xr.DataArray:
+        check_normal_noise(self.spec, "probabilities of superiority")
+        of = self._contrasts_draws(level, estimand)
+        return standard.superiority_draws(self.design, self.table, self.draws(), of)
+
     def _shares_draws(self, group: str | None) -> xr.DataArray:
-        contrasts.check_normal_noise(self.spec)
+        check_normal_noise(self.spec, "shares of variance")
         return contrasts.share_draws(self.design, self.table, self.draws(), self._chains, group)
 
     def _parameters_draws(self) -> xr.DataArray:

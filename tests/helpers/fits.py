@@ -12,6 +12,7 @@ import xarray as xr
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
+from bayesbias.models.spec import ModelSpec
 
 WORDS = {"x": ("x0", "x1", "x2"), "y": ("y0", "y1", "y2")}
 ATTRIBUTES = {"x": ("p0", "p1", "p2"), "y": ("q0", "q1", "q2")}
@@ -36,7 +37,7 @@ def pairs(mean: Mapping[str, float] | None = None, noise: float = 0.02, seed: in
 
 def made_up(
     table: pd.DataFrame,
-    model: str = "crossed",
+    model: str | ModelSpec = "crossed",
     values: Mapping[str, Any] | None = None,
     sd: float = 0.005,
     *,

@@ -1,0 +1,113 @@
+"""By how much single pairs scatter, under each draw of a model's spreads.
+
+A pair differs from another by every random term that the two do not share, and by the noise. Terms are independent
+a priori, so that their variances add up. What is found here depends on the spreads alone and on no effect of a listed
+word: given the spreads it is a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from bayesbias.basics.errors import FitError
+from bayesbias.models.design import Design
+from bayesbias.models.spec import ModelSpec
+
+__all__ = ["total_sd"]
+
+
+def check_normal_noise(spec: ModelSpec, what: str) -> None:
+    """Refuse to give a variance that there need not be."""
+    if spec.likelihood != "Normal":
+        raise FitError(f"{what} need normal noise, and {spec.label} has another")
+
+
+def term_variances(
+    design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Return draws of the variance of every random term, on average over some rows.
+
+    Parameters
+    ----------
+    design : Design
+    draws : Mapping of str to ndarray, shape (n, *shape of the parameter)
+    rows : ndarray
+        Which rows of the table: a mask, or numbers.
+
+    Returns
+    -------
+    dict of str to ndarray, shape (n,) or (1,)
+        Location parameter -> its variance.
+    """
+    spec = design.spec
+    return {
+        name: _variance(
+            draws, spec.parameters[name].args["sigma"], design.parent[name, "sigma"][design.index[name][rows]]
+        )
+        for name in spec.location_parameters()
+        if spec.is_random(name)
+    }
+
+
+def noise_variance(design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray) -> np.ndarray:
+    """Return draws of the variance of the noise, on average over some rows, shape (n,) or (1,)."""
+    sigma = design.spec.noise["sigma"]
+    return _variance(draws, sigma, design.index[sigma][rows] if isinstance(sigma, str) else rows)
+
+
+def total_sd(
+    design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray, held: Collection[str] = ()
+) -> np.ndarray:
+    """Return draws of the standard deviation of single pairs around their mean.
+
+    Its square is the sum of the variances of all random terms that the pairs take part in, and of the noise; the
+    square root of ``var(y) = sum_k sigma_k ** 2 + sigma ** 2`` of a model with independent effects. A term that is one
+    and the same for all the pairs moves their mean and is no part of it, unless it belongs to a word, of which another
+    could be drawn.
+
+    Parameters
+    ----------
+    design : Design
+    draws : Mapping of str to ndarray, shape (n, *shape of the parameter)
+    rows : ndarray
+        Which rows of the table: a mask, or numbers. Where spreads differ between the rows, variances are averaged.
+    held : collection of str
+        Columns of which no other label could be drawn: ``protected_word`` where the rows are those of one word.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+
+    Raises
+    ------
+    FitError
+        For a model with Student-t noise, which need not have a variance.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False)
+    >>> neutral = (fit.table["connection"] == "neutral").to_numpy()
+    >>> sd = bb.inference.total_sd(fit.design, fit.draws(), neutral)
+    >>> sd.shape, bool(abs(sd.mean() - fit.table["distance"][neutral].std()) < 0.01)
+    ((800,), True)
+    """
+    spec = design.spec
+    check_normal_noise(spec, "standard deviations of pairs")
+    free = set(design.units) - set(held)
+    parts = [noise_variance(design, draws, rows)]
+    for name, variance in term_variances(design, draws, rows).items():
+        if free & set(spec.parameters[name].dims) or np.ptp(design.index[name][rows]) > 0:
+            parts.append(variance)
+    n = len(draws[spec.mu[0]])
+    return np.sqrt(np.broadcast_to(sum(np.broadcast_to(part, n) for part in parts), n))
+
+
+def _variance(draws: Mapping[str, np.ndarray], spread: float | str, entries: np.ndarray) -> np.ndarray:
+    if not isinstance(spread, str):
+        return np.array([spread**2])
+    flat = draws[spread].reshape(len(draws[spread]), -1)
+    used, counts = np.unique(entries, return_counts=True)
+    return (flat[:, used] ** 2) @ (counts / counts.sum())

@@ -1,0 +1,86 @@
+"""Contrasts on a scale that travels from one set of vectors to another.
+
+Cosine distances of one set of vectors scatter more than those of another, so that a difference of 0.02 is much here
+and little there. Each draw of a contrast is therefore divided by the standard deviation of single pairs under the
+same draw (`total_sd`), as Cohen's d divides a difference of means: of neutral pairs, which show how distances scatter
+for no particular reason; where there are none, of the pairs of the two connections that are contrasted.
+
+The probability of superiority says the same without a unit: how often a random pair of the first connection lies
+nearer than a random pair of the second. Of normal pairs it is Phi(-difference / sqrt(var_1 + var_2)), the common
+language effect size of McGraw & Wong (1992, Psychological Bulletin 111: 361-365).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesbias.basics.wording import conjoined
+from bayesbias.inference.contrasts import keys_of_rows, labelled_draws, labels_of_rows
+from bayesbias.inference.spreads import total_sd
+from bayesbias.models.design import Design, labels_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+_YARDSTICK = "neutral"
+
+
+def standardised_draws(
+    design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], contrasts: xr.DataArray
+) -> xr.DataArray:
+    """Return contrasts in standard deviations, with a last label ``unit`` that says of which pairs they are."""
+    column = design.spec.results.group
+    present, codes = labels_of(table[column], column)
+    values, units = contrasts.to_numpy().copy(), []
+    known: dict[Sequence[str], np.ndarray] = {}
+    for row, (contrast,) in enumerate(keys_of_rows(contrasts, "contrast")):
+        groups = _measured_in(column, present, contrast)
+        if groups not in known:
+            each = [total_sd(design, draws, codes == present.index(group)) ** 2 for group in groups]
+            known[groups] = np.sqrt(np.mean(each, axis=0)).reshape(values.shape[:2])
+        values[..., row] /= known[groups]
+        units.append(f"sd of {conjoined(groups)} {'pairs' if column == 'connection' else 'rows'}")
+    return labelled_draws(values, {**labels_of_rows(contrasts), "unit": units})
+
+
+def _measured_in(column: str, present: Sequence[str], contrast: str) -> tuple[str, ...]:
+    if column == "connection" and _YARDSTICK in present:
+        return (_YARDSTICK,)
+    first, _, second = contrast.partition(" - ")
+    return first, second
+
+
+def superiority_draws(
+    design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], contrasts: xr.DataArray
+) -> xr.DataArray:
+    """Return probabilities that a random pair of the first group lies below a random pair of the second.
+
+    Pairs scatter as those of their own class or word do; what belongs to the word is the same for all pairs of one.
+    """
+    from scipy.special import ndtr
+
+    results = design.spec.results
+    groups = table[results.group].astype(str).to_numpy()
+    values = contrasts.to_numpy()
+    out = np.empty_like(values)
+    known: dict[tuple[str, str, str], np.ndarray] = {}
+
+    def variance(level: str, name: str, group: str) -> np.ndarray:
+        if (level, name, group) not in known:
+            rows, held = groups == group, tuple[str, ...]()
+            if level != "overall":
+                by = results.levels[level].by
+                rows, held = rows & (table[by].astype(str).to_numpy() == name), (by,)
+            sd = total_sd(design, draws, np.flatnonzero(rows), held)
+            known[level, name, group] = sd.reshape(values.shape[:2]) ** 2
+        return known[level, name, group]
+
+    for row, (level, name, contrast) in enumerate(keys_of_rows(contrasts, "level", "name", "contrast")):
+        first, _, second = contrast.partition(" - ")
+        together = variance(level, name, first) + variance(level, name, second)
+        out[..., row] = ndtr(-values[..., row] / np.sqrt(together))
+    return labelled_draws(out, labels_of_rows(contrasts))

@@ -1,0 +1,133 @@
+"""By how much single pairs scatter: by hand from the spreads, and by drawing pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers.fits import made_up, pairs
+from helpers.monte_carlo import assert_near, independent, log_sd
+from helpers.places import ROOT
+from helpers.seeds import shifted
+
+from bayesbias.basics.errors import FitError
+from bayesbias.inference.fitting import fit
+from bayesbias.inference.spreads import total_sd
+from bayesbias.models.loading import load_model, parse_model
+from bayesbias.tables.reading import read_distances
+
+
+@pytest.fixture(scope="module")
+def table():
+    return read_distances(pairs()).frame
+
+
+def of(table, connection: str) -> np.ndarray:
+    return (table["connection"] == connection).to_numpy()
+
+
+SPREADS = {
+    "csd": lambda connection: {"associated": 0.1, "different": 0.2, "human": 0.3, "neutral": 0.4}[connection],
+    "sigma": lambda connection: {"associated": 0.15, "different": 0.25, "human": 0.35, "neutral": 0.45}[connection],
+    "us": lambda kind: {"stereotype": 0.11, "human": 0.12, "neutral": 0.13}[kind],
+    "ms": lambda kind: {"stereotype": 0.21, "human": 0.22, "neutral": 0.23}[kind],
+    "ws": 0.3,
+}  # fmt: skip
+
+
+def test_variances_add_up_under_every_draw(table):
+    result = made_up(table, "shared", SPREADS, sd=0.01)
+    draws, coords = result.draws(), result.design.coords
+    for connection, kind in (("neutral", "neutral"), ("associated", "stereotype")):
+        k, a = coords["connection"].index(connection), coords["attribute_kind"].index(kind)
+        parts = draws["csd"][:, k], draws["sigma"][:, k], draws["us"][:, a], draws["ms"][:, a], draws["ws"]
+        expected = np.sqrt(sum(np.square(part) for part in parts))
+        found = total_sd(result.design, draws, of(table, connection))
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+        np.testing.assert_array_equal(
+            found, total_sd(result.design, draws, np.flatnonzero(of(table, connection)))
+        )
+
+
+def test_rows_of_different_spreads_count_as_often_as_there_are(table):
+    result = made_up(table, "crossed", SPREADS, sd=0.01)
+    draws, coords = result.draws(), result.design.coords
+    mixed = of(table, "associated") | of(table, "neutral")
+    share = of(table, "associated").sum() / mixed.sum()
+    a, n = (coords["connection"].index(name) for name in ("associated", "neutral"))
+    of_each = [draws["csd"][:, k] ** 2 + draws["sigma"][:, k] ** 2 + draws["ws"] ** 2 for k in (a, n)]
+    expected = np.sqrt(share * of_each[0] + (1 - share) * of_each[1])
+    np.testing.assert_allclose(total_sd(result.design, draws, mixed), expected, rtol=1e-12)
+
+
+def test_of_one_word_its_own_terms_do_not_scatter(table):
+    result = made_up(table, "shared", SPREADS, sd=0.01)
+    draws, coords = result.draws(), result.design.coords
+    rows = of(table, "neutral") & (table["protected_word"] == "x1").to_numpy()
+    k, a = coords["connection"].index("neutral"), coords["attribute_kind"].index("neutral")
+    own = draws["ws"] ** 2 + draws["us"][:, a] ** 2 + draws["sigma"][:, k] ** 2
+    held = total_sd(result.design, draws, rows, held=("protected_word",))
+    np.testing.assert_allclose(held, np.sqrt(own), rtol=1e-12)
+    # Without being told, another word could have been drawn in its place.
+    whole = np.sqrt(own + draws["csd"][:, k] ** 2 + draws["ms"][:, a] ** 2)
+    np.testing.assert_allclose(total_sd(result.design, draws, rows), whole, rtol=1e-12)
+
+
+@pytest.mark.parametrize("model", ["hierarchical", "crossed", "shared"])
+def test_new_pairs_that_are_drawn_scatter_so(table, model):
+    """The spread of outcomes drawn from the model with its fixed parameters and spreads given, effects drawn anew."""
+    result = made_up(table, model, {**SPREADS, "cbar": 0.9}, sd=0.0)
+    design, spec = result.design, result.spec
+    given = {
+        name: values[0]
+        for name, values in result.draws().items()
+        if name not in spec.location_parameters() or not spec.is_random(name)
+    }
+    draws = design.prior_draws(20_000, shifted(5), given)
+    outcomes = design.outcome_draws(draws, shifted(6))
+    for connection in ("associated", "neutral"):
+        row = np.flatnonzero(of(table, connection))[0]
+        expected = total_sd(design, result.draws(), of(table, connection))[0]
+        assert_near(log_sd(independent(outcomes[:, row])), np.log(expected), (model, connection))
+
+
+COMMON = """
+[parameter.all]
+distribution = "Normal"
+mu = 0
+sigma = "asd"
+[parameter.asd]
+distribution = "Exponential"
+lam = 2
+"""
+
+
+def test_numbers_of_the_model_file_count_and_what_is_common_to_all_pairs_does_not(table):
+    text = load_model("crossed").text.replace('sigma = "sigma"', "sigma = 0.3", 1)
+    text = text.replace('mu = ["c", "v"]', 'mu = ["c", "v", "all"]', 1)
+    text = text[: text.index("[parameter.sigma]")] + COMMON
+    result = made_up(table, parse_model(text.encode(), "own.toml"), {**SPREADS, "asd": 0.7}, sd=0.01)
+    draws, k = result.draws(), result.design.coords["connection"].index("neutral")
+    expected = np.sqrt(draws["csd"][:, k] ** 2 + draws["ws"] ** 2 + 0.09)
+    np.testing.assert_allclose(total_sd(result.design, draws, of(table, "neutral")), expected, rtol=1e-12)
+
+
+def test_noise_without_a_variance_is_refused(table):
+    result = made_up(table, "robust", SPREADS)
+    with pytest.raises(FitError, match="standard deviations of pairs need normal noise, and model robust"):
+        total_sd(result.design, result.draws(), of(table, "neutral"))
+
+
+PUBLISHED = ROOT.parent / "shared" / "data" / "bayesbias_distances"
+TABLES = ["reddit_pairs_2021/genderReddit.csv", "google_2021/genderGoogle.csv"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published tables are not beside the checkout")
+@pytest.mark.parametrize("name", TABLES)
+def test_neutral_pairs_of_published_tables_scatter_as_the_fit_says(name):
+    """What lies between words and between attributes of the sample is known about as well as the posterior says."""
+    table = read_distances(PUBLISHED / name)
+    result = fit(table, "crossed", draws=300, tune=300, chains=2, seed=shifted(1), pointwise=False)
+    rows = of(result.table, "neutral")
+    low, high = np.quantile(total_sd(result.design, result.draws(), rows), (0.01, 0.99))
+    assert low < result.table["distance"][rows].std() < high

@@ -1,0 +1,156 @@
+"""Contrasts in standard deviations, and probabilities of superiority: by hand, by drawing pairs, and on another scale."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from helpers.definitions import brute_hpdi
+from helpers.fits import made_up, pairs
+from helpers.monte_carlo import assert_near, independent, mean_of_row, probability
+from helpers.seeds import shifted
+
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.inference.estimands import STANDARD_ROPE
+from bayesbias.inference.fitting import fit
+from bayesbias.models.loading import load_model, parse_model
+from bayesbias.tables.distances import distance_table
+from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.reading import read_distances
+
+MEANS = {"associated": 0.8, "different": 0.9, "human": 1.0, "neutral": 1.05}
+VALUES = {
+    "cbar": lambda connection: MEANS[connection],
+    "c": lambda word, connection: MEANS[connection] + 0.02 * (int(word[1]) - 1),
+    "v": 0.0,
+    "csd": lambda connection: {"associated": 0.1, "different": 0.2, "human": 0.3, "neutral": 0.4}[connection],
+    "sigma": lambda connection: {"associated": 0.15, "different": 0.25, "human": 0.35, "neutral": 0.45}[connection],
+    "ws": 0.3,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def result():
+    return made_up(read_distances(pairs()).frame, "crossed", VALUES, sd=0.01)
+
+
+def variance(result, connection: str, *, word: bool = False) -> np.ndarray:
+    """The variance of single pairs under every draw; of the pairs of one word, without what is its own."""
+    draws, k = result.draws(), result.design.coords["connection"].index(connection)
+    own = 0.0 if word else draws["csd"][:, k] ** 2
+    return own + draws["ws"] ** 2 + draws["sigma"][:, k] ** 2
+
+
+def phi(z: np.ndarray) -> np.ndarray:
+    return np.array([0.5 * math.erfc(-value / math.sqrt(2)) for value in z])
+
+
+def test_each_draw_is_divided_by_the_same_draw_of_the_neutral_pairs(result):
+    frame, raw = result.standardised(0.8, 0.3), result.draws_of("contrasts")
+    labels = ["level", "name", "contrast", "estimand"]
+    assert frame[labels].equals(result.contrasts()[labels])
+    assert set(frame["unit"]) == {"sd of neutral pairs"}
+    flat = raw.to_numpy().reshape(-1, len(frame)) / np.sqrt(variance(result, "neutral"))[:, None]
+    for row, x in zip(frame.itertuples(), flat.T, strict=True):
+        assert (row.mean, row.sd) == pytest.approx((x.mean(), x.std(ddof=1)), rel=1e-10)
+        assert (row.hpdi_low, row.hpdi_high) == pytest.approx(brute_hpdi(x, 0.8), rel=1e-10)
+        assert (row.p_below_zero, row.p_in_rope) == pytest.approx(((x < 0).mean(), (abs(x) < 0.3).mean()))
+        assert (row.prob, row.rope) == (0.8, 0.3)
+
+
+def test_without_neutral_pairs_it_is_those_of_the_contrast_each_connection_once():
+    table = read_distances(pairs({key: 0.9 for key in ("associated", "different", "human")})).frame
+    result = made_up(table, "crossed", VALUES, sd=0.01)
+    frame = result.standardised(level="overall", estimand="population").set_index("contrast")
+    raw = result.draws_of("contrasts", level="overall", estimand="population").to_numpy().reshape(-1, 2)
+    for column, second in enumerate(("different", "human")):
+        sd = np.sqrt((variance(result, "associated") + variance(result, second)) / 2)
+        row = frame.loc[f"associated - {second}"]
+        assert row["unit"] == f"sd of associated and {second} pairs"
+        assert row["mean"] == pytest.approx((raw[:, column] / sd).mean(), rel=1e-10)
+
+
+@pytest.mark.parametrize("level", ["overall", "class", "word"])
+def test_superiority_is_the_normal_probability_under_every_draw(result, level):
+    draws = result.draws_of("superiority", level=level)
+    raw = result.draws_of("contrasts", level=level).to_numpy()
+    frame = result.standardised(0.8, level=level)
+    for row, contrast in enumerate(draws["contrast"].to_numpy()):
+        first, second = (variance(result, name, word=level == "word") for name in contrast.split(" - "))
+        expected = phi(-raw[..., row].ravel() / np.sqrt(first + second))
+        np.testing.assert_allclose(draws.to_numpy()[..., row].ravel(), expected, rtol=1e-10)
+        assert frame["superiority"][row] == pytest.approx(expected.mean(), rel=1e-10)
+        ends = frame["superiority_low"][row], frame["superiority_high"][row]
+        assert ends == pytest.approx(brute_hpdi(expected, 0.8), rel=1e-10)
+
+
+@pytest.mark.parametrize("level", ["overall", "word"])
+def test_of_pairs_that_are_drawn_as_many_are_nearer(level):
+    """New words and attributes drawn from the model, or new attributes for one word; two pairs that share nothing."""
+    table = read_distances(pairs()).frame
+    result = made_up(table, "crossed", VALUES, sd=0.0)
+    given = {name: values[0] for name, values in result.draws().items() if name not in ("c", "v")}
+    if level == "word":
+        given["c"] = result.draws()["c"][0]
+    outcomes = []
+    for seed, connection in ((1, "associated"), (3, "different")):
+        drawn = result.design.prior_draws(20_000, shifted(seed), given)
+        row = np.flatnonzero((table["connection"] == connection) & (table["protected_word"] == "x2"))[0]
+        outcomes.append(result.design.outcome_draws(drawn, shifted(seed + 1))[:, row])
+    frame = result.superiority(estimand="population", level=level)
+    chosen = frame[(frame["contrast"] == "associated - different") & frame["name"].isin(["all", "x2"])]
+    assert_near(probability(independent(outcomes[0] < outcomes[1])), chosen["mean"].iloc[0], level)
+
+
+def test_another_unit_of_distance_changes_nothing():
+    """Distances and spreads times four, around any mean."""
+    table = read_distances(pairs()).frame
+    larger = {
+        name: (lambda *labels, of=value: 4 * of(*labels)) if callable(value) else 4 * value
+        for name, value in VALUES.items()
+    }
+    one = made_up(table, "crossed", VALUES, sd=0.01).standardised()
+    other = made_up(table, "crossed", larger, sd=0.04).standardised()
+    numbers = one.select_dtypes("number").columns.drop(["ess_bulk", "r_hat"])
+    np.testing.assert_allclose(one[numbers], other[numbers], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_vectors_that_scatter_less_have_the_same_standardised_contrast():
+    """Distances shrunk towards 1, with priors shrunk as much: raw contrasts shrink, standardised ones stay."""
+    table = distance_table("minilm-static", "religion")
+    frame = table.frame.assign(distance=1 + 0.25 * (table.frame["distance"] - 1))
+    shrunk = PairTable(frame, table.coverage, dict(table.provenance))
+    text = load_model("crossed").text
+    assert text.count("sigma = 0.3") == 1
+    text = text.replace("lam = 2", "lam = 8").replace("sigma = 0.3", "sigma = 0.075")
+    settings = {"draws": 1000, "tune": 500, "chains": 2, "pointwise": False}
+    one = fit(table, "crossed", seed=shifted(1), **settings)
+    other = fit(shrunk, parse_model(text.encode(), "shrunk.toml"), seed=shifted(2), **settings)
+    rows = {"level": "overall", "estimand": "population"}
+    a, b = (result.standardised(**rows) for result in (one, other))
+    assert_near(mean_of_row(a), mean_of_row(b))
+    raw, small = (result.contrasts(**rows) for result in (one, other))
+    assert (small["sd"] < 0.5 * raw["sd"]).all()
+    # With the priors of the whole scale, which shrink the narrower spreads a little less, the difference is small.
+    kept = fit(shrunk, "crossed", seed=shifted(3), **settings).standardised(**rows)
+    assert (abs(kept["mean"] - a["mean"]) < 0.5 * a["sd"]).all()
+
+
+def test_noise_without_a_variance_is_refused():
+    result = made_up(read_distances(pairs()).frame, "robust", VALUES)
+    with pytest.raises(FitError, match="standardised contrasts need normal noise, and model robust"):
+        result.standardised()
+    with pytest.raises(FitError, match="probabilities of superiority need normal noise"):
+        result.superiority()
+
+
+def test_the_limits_are_checked(result):
+    assert set(result.standardised()["rope"]) == {STANDARD_ROPE} == {0.1}
+    with pytest.raises(InputError, match="rope: must be a finite number above 0"):
+        result.standardised(rope=0)
+    with pytest.raises(InputError, match="between 0 and 1"):
+        result.superiority(prob=1)
+    with pytest.raises(InputError, match="unknown level"):
+        result.standardised(level="sentence")
