@@ -51,6 +51,7 @@ from .studies.change import compare as compare
 from .studies.sentiment import published_analysis as published_analysis
 from .studies.sentiment_tests import paired_test as paired_test
 from .simulation.calibration import calibrate as calibrate
+from .simulation.pools import calibrate_on as calibrate_on
 from .simulation.planning import plan_words as plan_words
 from .sweeps.sweeping import run_sweep as run_sweep
 from .findings.of_result import finding as finding, findings_of as findings_of

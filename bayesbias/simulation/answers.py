@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.inference.contrasts import contrast_draws, keys_of_rows
-from bayesbias.inference.diagnostics import shortest_interval
 from bayesbias.inference.estimands import CONTRASTS
+from bayesbias.simulation.grid import Key, contrast_weights, grid_of
 from bayesbias.simulation.scenario import Scenario, simulate_table
+from bayesbias.simulation.yardsticks import YARDSTICKS, by_yardstick
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayesbias.inference.posterior import BiasFit
 
 __all__ = ["AVERAGED"]
 
@@ -30,26 +32,45 @@ def analyse_table(
         return _by_weat(table)
     if method in AVERAGED:
         return _by_t(table, method, settings["prob"])
+    if method in YARDSTICKS:
+        return _by_yardstick(table, method, settings["prob"], seed)
+    result = fit_of(table, method, seed, settings)
+    if not any({a, b} <= set(table["connection"].astype(str)) for a, b in CONTRASTS):
+        return []
+    return [
+        {"contrast": key[2], **answer}
+        for key, answer in answers_of_fit(result, settings["prob"], ["overall"])
+    ]
+
+
+def fit_of(table: pd.DataFrame, model: str, seed: int, settings: Mapping[str, Any]) -> BiasFit:
     from bayesbias.inference.fitting import fit
 
-    result = fit(
-        table,
-        method,
-        seed=seed,
-        draws=settings["draws"],
-        tune=settings["tune"],
-        chains=settings["chains"],
-        pointwise=False,
-        progress=False,
-    )
-    draws = contrast_draws(result.draws_of("means", level="overall"))
+    sampling = {name: settings[name] for name in ("draws", "tune", "chains")}
+    return fit(table, model, seed=seed, **sampling, pointwise=False, progress=False)
+
+
+def answers_of_fit(fit: BiasFit, prob: float, levels: Sequence[str]) -> list[tuple[Key, dict[str, float]]]:
+    """Return what a fit says of the population: the very intervals that its table of contrasts prints."""
     out = []
-    for place, (contrast,) in enumerate(keys_of_rows(draws, "contrast")):
-        values = draws.to_numpy()[..., place].ravel()
-        low, high = shortest_interval(values, settings["prob"])
-        mean = float(values.mean())
-        out.append({"contrast": contrast, "estimate": mean, "low": float(low), "high": float(high)})
+    for level in levels:
+        frame = fit.contrasts(prob=prob, estimand="population", level=level)
+        for row in frame.to_dict("records"):
+            answer = {"estimate": row["mean"], "low": row["hpdi_low"], "high": row["hpdi_high"]}
+            key = (level, str(row["name"]), str(row["contrast"]))
+            out.append((key, {name: float(value) for name, value in answer.items()}))
     return out
+
+
+def _by_yardstick(table: pd.DataFrame, method: str, prob: float, seed: int) -> list[dict[str, Any]]:
+    grid = grid_of(table, "the simulated table")
+    weights = contrast_weights(grid, *grid.sizes())
+    overall = {key: w for key, w in weights.items() if key[0] == "overall"}
+    answers = by_yardstick(grid, method, overall, prob, seed)
+    return [
+        {"contrast": contrast, "estimate": estimate, "low": low, "high": high}
+        for (_, _, contrast), (estimate, low, high) in answers.items()
+    ]
 
 
 def _by_weat(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -119,9 +140,3 @@ def analyse_batch(
                 for row in analyse_table(table, method, own, settings)
             ]
     return rows
-
-
-def standard_error_of_share(share: float, n: int) -> float:
-    """Return the standard error of a share after Agresti and Coull (1998), which is not zero at 0 and 1."""
-    centre = (share * n + 2) / (n + 4)
-    return float(np.sqrt(centre * (1 - centre) / (n + 4)))

@@ -11,7 +11,9 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.loading import shipped_models
-from bayesbias.simulation.answers import AVERAGED, analyse_table, standard_error_of_share
+from bayesbias.simulation.accounting import standard_error_of_share
+from bayesbias.simulation.answers import AVERAGED, analyse_table
+from bayesbias.simulation.yardsticks import YARDSTICKS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +64,7 @@ def negative_controls(
         checks.count(value, name)
     checks.seed(seed, most=None)
     checks.probability(prob)
-    if model in AVERAGED:
+    if model in (*AVERAGED, *YARDSTICKS):
         raise InputError("negative controls are of a model", found=model, valid=shipped_models())
     for kind in kinds:
         checks.choice(kind, NEGATIVE_CONTROLS, "negative control")

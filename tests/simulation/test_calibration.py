@@ -20,7 +20,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
-from bayesbias.simulation import answers, calibration, planning, scenario as scenario_room, shuffles
+from bayesbias.simulation import answers, batches, planning, scenario as scenario_room, shuffles
 from bayesbias.simulation.calibration import calibrate
 from bayesbias.simulation.planning import plan_words
 from bayesbias.simulation.scenario import Scenario, simulate_table, true_contrasts
@@ -62,7 +62,7 @@ def test_tables_have_the_moments_of_the_scenario():
 @pytest.mark.slow
 def test_same_seed_same_report_whatever_the_batches(tmp_path, monkeypatch):
     once = calibrate(SMALL, tables=6, methods=("crossed", "pairs_t"), seed=shifted(3), **QUICK)
-    monkeypatch.setattr(calibration, "_BATCH", 2)
+    monkeypatch.setattr(batches, "_BATCH", 2)
     parts = calibrate(
         SMALL, tables=6, methods=("crossed", "pairs_t"), seed=shifted(3), out=tmp_path / "run", **QUICK
     )
@@ -326,27 +326,6 @@ def test_pair_tests_miss_the_truth_where_pairs_share_an_attribute(simulated):
     for contrast in ("human - neutral", "associated - different"):
         assert share["pairs_t", contrast] < share["crossed", contrast]
     assert share["pairs_t", "human - neutral"] < 0.7
-
-
-def test_a_report_counts_what_its_rows_say():
-    """Four intervals of a difference of 1: two hold it, three leave out zero, one of them on the wrong side."""
-    ends = [(0.5, 1.5), (-0.2, 1.2), (2.0, 3.0), (-2.0, -1.0)]
-    rows = [
-        {"method": "m", "contrast": "a - b", "estimate": (low + high) / 2, "low": low, "high": high}
-        for low, high in ends
-    ]
-    rows += [{"method": "weat", "contrast": "a - b", "p_value": p} for p in (0.01, 0.2, 0.1, 0.12)]
-    report = calibration._report_of(rows, {"a - b": 1.0}, ["m", "weat"], 0.89).set_index("method")
-    row = report.loc["m"]
-    assert row[["coverage", "called", "wrong_sign"]].tolist() == [0.5, 0.75, 0.25]
-    assert row["bias"] == pytest.approx((1.0 + 0.5 + 2.5 - 1.5) / 4 - 1)
-    assert row["width"] == pytest.approx((1.0 + 1.4 + 1.0 + 1.0) / 4)
-    assert row["bias_se"] == pytest.approx(np.std([1.0, 0.5, 2.5, -1.5], ddof=1) / 2)
-    assert (report.loc["weat", "called"], report.loc["weat", "tables"]) == (0.5, 4)
-    assert np.isnan(report.loc["weat", "coverage"])
-    none = calibration._report_of(rows, {"a - b": 0.0}, ["m"], 0.89).iloc[0]
-    assert none["coverage"] == 0.25
-    assert np.isnan(none["wrong_sign"])  # there is no direction to be wrong about
 
 
 def test_weat_is_the_one_of_the_baseline():

@@ -1,0 +1,124 @@
+"""Many tables analysed in batches, by workers, and kept in a folder so that a run that was cut short goes on."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections import deque
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import read_json_or_none, whole_file
+
+_BATCH = 20
+
+
+def batch_folder(
+    out: str | os.PathLike[str] | None, identity: Mapping[str, Any], resume: bool
+) -> Path | None:
+    """Return the folder for finished batches, which says in ``calibration.json`` what they are batches of.
+
+    Raises
+    ------
+    InputError
+        Where it holds other things, or batches that nobody asked to go on with.
+    """
+    if out is None:
+        if resume:
+            raise InputError(
+                "nothing to resume: no folder is named", valid="`out`, the folder of the finished batches"
+            )
+        return None
+    folder = Path(out)
+    text = json.dumps(identity, indent=2, sort_keys=True)
+    state = folder / "calibration.json"
+    if state.is_file():
+        if not resume:
+            raise InputError(
+                "holds a calibration already", where=folder, hint="resume it, or name another folder"
+            )
+        if state.read_text(encoding="utf-8") != text:
+            raise InputError(
+                "holds a calibration with other settings", where=folder, hint="name another folder"
+            )
+    elif folder.is_dir() and any(folder.iterdir()):
+        raise InputError("the output folder is not empty", where=folder, hint="name another folder")
+    else:
+        with whole_file(state) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return folder
+
+
+def in_batches(
+    work: Callable[[int, int], list[dict[str, Any]]],
+    tables: int,
+    folder: Path | None,
+    workers: int | None,
+    label: str,
+    progress: bool | None,
+) -> list[dict[str, Any]]:
+    """Return the rows of all tables, in their order.
+
+    Parameters
+    ----------
+    work : callable
+        Takes the number of the first table and how many; can be pickled, and needs no other state.
+    tables : int
+    folder : Path, optional
+        Where batches are kept.
+    workers : int, optional
+        Processes; by default one per core. One works here, and starts none.
+    label : str
+        Of the bar.
+    progress : bool, optional
+    """
+    from bayesbias.basics.progress import ticking
+    from bayesbias.basics.workers import Processes, Task, carry_out
+
+    done: dict[int, list[dict[str, Any]]] = {}
+    starts = range(0, tables, _BATCH)
+    for first in starts:
+        count = min(_BATCH, tables - first)
+        file = folder / f"batch-{first:06d}-{count}.json" if folder else None
+        if file is not None and (rows := _read_batch(file)):
+            done[first] = rows
+    with ticking(label, tables, progress) as tick:
+        tick(sum(min(_BATCH, tables - first) for first in done))
+
+        def finished(first: int, count: int, rows: list[dict[str, Any]]) -> None:
+            if folder is not None:
+                with whole_file(folder / f"batch-{first:06d}-{count}.json") as temporary:
+                    temporary.write_text(json.dumps(rows), encoding="utf-8")
+            done[first] = rows
+            tick(count)
+
+        def failed(error: str) -> None:
+            raise InputError(f"a batch of the calibration failed: {error}")
+
+        tasks = deque(
+            Task(
+                work=work,
+                arguments=(first, min(_BATCH, tables - first)),
+                then=functools.partial(finished, first, min(_BATCH, tables - first)),
+                fail=failed,
+            )
+            for first in starts
+            if first not in done
+        )
+        count = max(1, min(workers or os.cpu_count() or 1, len(tasks)))
+        if tasks and (workers == 1 or len(tasks) == 1):
+            for task in tasks:
+                task.then(task.work(*task.arguments))
+        elif tasks:
+            with Processes(count) as pool:
+                carry_out(tasks, pool)
+    return [row for first in starts for row in done[first]]
+
+
+def _read_batch(file: Path) -> list[dict[str, Any]] | None:
+    """Return a finished batch; None where it is not there, or was damaged since, so that it is made again."""
+    rows = read_json_or_none(file)
+    return rows if isinstance(rows, list) and all(isinstance(row, dict) for row in rows) else None

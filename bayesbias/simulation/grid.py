@@ -1,0 +1,268 @@
+"""A complete table of words by attributes as a grid: its blocks, their means, and contrasts as weights of blocks.
+
+A block holds the pairs of the words of one protected class and the attributes of one list. A mean of a connection is
+over pairs, so that a block counts by its words times its attributes.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import some
+from bayesbias.inference.estimands import CONTRASTS
+from bayesbias.words.pairing import CONNECTIONS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Key = tuple[str, str, str]
+"""Level, name and contrast, as in the table of contrasts of a fit."""
+LEVEL_COLUMNS = {"class": "protected_class", "stereotype": "attribute_class"}
+"""The levels below overall that a grid has values of, and the column that each goes by."""
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Distances of all words to all attributes.
+
+    Attributes
+    ----------
+    classes, lists : tuple of str
+        Protected classes; attribute classes, the control lists among them.
+    words, attributes : tuple of str
+    class_of, list_of : ndarray of int
+        The class of each word and the list of each attribute, as places in `classes` and `lists`.
+    connections : tuple of tuple of str
+        The connection of each block, class by class.
+    kinds : tuple of str
+        Of each list: stereotype, human or neutral.
+    distances : ndarray, shape (words, attributes)
+    left_out : tuple of str
+        Attributes without a pair with every word, which are no part of the grid.
+    """
+
+    classes: tuple[str, ...]
+    lists: tuple[str, ...]
+    words: tuple[str, ...]
+    attributes: tuple[str, ...]
+    class_of: np.ndarray
+    list_of: np.ndarray
+    connections: tuple[tuple[str, ...], ...]
+    kinds: tuple[str, ...]
+    distances: np.ndarray
+    left_out: tuple[str, ...] = ()
+
+    def sizes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the number of words of each class, and of attributes of each list."""
+        return (
+            np.bincount(self.class_of, minlength=len(self.classes)),
+            np.bincount(self.list_of, minlength=len(self.lists)),
+        )
+
+    def block(self, k: int, j: int) -> np.ndarray:
+        """Return the distances of class k and list j."""
+        return self.distances[np.ix_(self.class_of == k, self.list_of == j)]
+
+    def means(self) -> np.ndarray:
+        """Return the mean distance of each block, shape (classes, lists)."""
+        rows, columns = self.averaging()
+        return rows @ self.distances @ columns
+
+    def averaging(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the matrices that average words into classes and attributes into lists."""
+        words, attributes = self.sizes()
+        rows = (self.class_of == np.arange(len(self.classes))[:, None]) / words[:, None]
+        columns = (self.list_of[:, None] == np.arange(len(self.lists))) / attributes
+        return rows, columns
+
+    def part(self, words: np.ndarray, attributes: np.ndarray) -> Grid:
+        """Return the grid of some words and attributes, given by their places; every class and list keeps some."""
+        return Grid(
+            self.classes,
+            self.lists,
+            tuple(self.words[i] for i in words),
+            tuple(self.attributes[i] for i in attributes),
+            self.class_of[words],
+            self.list_of[attributes],
+            self.connections,
+            self.kinds,
+            self.distances[np.ix_(words, attributes)],
+        )
+
+    def of_lists(self, lists: Sequence[str]) -> Grid:
+        """Return the grid of some of its lists, in their order here."""
+        kept = [j for j, name in enumerate(self.lists) if name in lists]
+        mine = np.flatnonzero(np.isin(self.list_of, kept))
+        return dataclasses.replace(
+            self,
+            lists=tuple(self.lists[j] for j in kept),
+            attributes=tuple(self.attributes[i] for i in mine),
+            list_of=np.searchsorted(kept, self.list_of[mine]),
+            connections=tuple(tuple(row[j] for j in kept) for row in self.connections),
+            kinds=tuple(self.kinds[j] for j in kept),
+            distances=self.distances[:, mine],
+        )
+
+    def frame(self) -> pd.DataFrame:
+        """Return the grid as a table of pairs."""
+        import pandas as pd
+
+        from bayesbias.tables.pair_table import as_pair_columns
+
+        n, m = self.distances.shape
+        connections = np.array(self.connections, dtype=object)[self.class_of][:, self.list_of]
+        columns = {
+            "protected_word": np.repeat(np.array(self.words, dtype=object), m),
+            "protected_class": np.repeat(np.array(self.classes, dtype=object)[self.class_of], m),
+            "attribute": np.tile(np.array(self.attributes, dtype=object), n),
+            "attribute_class": np.tile(np.array(self.lists, dtype=object)[self.list_of], n),
+            "attribute_kind": np.tile(np.array(self.kinds, dtype=object)[self.list_of], n),
+            "connection": connections.ravel(),
+            "distance": self.distances.ravel(),
+        }
+        return as_pair_columns(pd.DataFrame(columns))
+
+
+def grid_of(frame: pd.DataFrame, where: str) -> Grid:
+    """Return the grid of a table of pairs.
+
+    Raises
+    ------
+    InputError
+        Where a word stands in two classes or an attribute in two lists, a pair stands twice, or no attribute is left.
+    """
+    for word, column, noun in (
+        ("protected_word", "protected_class", "two classes"),
+        ("attribute", "attribute_class", "two lists"),
+    ):
+        of = frame[[word, column]].drop_duplicates()
+        if twice := checks.repeated(of[word].astype(str)):
+            raise InputError(
+                f"{word.replace('_', ' ')}s stand in {noun}, so that none can be drawn for one alone",
+                where=where,
+                found=some(twice),
+                hint="keep each in one",
+            )
+    pairs = frame[["protected_word", "attribute"]].astype(str)
+    if pairs.duplicated().any():
+        first = pairs[pairs.duplicated()].iloc[0]
+        raise InputError(
+            "a pair stands twice", where=where, found=tuple(first), hint="a repeat is the same observation"
+        )
+    words = frame.drop_duplicates("protected_word").set_index("protected_word")["protected_class"].astype(str)
+    about = frame.drop_duplicates("attribute").set_index("attribute")
+    distances = frame.pivot(index="protected_word", columns="attribute", values="distance").reindex(
+        index=words.index, columns=about.index
+    )
+    whole = distances.notna().all()
+    left_out = tuple(str(a) for a in distances.columns[~whole])
+    about, distances = about[whole], distances.loc[:, whole]
+    if about.empty:
+        raise InputError("no attribute has a pair with every word", where=where)
+    classes = tuple(dict.fromkeys(words))
+    lists = tuple(dict.fromkeys(about["attribute_class"].astype(str)))
+    blocks = (
+        frame.astype({"connection": str})
+        .drop_duplicates(["protected_class", "attribute_class"])
+        .set_index(["protected_class", "attribute_class"])["connection"]
+    )
+    kinds = about.groupby("attribute_class", observed=True)["attribute_kind"].first()
+    return Grid(
+        classes,
+        lists,
+        tuple(map(str, words.index)),
+        tuple(map(str, about.index)),
+        np.array([classes.index(c) for c in words]),
+        np.array([lists.index(c) for c in about["attribute_class"].astype(str)]),
+        tuple(tuple(str(blocks[c, j]) for j in lists) for c in classes),
+        tuple(str(kinds[j]) for j in lists),
+        distances.to_numpy(dtype=float),
+        left_out,
+    )
+
+
+def contrast_weights(grid: Grid, words: np.ndarray, attributes: np.ndarray) -> dict[Key, np.ndarray]:
+    """Return every contrast of a grid as weights of its blocks, shape (classes, lists).
+
+    Parameters
+    ----------
+    grid : Grid
+    words, attributes : ndarray of int
+        Of each class and list: how many a table has, by which its blocks count.
+    """
+    pairs = np.outer(words, attributes).astype(float)
+    connections = np.array(grid.connections)
+    places = [("overall", "all", np.ones_like(pairs))]
+    for k, name in enumerate(grid.classes):
+        places.append(("class", name, np.eye(len(grid.classes))[k][:, None] * np.ones_like(pairs)))
+    for j, name in enumerate(grid.lists):
+        places.append(("stereotype", name, np.eye(len(grid.lists))[j] * np.ones_like(pairs)))
+    out = {}
+    for level, name, mine in places:
+        totals = {c: pairs * mine * (connections == c) for c in CONNECTIONS}
+        for a, b in CONTRASTS:
+            if totals[a].any() and totals[b].any():
+                first, second = totals[a] / totals[a].sum(), totals[b] / totals[b].sum()
+                out[level, name, f"{a} - {b}"] = first - second
+    return out
+
+
+def contrast_values(means: np.ndarray, weights: Mapping[Key, np.ndarray]) -> dict[Key, float]:
+    """Return the value of each contrast of means of blocks."""
+    return {key: float((w * means).sum()) for key, w in weights.items()}
+
+
+def scatter(
+    grid: Grid, weights: np.ndarray, freedom: bool = True
+) -> tuple[list[float], list[float], list[list[float]]]:
+    """Return the mean squares of a contrast around its means: of words, of attributes, and of what is left.
+
+    The score of a word is its weighted mean over the lists, sum_j w_kj (d_i. - d_..), that of an attribute its weighted
+    mean over the classes; what is left of a pair is the interaction d_ij - d_i. - d_.j + d_.. of its block, weighted.
+    Each is the sum of squares over its degrees of freedom, or over its number where `freedom` is False.
+    """
+    lost = 1 if freedom else 0
+    rows: list[np.ndarray] = []
+    columns: list[np.ndarray] = [np.zeros(n) for n in grid.sizes()[1]]
+    rest: list[list[float]] = []
+    for k in range(len(grid.classes)):
+        score: np.ndarray = np.zeros(int((grid.class_of == k).sum()))
+        left = []
+        for j in range(len(grid.lists)):
+            d = grid.block(k, j) * weights[k, j]
+            row, column = d.mean(axis=1) - d.mean(), d.mean(axis=0) - d.mean()
+            score = score + row
+            columns[j] = columns[j] + column
+            inside = d - d.mean() - row[:, None] - column
+            left.append(float((inside**2).sum() / max((d.shape[0] - lost) * (d.shape[1] - lost), 1)))
+        rows.append(score)
+        rest.append(left)
+    squares = [[float((x**2).sum() / max(len(x) - lost, 1)) for x in scores] for scores in (rows, columns)]
+    return squares[0], squares[1], rest
+
+
+def sampling_variance(
+    grid: Grid, weights: np.ndarray, words: Sequence[int] | np.ndarray, attributes: Sequence[int] | np.ndarray
+) -> float:
+    """Return the exact variance of a contrast over tables of words and attributes drawn with replacement from a grid.
+
+    The grid is all there is. With A, B and AB the effects of words, attributes and pairs in it, the mean of a block of n
+    by m has the variance A/n + B/m + AB/(nm) (the two-way random model, Searle, Casella and McCulloch 1992,
+    ch. 4); words are the same in all blocks of a class and attributes in all of a list, so their effects are added first.
+    """
+    rows, columns, rest = scatter(grid, weights, freedom=False)
+    out = sum(v / n for v, n in zip(rows, words, strict=True))
+    out += sum(v / m for v, m in zip(columns, attributes, strict=True))
+    out += sum(
+        v / (n * m)
+        for n, left in zip(words, rest, strict=True)
+        for m, v in zip(attributes, left, strict=True)
+    )
+    return float(out)

@@ -1,0 +1,402 @@
+"""Do intervals hold on real vectors? Tables of few words drawn from pools of many, held to the value of the pool.
+
+Simulated tables have the scatter that a model believes in. Pools of real words have their own.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import sha256_of
+from bayesbias.basics.versions import own_version
+from bayesbias.inference.estimands import PROB
+from bayesbias.models.design import Design
+from bayesbias.models.loading import load_model
+from bayesbias.models.trimming import trimmed
+from bayesbias.simulation.accounting import accounts
+from bayesbias.simulation.answers import AVERAGED, analyse_table, answers_of_fit, fit_of
+from bayesbias.simulation.batches import batch_folder, in_batches
+from bayesbias.simulation.calibration import WITHOUT_MODEL, checked_methods, model_hashes
+from bayesbias.simulation.grid import (
+    LEVEL_COLUMNS,
+    Grid,
+    Key,
+    contrast_values,
+    contrast_weights,
+    grid_of,
+    sampling_variance,
+)
+from bayesbias.simulation.yardsticks import YARDSTICKS, by_yardstick
+from bayesbias.tables.pair_table import PairTable
+from bayesbias.words.wordlist import CONTROLS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.inference.posterior import BiasFit
+    from bayesbias.words.wordlist import WordList
+
+__all__ = ["calibrate_on"]
+
+_USUAL_CONTROLS = 30
+_DRAWN_FOR_FLAWLESS = 4000
+_LABELS = ("level", "name", "contrast")
+_COLUMNS = (
+    "method",
+    *_LABELS,
+    "truth",
+    "tables",
+    "coverage",
+    "coverage_se",
+    "flawless",
+    "called",
+    "called_se",
+    "wrong_sign",
+    "bias",
+    "bias_se",
+    "rmse",
+    "width",
+    "relative_width",
+    "seconds",
+    "converged",
+)
+
+
+def calibrate_on(
+    vectors: Any,
+    pools: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,
+    *,
+    words: int | Sequence[int] = 8,
+    attributes: int | Sequence[int] = 8,
+    human: int | None = None,
+    neutral: int | None = None,
+    tables: int = 200,
+    methods: Sequence[str] = ("crossed", "shared", *YARDSTICKS),
+    controls: Any = None,
+    seed: int = 0,
+    prob: float = PROB,
+    draws: int = 500,
+    tune: int = 500,
+    chains: int = 2,
+    workers: int | None = None,
+    out: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: bool | None = None,
+) -> pd.DataFrame:
+    """Draw small tables from large pools of real words, analyse each by every method, and hold the answers to the pool.
+
+    What is asked for is the estimand ``population`` of each level: the mean over new words of the class and new
+    attributes of the same lists. The pool has a value of it: the mean over all its words and attributes, where each block
+    of a class and a list counts by the pairs that a drawn table has in it. Words are held at no level: an interval "by
+    class" that speaks of the listed words alone will miss the value of the class, and that is what it is asked.
+
+    Pools are finite. A table is drawn without replacement, so that its mean lies nearer to the pool's than to that of a
+    population without end, which is what every method reckons with. So even a flawless method (the simple mean of the
+    table, with the exact standard deviation) covers the pool's value more often than `prob`: `flawless` says how often,
+    and coverage is to be compared with that. Pools should hold several times what is drawn from them.
+
+    Parameters
+    ----------
+    vectors : Embedding, anything `load_embedding` reads, PairTable or DataFrame
+        A table holds all pairs of the pools; it takes the place of vectors and pools.
+    pools : WordList, or anything `load_wordlist` reads
+        A word list with long lists: many words of one kind for each protected class, for each list of stereotypes, and
+        for the controls. An attribute may stand in one list only. One that is also a protected word is left out.
+    words : int or sequence of int
+        How many words are drawn, of each protected class.
+    attributes : int or sequence of int
+        How many attributes are drawn, of each list of stereotypes.
+    human, neutral : int, optional
+        How many control words are drawn. By default 30, or half of the pool where that is fewer; 0 leaves them out.
+    tables : int
+        How many tables are drawn.
+    methods : sequence of str
+        Models (names or paths), and what needs none: ``moments`` and ``bootstrap``, the two-way method of moments and the
+        multiway cluster bootstrap; ``weat``, ``averages_t`` and ``pairs_t``, which speak of the overall contrasts alone.
+    controls : optional
+        See `load_wordlist`.
+    seed : int
+    prob : float in (0, 1)
+        Probability of the intervals. A difference is called where its interval leaves out zero.
+    draws, tune, chains : int
+        Of each fit.
+    workers : int, optional
+        Processes; by default one per core.
+    out : path, optional
+        A folder for finished batches, so that a run which was cut short can be resumed.
+    resume : bool
+        Go on with the batches in `out`.
+    progress : bool, optional
+
+    Returns
+    -------
+    DataFrame
+        One row per method and contrast, as of `calibrate`: ``method, level, name, contrast, truth, tables, coverage,
+        coverage_se, flawless, called, called_se, wrong_sign, bias, bias_se, rmse, width, relative_width, seconds,
+        converged``. Levels are ``overall``, ``class`` and, of models that have one by attribute class, ``stereotype``.
+        `truth` is the value of the pool; `width` the mean width of the intervals and `relative_width` the same over
+        the ideal, ``2 z sd``, with the exact standard deviation of the simple mean of tables drawn from the pool with
+        replacement. `wrong_sign` is the share of tables whose interval leaves out zero on the wrong side. `seconds` is
+        the median time of an answer, for all contrasts together; `converged` the share of fits that no diagnostic
+        speaks against. Standard errors of shares are those of Agresti and Coull (1998).
+
+    Raises
+    ------
+    InputError
+        Where a pool holds no more than is to be drawn from it, or a method is unknown.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> report = bb.calibrate_on("minilm-static", "gender", words=4, attributes=4, tables=20, methods=["moments"])
+    >>> report.loc[report["level"] == "overall", "contrast"].tolist()[:2]
+    ['associated - different', 'associated - human']
+    """
+    methods = checked_methods(methods)
+    for name, value in {"tables": tables, "draws": draws, "tune": tune, "chains": chains}.items():
+        checks.count(value, name)
+    if workers is not None:
+        checks.count(workers, "workers")
+    checks.seed(seed, most=None)
+    checks.probability(prob)
+    grid, where = _pool_grid(vectors, pools, controls)
+    pool = _pool(grid, words, attributes, {"human": human, "neutral": neutral}, where)
+    if not pool.weights:
+        raise InputError(
+            "the pools make no two connections that are contrasted", where=where, found=list(grid.lists)
+        )
+    _check_usable(methods, pool)
+    settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains}
+    identity = {
+        "pools": pool.sha256(),
+        "words": pool.words.tolist(),
+        "attributes": pool.attributes.tolist(),
+        "model_sha256": model_hashes(methods),
+        "methods": list(methods),
+        "seed": seed,
+        "bayesbias": own_version(),
+        **settings,
+    }
+    folder = batch_folder(out, identity, resume)
+    work = functools.partial(analyse_drawn, pool, methods, seed, settings=settings)
+    rows = in_batches(work, tables, folder, workers, "tables drawn", progress)
+    frame = accounts(rows, pool.values(), methods, prob, _LABELS)
+    widths, flawless = pool.ideal_widths(prob), pool.flawless(prob, seed)
+    keys = list(zip(*(frame[label] for label in _LABELS), strict=True))
+    frame["relative_width"] = frame["width"] / [widths[key] or np.nan for key in keys]
+    frame["flawless"] = [flawless[key] for key in keys]
+    return frame[list(_COLUMNS)]
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """A grid of all that may be drawn, and how much is drawn from each class and list."""
+
+    grid: Grid
+    words: np.ndarray
+    attributes: np.ndarray
+    weights: Mapping[Key, np.ndarray]
+
+    @classmethod
+    def of(cls, grid: Grid, words: np.ndarray, attributes: np.ndarray) -> Pool:
+        """Return the pool with the contrasts of its tables."""
+        return cls(grid, words, attributes, contrast_weights(grid, words, attributes))
+
+    def values(self) -> dict[Key, float]:
+        """Return what each contrast is in the whole pool."""
+        return contrast_values(self.grid.means(), self.weights)
+
+    def places(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """Draw words and attributes of one table, without replacement: their places in the grid, class by class."""
+
+        def draw(of: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+            parts = [
+                rng.choice(np.flatnonzero(of == group), int(n), replace=False)
+                for group, n in enumerate(numbers)
+            ]
+            return np.concatenate(parts)
+
+        return draw(self.grid.class_of, self.words), draw(self.grid.list_of, self.attributes)
+
+    def ideal_widths(self, prob: float) -> dict[Key, float]:
+        """Return the width of an interval of each contrast by one who knows its standard deviation."""
+        from scipy import stats
+
+        z = float(stats.norm.ppf((1 + prob) / 2))
+        return {
+            key: 2 * z * float(np.sqrt(sampling_variance(self.grid, w, self.words, self.attributes)))
+            for key, w in self.weights.items()
+        }
+
+    def flawless(self, prob: float, seed: int) -> dict[Key, float]:
+        """Return how often the simple mean of a drawn table lies within half the ideal width of the pool's value."""
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1,)))
+        rows, columns = self.grid.part(*self.places(rng)).averaging()
+        means = np.empty((_DRAWN_FOR_FLAWLESS, len(rows), columns.shape[1]))
+        for number in range(_DRAWN_FOR_FLAWLESS):
+            means[number] = rows @ self.grid.distances[np.ix_(*self.places(rng))] @ columns
+        off = {
+            key: np.abs(np.einsum("bkl,kl->b", means - self.grid.means(), w))
+            for key, w in self.weights.items()
+        }
+        return {key: float((off[key] <= width / 2).mean()) for key, width in self.ideal_widths(prob).items()}
+
+    def sha256(self) -> str:
+        """Return the hash of words, classes and distances."""
+        grid = self.grid
+        about = [grid.words, grid.attributes, grid.class_of.tolist(), grid.list_of.tolist(), grid.connections]
+        return sha256_of(json.dumps(about).encode() + np.ascontiguousarray(grid.distances).tobytes())
+
+
+def _pool_grid(vectors: Any, pools: Any, controls: Any) -> tuple[Grid, str]:
+    import pandas as pd
+
+    from bayesbias.tables.distances import distance_table
+    from bayesbias.tables.reading import read_distances
+
+    if isinstance(vectors, PairTable | pd.DataFrame):
+        if pools is not None or controls is not None:
+            raise InputError(
+                "a table of pairs holds the pools already", where="pools", hint="leave out pools and controls"
+            )
+        table = vectors if isinstance(vectors, PairTable) else read_distances(vectors)
+    elif pools is None:
+        raise InputError(
+            "nothing to draw words from", where="pools", valid="a word list, or a table of pairs for vectors"
+        )
+    else:
+        table = distance_table(vectors, pools, controls=controls)
+    where = str(table.provenance.get("name", "pools"))
+    return grid_of(table.frame, where), where
+
+
+def _pool(
+    grid: Grid,
+    words: int | Sequence[int],
+    attributes: int | Sequence[int],
+    controls: Mapping[str, int | None],
+    where: str,
+) -> Pool:
+    """Return the pool with what is drawn from each class and list, checked against what there is."""
+    stereotypes = [name for name, kind in zip(grid.lists, grid.kinds, strict=True) if kind not in CONTROLS]
+    of_class = dict(zip(grid.classes, _numbers(words, grid.classes, "words", "class"), strict=True))
+    of_list = dict(zip(stereotypes, _numbers(attributes, stereotypes, "attributes", "list"), strict=True))
+    there = dict(zip(grid.lists, grid.sizes()[1].tolist(), strict=True))
+    for kind, asked in controls.items():
+        names = [name for name, own in zip(grid.lists, grid.kinds, strict=True) if own == kind]
+        if asked is not None and checks.count(asked, kind, 0) and not names:
+            raise InputError(
+                f"the pools have no {kind} words", where=where, found=f"{kind} = {asked}", valid="0"
+            )
+        for name in names:
+            of_list[name] = min(_USUAL_CONTROLS, there[name] // 2) if asked is None else int(asked)
+    grid = grid.of_lists([name for name in grid.lists if of_list[name]])
+    drawn = np.array([of_class[c] for c in grid.classes]), np.array([of_list[j] for j in grid.lists])
+    nouns = [("words of class", grid.classes), ("attributes of list", grid.lists)]
+    for (noun, all_names), wanted, present in zip(nouns, drawn, grid.sizes(), strict=True):
+        for name, n, total in zip(all_names, wanted.tolist(), present.tolist(), strict=True):
+            if n >= total:
+                raise InputError(
+                    f"the pool holds no more than is to be drawn: {n} {noun} {name}",
+                    where=where,
+                    found=total,
+                    hint="draw fewer, or make the pool several times as large",
+                )
+    return Pool.of(grid, *drawn)
+
+
+def _numbers(given: int | Sequence[int], names: Sequence[str], where: str, noun: str) -> list[int]:
+    """Return a number for each name: one for all, or one for each."""
+    if not isinstance(given, list | tuple):
+        return [checks.count(given, where, 2)] * len(names)
+    numbers = [checks.count(n, where, 2) for n in given]
+    if len(numbers) == 1:
+        return numbers * len(names)
+    if len(numbers) != len(names):
+        raise InputError(
+            f"needs one number, or one for each {noun}",
+            where=where,
+            found=numbers,
+            valid=f"{len(names)} ({', '.join(names)})",
+        )
+    return numbers
+
+
+def analyse_drawn(
+    pool: Pool, methods: Sequence[str], seed: int, first: int, count: int, settings: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Draw and analyse `count` tables; every table has its own seed, so batches may come in any order."""
+    rows = []
+    for number in range(first, first + count):
+        sequence = np.random.SeedSequence([seed, number])
+        grid = pool.grid.part(*pool.places(np.random.default_rng(sequence)))
+        own = int(sequence.generate_state(1)[0])
+        for method in methods:
+            start = time.perf_counter()
+            answers, about = _answers(grid, pool.weights, method, own, settings)
+            about = {"table": number, "method": method, **about, "seconds": time.perf_counter() - start}
+            rows += [
+                {**about, **dict(zip(_LABELS, key, strict=True)), **answer} for key, answer in answers.items()
+            ]
+    return rows
+
+
+def _answers(
+    grid: Grid, weights: Mapping[Key, np.ndarray], method: str, seed: int, settings: Mapping[str, Any]
+) -> tuple[dict[Key, dict[str, float]], dict[str, Any]]:
+    """Return what a method says of each contrast, and of a fit whether it converged."""
+    if method in YARDSTICKS:
+        ends = by_yardstick(grid, method, weights, settings["prob"], seed)
+        return {
+            key: dict(zip(("estimate", "low", "high"), values, strict=True)) for key, values in ends.items()
+        }, {}
+    table = grid.frame()
+    if method in AVERAGED:
+        out = {}
+        for row in analyse_table(table, method, seed, settings):
+            out["overall", "all", row["contrast"]] = {k: v for k, v in row.items() if k != "contrast"}
+        return out, {}
+    fit = fit_of(table, method, seed, settings)
+    levels = _levels(fit)
+    said = {
+        (levels[level], name, contrast): answer
+        for (level, name, contrast), answer in answers_of_fit(fit, settings["prob"], list(levels))
+    }
+    return said, {"converged": fit.diagnostics()["ok"]}
+
+
+def _levels(fit: BiasFit) -> dict[str, str]:
+    """Return the levels of a fit that pools have values of, and what each is called here."""
+    names = {column: level for level, column in LEVEL_COLUMNS.items()}
+    own = {level: names[about.by] for level, about in fit.spec.results.levels.items() if about.by in names}
+    return {"overall": "overall", **own}
+
+
+def _check_usable(methods: Sequence[str], pool: Pool) -> None:
+    """Refuse what can say nothing of tables from the pool, before the work and not in it."""
+    table = pool.grid.part(*pool.places(np.random.default_rng(0))).frame()
+    for method in methods:
+        if method in WITHOUT_MODEL:
+            continue
+        spec = load_model(method)
+        Design.of(trimmed(spec, table) if spec.trim else spec, table)
+        if spec.results.group != "connection":
+            raise InputError(
+                f"gives results by {spec.results.group}, and not by connection",
+                where=spec.label,
+                valid="a model of pairs of words",
+            )
+    if "weat" in methods and len(pool.grid.classes) < 2:
+        raise InputError(
+            "WEAT compares two classes", where="methods", found="pools of one", hint="leave out weat"
+        )
