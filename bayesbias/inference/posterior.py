@@ -6,7 +6,7 @@ import contextlib
 import copy
 import functools
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
-from bayesbias.inference import contrasts, standard
+from bayesbias.inference import contrasts, reliability, standard
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.saving import write_fit
@@ -159,6 +159,74 @@ class BiasFit(Shown):
             For a model with Student-t noise, which need not have a variance.
         """
         return contrasts.described(self.draws_of("shares", group=group), prob)
+
+    def reliability(
+        self,
+        words: int | Sequence[int] | None = None,
+        attributes: int | Sequence[int] | None = None,
+        prob: float = PROB,
+    ) -> pd.DataFrame:
+        """How reliable scores of so many words and attributes are: generalizability coefficients.
+
+        A coefficient is the correlation between a score and the same score from other words and attributes like
+        these: the share of its variance that is due to what is measured. It is computed in each draw from the spreads
+        of the model. Spreads with a fixed prior, as of connections and lists, count as constants.
+
+        Parameters
+        ----------
+        words, attributes : int or sequence of int, optional
+            Protected words of each class, and stereotypes of each list; of several numbers each with each. By default
+            those of the table (their harmonic mean, where classes or lists differ).
+        prob : float in (0, 1)
+            Probability of the interval.
+
+        Returns
+        -------
+        DataFrame
+            ``measure, words, attributes, coefficient, left_out, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat``.
+            Coefficients lie from 0 to 1. The measures:
+
+            - ``word``: associated - different of one word (its `words` are 1); the objects are words of a class;
+            - ``class``: associated - different of one class; the objects are classes;
+            - ``stereotype``: one list of stereotypes, its own class's words less those of the others;
+            - ``weat``: of two classes, the difference of the mean association of their words (equation 3 of the seed
+              paper, over the number of words);
+            - ``mac``: the mean distance of the words of one class to all lists.
+
+            `coefficient` is ``relative`` (differences between objects measured with the same attributes), ``absolute``
+            (the score of one object by itself, held against those of others) or ``against_zero`` (the score held
+            against none at all, of the classes of the table; at 0.8 it is two standard errors away).
+
+            `left_out` is empty, or a key of ``bayesbias.inference.reliability.LEFT_OUT`` that says why a model has no
+            such coefficient; its numbers are then NaN.
+
+        Raises
+        ------
+        InputError
+            For numbers that are not whole or below 1.
+        FitError
+            For noise or effects that are not normal, and models that are not of words by attributes.
+
+        Notes
+        -----
+        Cronbach, Gleser, Nanda & Rajaratnam (1972); Brennan (2001), *Generalizability Theory*. With one facet and a
+        balanced table the relative coefficient is Cronbach's alpha. Two or three classes say little of how classes
+        differ, so that coefficients with classes as objects have wide intervals, and lean on the prior of that spread.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> table = bb.distance_table("minilm-static", "gender", controls=None)
+        >>> result = bb.fit(table, "shared", seed=1, draws=200, pointwise=False)
+        >>> frame = result.reliability(attributes=[5, 20]).set_index(["measure", "attributes", "coefficient"])
+        >>> more, less = (frame.loc[("word", n, "relative"), "mean"] for n in (20, 5))
+        >>> bool(0 < less < more < 1)
+        True
+        >>> frame.loc[("weat", 5, "absolute"), "left_out"]
+        'no_classes'
+        """
+        draws = self.draws_of("reliability", words=words, attributes=attributes)
+        return reliability.described_coefficients(draws, prob)
 
     def contrasts(
         self,
@@ -313,7 +381,7 @@ class BiasFit(Shown):
 
         Parameters
         ----------
-        table : {"summary", "words", "means", "contrasts", "standardised", "superiority", "shares", "parameters"}
+        table : {"summary", "words", "means", "contrasts", "standardised", "superiority", "shares", "reliability", "parameters"}
             The method that gives the table.
         **arguments
             As of that method; `prob` and `rope` change no draw.
@@ -343,6 +411,7 @@ class BiasFit(Shown):
             "standardised": self._standardised_draws,
             "superiority": self._superiority_draws,
             "shares": self._shares_draws,
+            "reliability": self._reliability_draws,
             "parameters": self._parameters_draws,
         }
         return contrasts.draws_with(self, makers, table, arguments)
@@ -381,6 +450,13 @@ class BiasFit(Shown):
     def _shares_draws(self, group: str | None) -> xr.DataArray:
         check_normal_noise(self.spec, "shares of variance")
         return contrasts.share_draws(self.design, self.table, self.draws(), self._chains, group)
+
+    def _reliability_draws(
+        self, words: int | Sequence[int] | None, attributes: int | Sequence[int] | None
+    ) -> xr.DataArray:
+        return reliability.reliability_draws(
+            self.design, self.table, self.draws(), self._chains, words, attributes
+        )
 
     def _parameters_draws(self) -> xr.DataArray:
         return contrasts.parameter_draws(self.design, self.tree["posterior"].to_dataset())
