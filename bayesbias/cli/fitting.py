@@ -136,6 +136,7 @@ def demo(out: Path, seed: int) -> None:
 def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
     """Return what ``bayesbias fit --json`` prints."""
     from bayesbias.findings.words import findings_of_words
+    from bayesbias.inference.spreads import has_variance
 
     findings = findings_of_words(result, prob, rope)
     columns = ["mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat"]
@@ -148,6 +149,7 @@ def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
             result.words(prob)[["protected_word", "protected_class", "connection", "estimand", *columns]]
         ),
         "contrasts": records(result.contrasts(prob, rope)),
+        "standardised": records(result.standardised(prob)) if has_variance(result.spec) else None,
         "parameters": records(result.parameters(prob)),
         "diagnostics": result.diagnostics(),
         "coverage": coverage,
@@ -163,8 +165,10 @@ def _print_fit(
     result: BiasFit, files: list[Path], prob: float, rope: float, answer_last: bool = False
 ) -> None:
     from bayesbias.columns.table import screen_table
-    from bayesbias.columns.words import class_columns, contrast_columns, summary_columns
+    from bayesbias.columns.words import class_columns, contrast_columns, standard_columns, summary_columns
     from bayesbias.findings.words import findings_of_words
+    from bayesbias.inference.spreads import has_variance
+    from bayesbias.inference.standard import in_full
 
     summary = result.summary(prob).itertuples()
     screen.show(
@@ -175,6 +179,12 @@ def _print_fit(
         chosen = frame[(frame["level"] == "overall") & (frame["estimand"] == estimand)]
         title = f"Contrasts, for {holds} ({estimand})"
         screen.show(screen_table(title, contrast_columns(prob), chosen.itertuples()))
+    if has_variance(result.spec):
+        standard = result.standardised(prob, level="overall", estimand="population")
+        units = list(dict.fromkeys(standard["unit"]))
+        title = f"The same for new words, in {in_full(units[0]) if len(units) == 1 else 'standard deviations of pairs'}"
+        columns = standard_columns(prob, float(standard["rope"].iloc[0]), len(units))
+        screen.show(screen_table(title, columns, standard.itertuples()))
     lead = frame["contrast"].iloc[0]
     chosen = frame[
         (frame["level"] == "class") & (frame["estimand"] == "population") & (frame["contrast"] == lead)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,6 +39,12 @@ def contrast_columns(prob: float, several: bool) -> list[Column]:
         *encoder_column(several),
         _fitted(number("associated − different", "contrast", signed=True, screen="contrast")),
         _fitted(interval(f"{prob:.0%} HPDI", signed=True)),
+        _fitted(
+            number(
+                "in standard deviations", _since("standardised"), 2, signed=True, screen="in sds", missing="–"
+            )
+        ),
+        _fitted(number("superiority", _since("superiority"), 2, missing="–").on_the_page_only()),
         *(
             _fitted(share(f"variance, {kind}", f"share_{field}", screen=kind))
             for kind, field in (
@@ -118,6 +125,11 @@ def dropped_columns(several: bool) -> list[Column]:
 def failure_columns(several: bool) -> list[Column]:
     """Return the columns of what could not be run."""
     return [text("test", "test"), *encoder_column(several), text("why", "reason")]
+
+
+def _since(name: str) -> Callable[[Any], float]:
+    """Return what reads a field that results of earlier versions do not have."""
+    return lambda row: getattr(row, name, math.nan)
 
 
 def _fitted(column: Column) -> Column:

@@ -55,6 +55,22 @@ def contrast_columns(prob: float, level: str = "") -> list[Column]:
     ]
 
 
+def standard_columns(prob: float, rope: float, units: int, level: str = "") -> list[Column]:
+    """Return the columns of differences in standard deviations; with several units also that of each."""
+    return [
+        *([text(level, "name")] if level else []),
+        contrast("difference", "contrast", screen="contrast"),
+        holding(bool(level)),
+        number("standard deviations", "mean", 2, signed=True, screen="in sds"),
+        *([text("unit", "unit")] if units > 1 else []),
+        hpdi(prob, signed=True),
+        probability(f"P(in ±{rope:g})", "p_in_rope", screen=f"in ±{rope:g}"),
+        probability("superiority", "superiority"),
+        interval(f"superiority, {prob:.0%} HPDI", "superiority_low", "superiority_high").on_the_page_only(),
+        _verdict(lambda row: row.rope),
+    ]
+
+
 def class_columns(prob: float) -> list[Column]:
     """Return the columns of one difference in each class, on the terminal, which names the difference in the title."""
     return [column for column in contrast_columns(prob, "class") if column.heading != "difference"]

@@ -9,6 +9,8 @@ from bayesbias.findings.parts import Doubt, Effect, Findings
 from bayesbias.findings.trust import AGREED, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.spreads import has_variance
+from bayesbias.inference.standard import in_full
 from bayesbias.inference.verdicts import Verdict, contrast_phrase, side
 
 if TYPE_CHECKING:
@@ -34,8 +36,9 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
         headline = f"{name}: {no_conclusion(state['problems'][0])}"
     else:
         frame = fit.contrasts(prob=prob, rope=rope)
-        headline = f"{name}: {_main_result(frame, prob, rope)}{_disagreement(frame)}{_caveat(doubts)}"
-        sentences = tuple(_sentences(frame, prob))
+        main = _main_result(frame, prob, rope, _in_standard_deviations(fit))
+        headline = f"{name}: {main}{_disagreement(frame)}{_caveat(doubts)}"
+        sentences = (*_superiority(fit, prob), *_sentences(frame, prob))
     coverage = fit.provenance.get("coverage", {})
     return Findings(
         subject=name,
@@ -55,14 +58,34 @@ def _has_contrasts(fit: BiasFit) -> bool:
     return any(a in present and b in present for a, b in CONTRASTS)
 
 
-def _main_result(frame: pd.DataFrame, prob: float, rope: float) -> str:
+def _main_result(frame: pd.DataFrame, prob: float, rope: float, beside: str) -> str:
     row: Any = next(iter(_rows(frame, "overall", "population").itertuples()))
     first, second = row.contrast.split(" - ")
     return (
         f"for new words like these, {_WHAT[first]} are {contrast_phrase(row.hpdi_low, row.hpdi_high, rope)} "
         f"{_WHAT[second]} ({row.mean:+.3f} in cosine distance, {prob:.0%} HPDI {row.hpdi_low:+.3f} to "
-        f"{row.hpdi_high:+.3f}; P(nearer) {_probability_in_words(row.p_below_zero)})."
+        f"{row.hpdi_high:+.3f}{beside}; P(nearer) {_probability_in_words(row.p_below_zero)})."
     )
+
+
+def _in_standard_deviations(fit: BiasFit) -> str:
+    """Give the contrast of the headline on the scale that other vectors share; empty where pairs need have none."""
+    if not has_variance(fit.spec):
+        return ""
+    row = fit.standardised(level="overall", estimand="population").iloc[0]
+    return f", or {row['mean']:+.2f} {in_full(row['unit'])}"
+
+
+def _superiority(fit: BiasFit, prob: float) -> list[str]:
+    """Say how often a random pair of the first connection is nearer."""
+    if not has_variance(fit.spec):
+        return []
+    row = fit.standardised(prob, level="overall", estimand="population").iloc[0]
+    first, second = row["contrast"].split(" - ")
+    return [
+        f"Of two random pairs, one {first} and one {second}, the {first} one is nearer {100 * row['superiority']:.0f} times in "
+        f"100 ({prob:.0%} HPDI {100 * row['superiority_low']:.0f} to {100 * row['superiority_high']:.0f}; 50 is chance)."
+    ]
 
 
 def _disagreement(frame: pd.DataFrame) -> str:

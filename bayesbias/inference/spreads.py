@@ -18,9 +18,14 @@ from bayesbias.models.spec import ModelSpec
 __all__ = ["total_sd"]
 
 
+def has_variance(spec: ModelSpec) -> bool:
+    """Whether single pairs have a variance under every draw; with Student-t noise they need not."""
+    return spec.likelihood == "Normal"
+
+
 def check_normal_noise(spec: ModelSpec, what: str) -> None:
     """Refuse to give a variance that there need not be."""
-    if spec.likelihood != "Normal":
+    if not has_variance(spec):
         raise FitError(f"{what} need normal noise, and {spec.label} has another")
 
 

@@ -54,6 +54,17 @@ def _measured_in(column: str, present: Sequence[str], contrast: str) -> tuple[st
     return first, second
 
 
+def in_full(unit: str) -> str:
+    """Name the unit of a standardised contrast as a sentence does.
+
+    Examples
+    --------
+    >>> in_full("sd of neutral pairs")
+    'standard deviations of neutral pairs'
+    """
+    return unit.replace("sd of", "standard deviations of", 1)
+
+
 def superiority_draws(
     design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], contrasts: xr.DataArray
 ) -> xr.DataArray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.wording import number_of
 from bayesbias.columns.table import Cell, Table, number_cell, of_cells
+from bayesbias.inference.estimands import STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.parts import (
     Data,
@@ -148,6 +149,13 @@ def glossary_of(table: pd.DataFrame, outcome: str, prob: float, rope: float) -> 
             "Of a difference such as associated − different: the probability that the first of the two lies nearer, and "
             "what its interval says of it: nearer or farther where it leaves the ROPE, perhaps by little where it "
             "excludes zero alone, practically equal inside the ROPE, else unclear."
+        )
+    if outcome == "distance":
+        entries["Standard deviations, superiority"] = (
+            "A difference over the standard deviation of single neutral pairs (without neutral controls, of the pairs that are "
+            f"compared): the same scale on any vectors; less than {STANDARD_ROPE:g} is practically none, half of what is by "
+            "convention a small effect. Superiority is the probability that a random pair of the first connection is "
+            "nearer than one of the second; 0.5 is chance."
         )
     entries["R-hat and effective draws"] = (
         "Whether the chains of the sampler agree, and how many independent draws theirs are worth."

@@ -10,13 +10,21 @@ from typing import TYPE_CHECKING
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import interval_text, probability_text, signed_text, with_minus
 from bayesbias.columns.table import Table, page_table
-from bayesbias.columns.words import contrast_columns, mean_columns, summary_columns, word_columns
+from bayesbias.columns.words import (
+    contrast_columns,
+    mean_columns,
+    standard_columns,
+    summary_columns,
+    word_columns,
+)
 from bayesbias.figures.words import plates
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.trust import convergence
 from bayesbias.findings.words import findings_of_words
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.spreads import has_variance
+from bayesbias.inference.standard import in_full
 from bayesbias.report.again import (
     Code,
     called,
@@ -127,7 +135,8 @@ def _overall(study: _Study) -> Part:
     assert study.contrasts is not None
     overall = study.contrasts[study.contrasts["level"] == "overall"]
     table = _contrast_table("t-overall", "Differences overall", overall, study.prob)
-    return Part("The differences overall", figures=study.figures.take("contrasts"), tables=[table])
+    tables = [table, *_standard_tables(study, "overall", "t-overall-standard")]
+    return Part("The differences overall", figures=study.figures.take("contrasts"), tables=tables)
 
 
 def _every_word(study: _Study) -> Part:
@@ -137,7 +146,10 @@ def _every_word(study: _Study) -> Part:
     classes = Part(
         "Differences per class",
         figures=study.figures.take("contrasts_class"),
-        tables=[_contrast_table("t-class", "Differences per protected class", of_classes, prob, "class")],
+        tables=[
+            _contrast_table("t-class", "Differences per protected class", of_classes, prob, "class"),
+            *_standard_tables(study, "class", "t-class-standard"),
+        ],
     )
     every = Part(
         "Differences per word, all of them",
@@ -178,6 +190,20 @@ _ONE_CONNECTION = (_levels_alone, _words_alone)
 
 def _contrast_table(id_: str, caption: str, frame: pd.DataFrame, prob: float, level: str = "") -> Table:
     return page_table(id_, caption, contrast_columns(prob, level), frame.itertuples())
+
+
+def _standard_tables(study: _Study, level: str, id_: str) -> list[Table]:
+    """Make the table of the same differences on a scale that other vectors share, where pairs have a variance."""
+    if not has_variance(study.fit.spec):
+        return []
+    frame = study.fit.standardised(study.prob, level=level)
+    units = list(dict.fromkeys(frame["unit"]))
+    unit = in_full(units[0]) if len(units) == 1 else "standard deviations of pairs"
+    columns = standard_columns(
+        study.prob, float(frame["rope"].iloc[0]), len(units), "" if level == "overall" else level
+    )
+    note = "To compare with other vectors, whose distances scatter otherwise."
+    return [page_table(id_, f"The same differences in {unit}", columns, frame.itertuples(), note)]
 
 
 def _words_table(fit: BiasFit, frame: pd.DataFrame, prob: float, rope: float) -> Table:

@@ -23,6 +23,12 @@ def _coverage(of: Content) -> pd.DataFrame | None:
     return Coverage(account["protected"], account["attributes"]).frame()
 
 
+def _standardised(of: Content) -> pd.DataFrame | None:
+    from bayesbias.inference.spreads import has_variance
+
+    return of.result.standardised(of.prob) if has_variance(of.result.spec) else None
+
+
 def _in_words(of: Content) -> str:
     from bayesbias.findings.words import findings_of_words
 
@@ -48,6 +54,7 @@ LAYOUT = Layout(
         "summary.csv": lambda of: of.result.summary(of.prob),
         "words.csv": lambda of: of.result.words(of.prob),
         "contrasts.csv": lambda of: of.result.contrasts(of.prob, of.rope),
+        "standardised.csv": _standardised,
         "parameters.csv": lambda of: of.result.parameters(of.prob),
         "coverage.csv": _coverage,
         "provenance.json": lambda of: dict(of.result.provenance),

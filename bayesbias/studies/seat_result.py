@@ -47,8 +47,9 @@ class SeatResult(Shown):
         or text: whole paragraphs), ``statistic``, ``p_lower, p_upper, p_method`` (exact, bounds or montecarlo), ``p_words``,
         ``p_holm``, ``dropped`` (examples without a vector of their own). With `bayes` also ``contrast, sd,
         hpdi_low, hpdi_high`` of associated - different for new words and templates (negative: targ1 lies
-        nearer to attr1, targ2 to attr2), the shares of variance ``share_word, share_template, share_sentence``
-        (what takes a word and a template together: one word in one template, or a word beside the template of
+        nearer to attr1, targ2 to attr2), the same ``standardised`` by the standard deviation of its pairs, the
+        probability of ``superiority`` (see `BiasFit.standardised`), the shares of variance ``share_word, share_template,
+        share_sentence`` (what takes a word and a template together: one word in one template, or a word beside the template of
         the other sentence), ``share_residual``, and ``converged``. What does not exist is missing (NaN).
     failures : pandas.DataFrame
         ``model, options, test, reason``: what could not be run, and why. Nothing else is lost by it.

@@ -45,8 +45,8 @@ __all__ = ["leave_one_out", "seat"]
 
 _OWN_COLUMNS = ("level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "dropped")
 _BAYES_COLUMNS = (
-    "contrast", "sd", "hpdi_low", "hpdi_high", "share_word", "share_template", "share_sentence", "share_residual",
-    "converged",
+    "contrast", "sd", "hpdi_low", "hpdi_high", "standardised", "superiority",
+    "share_word", "share_template", "share_sentence", "share_residual", "converged",
 )  # fmt: skip
 # As many partitions as the authors enumerate; more are sampled (supplement, appendix A).
 _ENUMERATED = 100_000
@@ -365,6 +365,7 @@ def _fitted_row(
     table = pairs_of_test(encoded, encoder)
     fitted: BiasFit = fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
     gap = fitted.contrasts(prob, estimand="population", level="overall").iloc[0]
+    standard = fitted.standardised(prob, estimand="population", level="overall").iloc[0]
     shares = fitted.shares(prob)
     kinds = dict.fromkeys(("word", "template", "sentence", "residual"), math.nan)
     for row in shares.itertuples():
@@ -384,6 +385,8 @@ def _fitted_row(
     return {
         "contrast": gap["mean"],
         **{column: gap[column] for column in ("sd", "hpdi_low", "hpdi_high")},
+        "standardised": standard["mean"],
+        "superiority": standard["superiority"],
         **{f"share_{kind}": value for kind, value in kinds.items()},
         "converged": fitted.diagnostics()["ok"],
     }

@@ -19,7 +19,16 @@ from bayesbias.words import read_test, shipped_tests
 
 NINE = list(PUBLISHED_COLUMNS)
 P = ["p_lower", "p_upper", "p_method", "p_holm"]
-BAYES = ["contrast", "sd", "hpdi_low", "hpdi_high", "share_word", "share_template"]
+BAYES = [
+    "contrast",
+    "sd",
+    "hpdi_low",
+    "hpdi_high",
+    "standardised",
+    "superiority",
+    "share_word",
+    "share_template",
+]
 QUICK = ["--draws", "200", "--tune", "300", "--chains", "2"]
 
 

@@ -7,7 +7,7 @@ import math
 import pandas as pd
 
 from bayesbias.columns import table as t
-from bayesbias.columns.words import contrast_columns
+from bayesbias.columns.words import contrast_columns, standard_columns
 
 ROW = pd.DataFrame(
     {
@@ -46,6 +46,20 @@ def test_page_and_terminal_show_one_list_of_columns_each_in_its_way():
         "0.200",
     ]
     assert [heading.number for heading in screen.head] == [False, False, True, True, True, True, True]
+
+
+def test_a_unit_has_a_column_only_where_there_are_several():
+    row = ROW.assign(
+        unit="sd of neutral pairs", superiority=0.6, superiority_low=0.5, superiority_high=0.7, rope=0.1
+    )
+    one = texts(t.page_table("id", "", standard_columns(0.89, 0.1, 1), row.itertuples()))
+    assert one == {
+        "difference": "associated − different", "holds for": "new words", "standard deviations": "0.00",
+        "89% HPDI": "−0.250 to +0.125", "P(in ±0.1)": "0.200", "superiority": "0.600",
+        "superiority, 89% HPDI": "0.500 to 0.700", "the first is": "unclear",
+    }  # fmt: skip
+    several = texts(t.page_table("id", "", standard_columns(0.89, 0.1, 2, "class"), row.itertuples()))
+    assert several.items() > {"unit": "sd of neutral pairs", "class": "a − b"}.items()
 
 
 def test_numbers_are_sorted_by_all_their_digits_and_what_is_missing_says_so():

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
 
 from bayesbias import fit
 from bayesbias.findings.of_result import finding, findings_of
 from bayesbias.findings.words import word_doubts
 from bayesbias.simulation.scenario import Scenario, simulate_table
+from bayesbias.tables.reading import read_distances
 
 QUICK = {"draws": 200, "tune": 300, "chains": 2, "pointwise": False}
 SMALL = Scenario(words=(6, 6), attributes=(6, 6), human=30, neutral=30)
@@ -65,6 +67,27 @@ def test_the_finding_says_what_the_interval_says(means, says):
     assert f"{row['mean']:+.3f}" in text
     assert f"{row['hpdi_low']:+.3f} to {row['hpdi_high']:+.3f}" in text
     assert findings_of(result).lines()[0] == text
+
+
+def test_the_scale_that_travels_stands_beside_cosine_distances():
+    table = read_distances(pairs(MEANS)).frame
+    result = made_up(table, "crossed", {"cbar": MEANS.get, "csd": 0.1, "ws": 0.1, "sigma": 0.2}, name="told")
+    row = result.standardised(level="overall", estimand="population").iloc[0]
+    found = findings_of(result)
+    assert f"or {row['mean']:+.2f} standard deviations of neutral pairs; P(nearer)" in found.headline
+    times = [100 * row[name] for name in ("superiority", "superiority_low", "superiority_high")]
+    assert found.sentences[0] == (
+        f"Of two random pairs, one associated and one different, the associated one is nearer {times[0]:.0f} times in 100 "
+        f"(89% HPDI {times[1]:.0f} to {times[2]:.0f}; 50 is chance)."
+    )
+    # Noise with heavy tails need have no variance, and nothing is said in its units.
+    other = made_up(table, "robust", {"cbar": MEANS.get, "csd": 0.1, "ws": 0.1, "sigma": 0.2, "nu": 5})
+    assert not any(
+        "standard deviations" in line or "times in 100" in line for line in findings_of(other).lines()
+    )
+
+
+MEANS = {"associated": 0.8, "different": 0.9, "human": 0.95, "neutral": 1.0}
 
 
 def test_words_with_clear_intervals_are_named():

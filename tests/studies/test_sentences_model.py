@@ -85,6 +85,8 @@ def test_rows_say_what_the_fit_says():
     assert (
         row[["contrast", "hpdi_low", "hpdi_high"]].tolist() == gap[["mean", "hpdi_low", "hpdi_high"]].tolist()
     )
+    standard = found.standardised(estimand="population", level="overall").iloc[0]
+    assert row[["standardised", "superiority"]].tolist() == standard[["mean", "superiority"]].tolist()
     shares = found.shares().set_index("source")["mean"]
     words = ["protected_word", "attribute", "attribute x protected_class", "attribute x protected_word"]
     assert row["share_word"] == pytest.approx(shares[words].sum())
