@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -197,6 +198,62 @@ def texts(value: Any, where: object, least: int = 0) -> tuple[str, ...]:
         size = f", {least} or more" if least else ""
         raise InputError(f"must be a list of texts{size}", where=where, found=Shortened(value))
     return tuple(text(item, f"{where}, number {i}") for i, item in enumerate(value, start=1))
+
+
+def path(
+    value: Any, where: object, valid: str = "the path of a file or folder", hint: str | None = None
+) -> str:
+    """Return a path as a text.
+
+    Examples
+    --------
+    >>> path(3, "folder")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: folder: must be a path; found: 3; valid: the path of a file or folder
+    """
+    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
+        raise InputError("must be a path", where=where, found=_described(value), valid=valid, hint=hint)
+    return str(os.fspath(value))
+
+
+def instance[T](
+    value: Any, kinds: type[T] | tuple[type[T], ...], where: object, valid: str, hint: str | None = None
+) -> T:
+    """Return a value that is of a kind, or of one of some; what else was handed over is named by its own.
+
+    Examples
+    --------
+    >>> instance("crossed", dict, "fit", "a BiasFit, as fit returns it")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: fit: is none of what is taken here; found: 'crossed'; valid: a BiasFit, as fit returns it
+    """
+    if not isinstance(value, kinds):
+        raise wrong_kind(value, where, valid, hint)
+    return value
+
+
+def wrong_kind(value: Any, where: object, valid: str, hint: str | None = None) -> InputError:
+    """Return the error for something of the wrong kind."""
+    return InputError(
+        "is none of what is taken here", where=where, found=_described(value), valid=valid, hint=hint
+    )
+
+
+class _Kind:
+    """How a message shows a value that is none of the plain ones: by its kind."""
+
+    def __init__(self, value: object) -> None:
+        self.name = type(value).__name__
+
+    def __repr__(self) -> str:
+        return f"a {self.name}"
+
+
+def _described(value: Any) -> Any:
+    plain = value is None or isinstance(value, str | int | float | bool | bytes)
+    return Shortened(value) if plain else _Kind(value)
 
 
 def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:

@@ -24,10 +24,11 @@ from bayesbias.inference.prediction import with_pointwise
 from bayesbias.inference.sampling import sample_collapsed
 from bayesbias.inference.saving import read_fit
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
+from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.trimming import trimmed
 from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.reading import rows_to_model
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,18 +57,30 @@ def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataF
     >>> sorted(v.name for v in bb.inference.build("hierarchical", table).free_RVs)
     ['c', 'cbar', 'csd', 'sigma']
     """
-    return pymc_model(Design.of(load_model(model), _frame_to_fit(table)))
+    spec = load_model(model)
+    return pymc_model(Design.of(spec, _table_to_fit(table, spec).frame))
 
 
-def _frame_to_fit(table: PairTable | pd.DataFrame) -> pd.DataFrame:
-    frame = table.frame if isinstance(table, PairTable) else table
-    if not hasattr(frame, "columns"):
+def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
+    """Return the rows to be fitted, checked and each counted once."""
+    if isinstance(table, str | os.PathLike | ModelSpec):
+        swapped = isinstance(table, ModelSpec) or str(table) in shipped_models()
         raise InputError(
             "a fit needs a table of pairs",
-            found=type(table).__name__,
+            where="table",
+            found=table.name if isinstance(table, ModelSpec) else os.fspath(table),
             valid="what distance_table or read_distances returns, or a data frame",
+            hint="this is a model: the table comes first, fit(table, model)"
+            if swapped
+            else "a file is read with read_distances",
         )
-    return frame
+    apart = dict.fromkeys([*spec.units, *(dim for p in spec.parameters.values() for dim in p.dims)])
+    return rows_to_model(
+        table,
+        spec.outcome,
+        list(apart),
+        "if they are two observations, name the column that tells them apart in the model's [likelihood], key units",
+    )
 
 
 def fit(
@@ -142,8 +155,10 @@ def fit(
     if target_accept is not None:
         checks.probability(target_accept, "target_accept")
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
-    spec, frame = load_model(model), _frame_to_fit(table).reset_index(drop=True)
     started = time.perf_counter()
+    spec = load_model(model)
+    checked = _table_to_fit(table, spec)
+    frame = checked.frame.reset_index(drop=True)
     if spec.trim:
         spec = trimmed(spec, frame)
     design = Design.of(spec, frame)
@@ -178,7 +193,7 @@ def fit(
     else:
         tree = sample_pairwise(design, settings, cores, progress)
     _add_observed(tree, design)
-    provenance = _provenance_of(table, spec, settings)
+    provenance = _provenance_of(checked, spec, settings)
     provenance["sampler"] |= {
         "method": "collapsed" if reduced is not None else "pairwise",
         "why_pairwise": why,
@@ -212,20 +227,24 @@ def _add_observed(tree: xr.DataTree, design: Design) -> None:
     )
 
 
-def _provenance_of(
-    table: PairTable | pd.DataFrame, spec: ModelSpec, settings: Mapping[str, Any]
-) -> dict[str, Any]:
+def _provenance_of(table: PairTable, spec: ModelSpec, settings: Mapping[str, Any]) -> dict[str, Any]:
     import platform
 
     out: dict[str, Any] = {
-        "table": dict(table.provenance) if isinstance(table, PairTable) else {"name": "a data frame"},
-        "coverage": table.coverage.as_dict() if isinstance(table, PairTable) else {},
+        "table": dict(table.provenance),
+        "coverage": _account_of(table),
         "model": {"name": spec.name, "sha256": spec.sha256},
         "sampler": {"name": "nutpie NUTS", **settings},
         "versions": versions_of("bayesbias", "nutpie", "pymc", "arviz", "numpy", "numba", "pandas"),
     }
     out["versions"]["python"] = platform.python_version()
     return out
+
+
+def _account_of(table: PairTable) -> dict[str, Any]:
+    """Return the coverage of a table; of a frame there is no account of what was listed and is missing."""
+    sides = ("protected", "attributes")
+    return {name: value for name, value in table.coverage.as_dict().items() if value or name not in sides}
 
 
 def load_fit(path: str | os.PathLike[str]) -> BiasFit:

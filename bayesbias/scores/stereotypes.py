@@ -20,7 +20,8 @@ from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import some
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.tables.reading import read_distances
+from bayesbias.tables.reading import as_pair_table
+from bayesbias.vectors.embedding import Embedding
 from bayesbias.words.listfile import load_wordlist
 
 if TYPE_CHECKING:
@@ -102,19 +103,18 @@ def table_of_source(source: Any, wordlist: Any) -> PairTable:
                 hint="leave out the word list, or give vectors in place of the table",
             )
         return distance_table(source, load_wordlist(wordlist, controls="none"))
-    if isinstance(source, PairTable):
-        return source
-    if isinstance(source, pd.DataFrame) or (
-        isinstance(source, str | os.PathLike) and os.fspath(source).endswith((".csv", ".parquet"))
-    ):
-        return read_distances(source)
-    shown = os.fspath(source) if isinstance(source, str | os.PathLike) else type(source).__name__
-    raise InputError(
-        "not a table of distances",
-        found=shown,
-        valid="a PairTable, a data frame, a .csv or .parquet file",
-        hint="vectors need a word list too",
-    )
+    if isinstance(source, str | os.PathLike) and not os.fspath(source).endswith((".csv", ".parquet")):
+        raise InputError(
+            "not a table of distances",
+            found=os.fspath(source),
+            valid="a PairTable, a data frame, a .csv or .parquet file",
+            hint="vectors need a word list too",
+        )
+    if isinstance(source, Embedding):
+        raise InputError(
+            "not a table of distances", found=type(source).__name__, hint="vectors need a word list too"
+        )
+    return as_pair_table(source)
 
 
 def stereotype_grid(table: PairTable) -> StereotypeGrid:

@@ -21,6 +21,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
+from bayesbias.tables.checking import SIMULATED
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,7 +207,8 @@ def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns as in a pair table. Distances are not cut off at 0 and 2: the truth would move.
+        Columns as in a pair table. Distances are not cut off at 0 and 2, since the truth would move;
+        ``attrs["simulated"]`` says so to `fit`.
 
     Examples
     --------
@@ -217,9 +219,11 @@ def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
     design, given = true_parameters(scenario)
     drawn = {name: values[0] for name, values in design.prior_draws(1, seed, given).items()}
     frame = scenario_frame(scenario.words, scenario.attributes, scenario.human, scenario.neutral)
-    return frame.assign(
+    table = frame.assign(
         distance=design.outcome_draws(drawn, seed=np.random.SeedSequence([seed, 1]).generate_state(1)[0])
     )
+    table.attrs[SIMULATED] = True
+    return table
 
 
 def true_contrasts(scenario: Scenario) -> dict[str, float]:

@@ -23,7 +23,7 @@ from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.studies.construction import find_construction
 from bayesbias.tables.change import common_pairs, join_pairs
 from bayesbias.tables.pair_table import PairTable
-from bayesbias.tables.reading import as_pair_table
+from bayesbias.tables.reading import as_pair_table, holds_tables
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,9 +94,7 @@ def compare(
         )
     level_spec = load_model(level_model)
     first = as_pair_table(original)
-    tables = (
-        {str(k): as_pair_table(v) for k, v in debiased.items()} if isinstance(debiased, Mapping) else None
-    )
+    tables = {str(k): as_pair_table(v) for k, v in debiased.items()} if holds_tables(debiased) else None
     if tables is None:
         tables = {"debiased": as_pair_table(debiased)}
     if not tables:

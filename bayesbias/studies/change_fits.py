@@ -66,7 +66,9 @@ def fit_changes(
     if rest.empty:
         return ChangesFit(None, exact)
     rest["connection"] = rest["connection"].cat.remove_unused_categories()
-    return ChangesFit(fit(PairTable(rest, Coverage({}, {}), {"name": name}), spec, **settings), exact)
+    return ChangesFit(
+        fit(PairTable(rest, Coverage({}, {}), {"name": name, "repeats": "keep"}), spec, **settings), exact
+    )
 
 
 def draws_of_changes(

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,27 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import sha256_file
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import Shortened, some
+from bayesbias.tables.checking import (
+    PAIR,
+    RANGES,
+    ROUNDING,
+    TEMPLATES,
+    Codes,
+    Range,
+    Source,
+    check_connections,
+    check_pairs,
+    check_rows,
+    checked_numbers,
+    counted_once,
+    source_is_simulated,
+    with_kind,
+)
 from bayesbias.tables.columns import kept_as_read, numbers_of_texts, own_columns
 from bayesbias.tables.coverage import Coverage, found_by_class, refuse_empty_classes, thin_classes
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.words.pairing import CONNECTIONS
-from bayesbias.words.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,14 +46,17 @@ if TYPE_CHECKING:
 __all__ = ["read_distances"]
 
 _PUBLISHED = ("protected_word", "word_to_compare", "word_class", "cosine_distance", "connection")
-# Published Google tables hold single precision: distance and 1 - similarity differ by up to 1.2e-7.
-_ROUNDING = 1e-6
+NEEDED = tuple(column for column in COLUMNS if column != "attribute_kind")
+"""The columns that a table of pairs cannot do without; the kind of an attribute follows from its connection."""
 _LAYOUTS = f"{', '.join(COLUMNS)}; or the published {', '.join(_PUBLISHED)}"
-_NO_ROW = "remove the row: words the vectors lack make no row"
+_DOORS = "a data frame, a mapping of columns, a list of records, or a table that distance_table or read_distances made"
 
 
 def read_distances(
-    source: str | os.PathLike[str] | pd.DataFrame, *, repeats: str = "once", name: str | None = None
+    source: str | os.PathLike[str] | pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]],
+    *,
+    repeats: str = "once",
+    name: str | None = None,
 ) -> PairTable:
     """Read a table of distances: one this package wrote, or one in the published layout.
 
@@ -53,8 +72,8 @@ def read_distances(
 
     Parameters
     ----------
-    source : path or DataFrame
-        ``.csv`` or ``.parquet``.
+    source : path, DataFrame, mapping of columns, or list of records
+        A path ends in ``.csv`` or ``.parquet``.
     repeats : {"once", "keep"}
         The published race tables list ten words eighteen times. A repeated row is the same observation;
         by default it is counted once. ``keep`` counts it as often as it is listed, as the published fits do.
@@ -66,49 +85,67 @@ def read_distances(
     InputError
         For missing columns, values that are no distances, contradictory repeats or connections; the
         message names file and row.
-    """
-    import pandas as pd
 
+    Examples
+    --------
+    >>> table = read_distances({
+    ...     "protected_word": ["she", "he"], "protected_class": ["women", "men"],
+    ...     "attribute": ["nurse", "nurse"], "attribute_class": ["women", "women"],
+    ...     "connection": ["associated", "different"], "distance": [0.7, 0.9]})
+    >>> len(table)
+    2
+    """
     checks.choice(repeats, ("once", "keep"), "treatment of repeated rows")
-    if isinstance(source, pd.DataFrame):
-        raw, where, sha = source.reset_index(drop=True), name or "data frame", ""
-    else:
-        raw, where, sha = _read_file(Path(source)), os.fspath(source), sha256_file(source)
+    if name is not None:
+        checks.text(name, "name")
+    if isinstance(source, str | os.PathLike):
+        path = Path(checks.path(source, "source"))
+        return _pair_table(_read_file(path), Source(os.fspath(source), file=True), repeats, name, path)
+    return _pair_table(as_frame(source), Source(name or "data frame"), repeats, name)
+
+
+def _pair_table(
+    raw: pd.DataFrame,
+    source: Source,
+    repeats: str,
+    name: str | None,
+    path: Path | None = None,
+    apart: Sequence[str] = (),
+    hint: str | None = None,
+) -> PairTable:
+    """Make a table of the columns of a file or a frame; `apart` tells observations of one pair apart."""
+    where = source.name
     published = "word_to_compare" in raw.columns
-    for column in _PUBLISHED if published else (c for c in COLUMNS if c != "attribute_kind"):
+    for column in _PUBLISHED if published else NEEDED:
         if column not in raw.columns:
-            raise InputError(
-                f"the column {column!r} is missing",
-                where=where,
-                found=[str(c) for c in raw.columns],
-                valid=_LAYOUTS,
-                hint=nearest(column, [str(c) for c in raw.columns]),
-            )
+            raise _no_column(column, raw, where)
     ours = (*_PUBLISHED, "cosine_similarity") if published else COLUMNS
     own = own_columns(list(raw.columns), ours, COLUMNS, where)
     if raw.empty:
         raise InputError("the table has no rows, only a header", where=where, valid=_LAYOUTS)
     raw = raw.assign(**{column: kept_as_read(raw[column]) for column in own})
-    if sha and Path(where).suffix != ".parquet":
+    if path is not None and path.suffix != ".parquet":
         raw = raw.assign(**{column: numbers_of_texts(raw[column]) for column in own})
-    frame = _from_published(raw, where) if published else raw.copy()
-    stated = () if published else ("protected_class",)
-    for column in ("protected_word", *stated, "attribute", "attribute_class", "connection"):
-        empty = frame[column].isna() | (frame[column].astype(str).str.strip() == "")
-        if empty.any():
-            raise InputError("an empty cell", where=f"{where}, line {_line_of_first(empty)}, column {column}")
-    frame["distance"] = _checked_numbers(frame["distance"], where, "distance", 0.0, 2.0, sentinel=published)
-    _check_connections(frame, where, [*CONNECTIONS, "none"] if published else CONNECTIONS)
+    frame = _from_published(raw, source) if published else raw.copy()
     if published:
-        frame["protected_class"] = _protected_class(frame, where)
-    else:
-        _check_classes(frame, where)
-    _check_derived(frame, where)
-    frame["attribute_kind"] = np.where(frame["connection"].isin(CONTROLS), frame["connection"], "stereotype")
+        check_connections(Codes.of(frame["connection"]), source, [*CONNECTIONS, "none"])
+    check_pairs(frame, source)
+    frame["distance"] = checked_numbers(
+        frame["distance"],
+        source,
+        "distance",
+        RANGES["distance"],
+        source_is_simulated(frame),
+        sentinel=published,
+    )
+    if published:
+        frame["protected_class"] = _protected_class(frame, source)
+        check_pairs(frame, source)
+    frame = with_kind(frame)
 
     gone = frame["distance"].isna()
     absent = _absent_words(frame, gone)
-    known = {word: word not in absent for word in [*frame["protected_word"], *frame["attribute"]]}
+    known = {word: word not in absent for column in PAIR for word in frame[column].unique()}
     groups = found_by_class(frame, known, {})
     refuse_empty_classes(groups, where)
     notes = thin_classes(frame, known, groups, "table")
@@ -116,36 +153,140 @@ def read_distances(
     if marked:
         rows = "1 row carries" if marked == 1 else f"{marked} rows carry"
         notes.append(f"{rows} the mark of a missing word (below -1)")
-    lost = gone & frame["protected_word"].map(known) & frame["attribute"].map(known)
-    if lost.any():
-        notes.append(
-            f"{int(lost.sum())} pairs of words that are otherwise present have no distance and are left out"
-        )
-    frame = frame[~gone].reset_index(drop=True)
-    repeated = _repeated(frame, where)
-    count = int(repeated.sum())
-    if count and repeats == "keep":
-        notes.append(f"{count} repeated rows are kept, as asked: the same observation counts more than once")
-    elif count:
-        notes += _differing_repeats(frame, own)
-        words = ", ".join(dict.fromkeys(frame.loc[repeated, "protected_word"].astype(str)))
-        notes.append(
-            f"a repeated row is the same observation, not a new one; repeated were the pairs of {words}"
-        )
-        frame = frame[~repeated]
+    lost = int((gone & ~(frame[list(PAIR)].isin(absent)).any(axis=1)).sum()) if gone.any() else 0
+    if lost:
+        notes.append(f"{lost} pairs of words that are otherwise present have no distance and are left out")
+    others = [column for column in (*TEMPLATES, *apart) if column in own]
+    key = dict.fromkeys([*PAIR, *others])
+    counted = counted_once(
+        frame[~gone].reset_index(drop=True),
+        source,
+        list(key),
+        "distance",
+        repeats=repeats,
+        own=own,
+        positions=np.flatnonzero(~gone),
+        hint=hint,
+    )
+    notes += counted.notes
     if own:
         notes.append(
             f"{'a column' if len(own) == 1 else 'columns'} of your own, kept with the rows: {some(own)}"
         )
-    counted_once = count if repeats == "once" else 0
-    coverage = Coverage(groups[0], groups[1], {}, counted_once, tuple(notes), tuple(own))
+    coverage = Coverage(groups[0], groups[1], {}, counted.repeats, tuple(notes), tuple(own))
     provenance = {
-        "name": name or (Path(where).stem if sha else where),
-        "source": Path(where).name,
-        "sha256": sha,
+        "name": name or (where if path is None else path.stem),
+        "source": where if path is None else path.name,
+        "sha256": "" if path is None else sha256_file(path),
         "repeats": repeats,
     }
-    return PairTable(as_pair_columns(frame, own), coverage, provenance)
+    return PairTable(as_pair_columns(counted.frame, own), coverage, provenance)
+
+
+def _no_column(column: str, frame: pd.DataFrame, where: str) -> InputError:
+    names = [str(name) for name in frame.columns]
+    return InputError(
+        f"the column {column!r} is missing",
+        where=where,
+        found=names,
+        valid=_LAYOUTS,
+        hint=nearest(column, names),
+    )
+
+
+def as_frame(source: Any) -> pd.DataFrame:
+    """Return the rows of a data frame, a mapping of columns or a list of records, numbered from 0."""
+    import pandas as pd
+
+    if isinstance(source, pd.DataFrame):
+        return source.reset_index(drop=True)
+    records = isinstance(source, list | tuple) and bool(source)
+    if not isinstance(source, Mapping) and not (records and all(isinstance(row, Mapping) for row in source)):
+        raise InputError(
+            "is no table of pairs",
+            found=Shortened(source) if isinstance(source, str) else type(source).__name__,
+            valid=_DOORS,
+            hint="turn it into a pandas DataFrame with .to_pandas()"
+            if hasattr(source, "to_pandas")
+            else None,
+        )
+    try:
+        return pd.DataFrame(source if isinstance(source, Mapping) else list(source))
+    except (ValueError, TypeError) as error:  # columns of different lengths, or single numbers
+        raise InputError(
+            f"cannot be read as a table ({str(error).splitlines()[0]})",
+            where="data frame",
+            found=list(map(str, source)) if isinstance(source, Mapping) else type(source).__name__,
+            valid=_DOORS,
+        ) from None
+
+
+def holds_tables(source: Any) -> bool:
+    """Whether a mapping has tables by name; one that has the column of protected words is a table itself."""
+    return isinstance(source, Mapping) and "protected_word" not in source
+
+
+def as_pair_table(source: Any) -> PairTable:
+    """Return a table of distances, checked, of whatever holds one: a table, a frame, a mapping, a file."""
+    if isinstance(source, PairTable):
+        for column in NEEDED:
+            if column not in source.frame.columns:
+                raise _no_column(column, source.frame, str(source.provenance.get("name", "the table")))
+        checked = rows_to_model(source, "distance", PAIR)
+        ours = checked.frame["distance"].dtype.kind == "f" and hasattr(checked.frame["connection"], "cat")
+        own = [str(name) for name in checked.frame.columns if name not in COLUMNS]
+        return checked if ours else replace(checked, frame=as_pair_columns(checked.frame, own))
+    return read_distances(source)
+
+
+def rows_to_model(table: Any, outcome: str, apart: Sequence[str], hint: str | None = None) -> PairTable:
+    """Return a table whose rows passed the check and count once, with an account of both.
+
+    Parameters
+    ----------
+    table : PairTable, DataFrame, mapping of columns, or list of records
+        A frame with all columns of a pair becomes what `read_distances` makes of it; one with others is checked as
+        far as its columns are known.
+    outcome : str
+        The column that is modelled.
+    apart : sequence of str
+        The columns that tell observations apart: the units and the dimensions of the model.
+    hint : str, optional
+        What to do where two rows of one observation contradict each other.
+
+    Raises
+    ------
+    InputError
+    """
+    if not isinstance(table, PairTable):
+        frame = as_frame(table)
+        columns = {str(column) for column in frame.columns}
+        if outcome == "distance" and (columns >= set(NEEDED) or columns >= set(_PUBLISHED)):
+            return _pair_table(frame, Source("data frame"), "once", "a data frame", apart=apart, hint=hint)
+        table = PairTable(frame, Coverage({}, {}), {"name": "a data frame"})
+    frame = table.frame if hasattr(table.frame, "columns") else as_frame(table.frame)
+    if frame.empty:
+        raise InputError("the table has no rows", where=table.provenance.get("name"))
+    source = Source(str(table.provenance.get("name", "the table")))
+    check_rows(frame, source, [outcome])
+    if {"connection", *PAIR} <= set(frame.columns) and "attribute_kind" not in frame.columns:
+        frame = with_kind(frame)
+    # The classes, the kind and the connection of a pair follow from the pair.
+    apart = [column for column in apart if column in PAIR or column not in COLUMNS]
+    key = list(dict.fromkeys([*apart, *(column for column in TEMPLATES if column in frame.columns)]))
+    if outcome not in frame.columns or not set(key) <= set(frame.columns):
+        return replace(table, frame=frame)  # what the model lacks is said when it is laid over the table
+    repeats = str(table.provenance.get("repeats", "once"))
+    own = [str(name) for name in frame.columns if name not in (*COLUMNS, *key, outcome)]
+    counted = counted_once(frame, source, key, outcome, repeats=repeats, own=own, hint=hint)
+    if not counted.repeats:
+        return table if frame is table.frame else replace(table, frame=frame)
+    coverage = replace(
+        table.coverage,
+        repeats=table.coverage.repeats + counted.repeats,
+        notes=(*table.coverage.notes, *counted.notes),
+    )
+    return replace(table, frame=counted.frame, coverage=coverage)
 
 
 def _read_file(path: Path) -> pd.DataFrame:
@@ -223,25 +364,29 @@ def _is_utf8(text: bytes) -> bool:
     return True
 
 
-def _from_published(raw: pd.DataFrame, where: str) -> pd.DataFrame:
+def _from_published(raw: pd.DataFrame, source: Source) -> pd.DataFrame:
     frame = raw.rename(columns={"word_to_compare": "attribute", "cosine_distance": "distance"})
     frame["connection"] = frame["connection"].replace({"none": "neutral"})
-    frame["attribute_class"] = frame["word_class"].astype(str).str.removesuffix("_stereotype")
+    word_class = frame["word_class"]
+    frame["attribute_class"] = (
+        word_class.astype(str).str.removesuffix("_stereotype").where(word_class.notna())
+    )
+    within = RANGES["distance"]
+    distance = checked_numbers(frame["distance"], source, "cosine_distance", within, sentinel=True)
     if "cosine_similarity" in frame.columns:
-        distance = _checked_numbers(frame["distance"], where, "cosine_distance", 0.0, 2.0, sentinel=True)
-        similarity = _checked_numbers(
-            frame["cosine_similarity"], where, "cosine_similarity", -1.0, 1.0, sentinel=True
+        similarity = checked_numbers(
+            frame["cosine_similarity"], source, "cosine_similarity", Range(-1.0, 1.0, ()), sentinel=True
         )
-        apart = (distance - (1 - similarity)).abs() > _ROUNDING
+        apart = ((distance - (1 - similarity)).abs() > ROUNDING).to_numpy()
         if apart.any():
-            line = _line_of_first(apart)
+            at = int(np.flatnonzero(apart)[0])
             raise InputError(
                 "distance and similarity do not add up to 1",
-                where=f"{where}, line {line}",
-                found=(float(distance[line - 2]), float(similarity[line - 2])),
+                where=source.at(at),
+                found=(float(distance.iloc[at]), float(similarity.iloc[at])),
             )
-        frame["distance"] = distance.where(similarity.notna())
-    return frame
+        distance = distance.where(similarity.notna())
+    return frame.assign(distance=distance)
 
 
 def _marked(raw: pd.DataFrame) -> int:
@@ -249,87 +394,10 @@ def _marked(raw: pd.DataFrame) -> int:
     import pandas as pd
 
     columns = [c for c in ("cosine_distance", "cosine_similarity") if c in raw.columns]
-    return int((raw[columns].apply(pd.to_numeric, errors="coerce") < -1 - _ROUNDING).any(axis=1).sum())
+    return int((raw[columns].apply(pd.to_numeric, errors="coerce") < -1 - ROUNDING).any(axis=1).sum())
 
 
-def _line_of_first(mask: Any) -> int:
-    """Return the line in the file of the first True; the header is line 1."""
-    return int(np.flatnonzero(np.asarray(mask))[0]) + 2
-
-
-def _checked_numbers(
-    column: pd.Series, where: str, name: str, low: float, high: float, *, sentinel: bool = False
-) -> pd.Series:
-    """Turn a column into numbers in [low, high]; a sentinel (below -1) becomes missing."""
-    import pandas as pd
-
-    numbers = pd.to_numeric(column, errors="coerce").astype(float)
-    if column.dtype.kind != "f":  # text: what is no number is an error; a NaN of ours is already missing
-        bad = numbers.isna() | ~np.isfinite(numbers)
-        if bad.any():
-            line = _line_of_first(bad)
-            value = column[line - 2]
-            text = str(value).strip()
-            hint = None
-            if pd.isna(value) or text.lower() in ("", "nan", "na", "n/a", "null", "none"):
-                hint = _NO_ROW
-            elif re.fullmatch(r"[+-]?\d*,\d+", text):
-                hint = f"decimal comma? write {text.replace(',', '.')}"
-            raise InputError(
-                "is not a finite number" if text else "an empty cell",
-                where=f"{where}, line {line}, column {name}",
-                found=value,
-                hint=hint,
-            )
-    elif np.isinf(numbers).any() or (numbers.isna().any() and not sentinel):
-        line = _line_of_first(~np.isfinite(numbers))
-        raise InputError(
-            "is not a finite number",
-            where=f"{where}, line {line}, column {name}",
-            found=float(column[line - 2]),
-            hint=_NO_ROW if numbers.isna()[line - 2] else None,
-        )
-    if sentinel:
-        numbers = numbers.mask(numbers < -1 - _ROUNDING)
-    out = (numbers < low - _ROUNDING) | (numbers > high + _ROUNDING)
-    if out.any():
-        line = _line_of_first(out)
-        raise InputError(
-            "is out of range",
-            where=f"{where}, line {line}, column {name}",
-            found=float(numbers[line - 2]),
-            valid=f"{low:g} to {high:g}",
-            hint=_mistaken(numbers.dropna()) if low == 0 else None,
-        )
-    return numbers.clip(low, high)
-
-
-def _mistaken(numbers: pd.Series) -> str | None:
-    """Say what numbers that are no distances may be; one stray value is not taken for a kind."""
-    if numbers.between(-1 - _ROUNDING, 1 + _ROUNDING).all():
-        return "a similarity? distance = 1 - similarity"
-    if numbers.between(-100, 100).all() and (numbers.abs() > 2).mean() > 0.5:
-        if (numbers < 0).any():
-            return "a similarity in percent? distance = 1 - similarity / 100"
-        return "a percentage? divide by 100 (and of a similarity, distance = 1 - similarity)"
-    return None
-
-
-def _check_connections(frame: pd.DataFrame, where: str, valid: Sequence[str]) -> None:
-    unknown = ~frame["connection"].isin(CONNECTIONS)
-    if unknown.any():
-        line = _line_of_first(unknown)
-        value = str(frame["connection"].iloc[line - 2])
-        raise InputError(
-            "unknown connection",
-            where=f"{where}, line {line}, column connection",
-            found=value,
-            valid=valid,
-            hint=nearest(value, valid),
-        )
-
-
-def _protected_class(frame: pd.DataFrame, where: str) -> pd.Series:
+def _protected_class(frame: pd.DataFrame, source: Source) -> pd.Series:
     """Return the class of each row's protected word: the attribute class it is associated with."""
     own = frame[frame["connection"] == "associated"].groupby("protected_word")["attribute_class"].unique()
     for word in dict.fromkeys(frame["protected_word"]):
@@ -337,47 +405,10 @@ def _protected_class(frame: pd.DataFrame, where: str) -> pd.Series:
         if len(classes) != 1:
             raise InputError(
                 "the class of a protected word is the one it is associated with, and must be one",
-                where=f"{where}, line {_line_of_first(frame['protected_word'] == word)}, protected word {word!r}",
+                where=f"{source.at(int(np.argmax(frame['protected_word'] == word)))}, protected word {word!r}",
                 found=classes or "no associated attribute",
             )
     return frame["protected_word"].map({word: str(classes[0]) for word, classes in own.items()})
-
-
-def _check_classes(frame: pd.DataFrame, where: str) -> None:
-    """Refuse a protected word in two classes."""
-    first = frame.groupby("protected_word", sort=False, observed=True)["protected_class"].transform("first")
-    other = frame["protected_class"].astype(str) != first.astype(str)
-    if other.any():
-        line = _line_of_first(other)
-        raise InputError(
-            f"the protected word {frame['protected_word'].iloc[line - 2]!r} stands in another class above",
-            where=f"{where}, line {line}, column protected_class",
-            found=str(frame["protected_class"].iloc[line - 2]),
-            valid=str(first.iloc[line - 2]),
-        )
-
-
-def _check_derived(frame: pd.DataFrame, where: str) -> None:
-    """Hold every stated connection to the derived one: two classes have one connection.
-
-    Control words have the connection of their list; of other classes it is the one that most rows give.
-    """
-    connection, kind = frame["connection"].astype(str), frame["attribute_class"].astype(str)
-    usual = connection.groupby([frame["protected_class"].astype(str), kind]).transform(
-        lambda stated: stated.value_counts().idxmax()
-    )
-    usual = kind.where(kind.isin(CONTROLS), usual)
-    other = connection != usual
-    if other.any():
-        line = _line_of_first(other)
-        row = frame.iloc[line - 2]
-        raise InputError(
-            f"{row['protected_word']!r} ({row['protected_class']}) and {row['attribute']!r} ({row['attribute_class']}) "
-            "contradict the connection that their classes have",
-            where=f"{where}, line {line}",
-            found=str(row["connection"]),
-            valid=str(usual.iloc[line - 2]),
-        )
 
 
 def _absent_words(frame: pd.DataFrame, gone: pd.Series) -> set[str]:
@@ -387,30 +418,3 @@ def _absent_words(frame: pd.DataFrame, gone: pd.Series) -> set[str]:
     rest = ~frame["protected_word"].isin(absent)
     by_attribute = gone[rest].groupby(frame.loc[rest, "attribute"]).all()
     return absent | set(by_attribute[by_attribute].index)
-
-
-def _repeated(frame: pd.DataFrame, where: str) -> pd.Series:
-    """Mark rows whose pair stands further up; a repeat with another distance is an error."""
-    key = ["protected_word", "attribute"]
-    repeated = frame.duplicated(key)
-    first = frame.groupby(key, sort=False)["distance"].transform("first")
-    other = (frame["distance"] - first).abs() > 1e-9
-    if other.any():
-        row = frame[other].iloc[0]
-        raise InputError(
-            f"the pair {row['protected_word']!r}, {row['attribute']!r} stands twice with different distances",
-            where=where,
-            found=(float(first[other].iloc[0]), float(row["distance"])),
-        )
-    return repeated
-
-
-def _differing_repeats(frame: pd.DataFrame, own: Sequence[str]) -> list[str]:
-    """Say in which columns of one's own repeated rows differ; a repeat is counted once, as its first row has it."""
-    groups = frame.groupby(["protected_word", "attribute"], sort=False, observed=True)
-    differ = [c for c in own if (groups[c].nunique(dropna=False) > 1).any()]
-    return [f"repeated rows differ in {some(differ)}; what the first of them says is kept"] if differ else []
-
-
-def as_pair_table(x: Any) -> PairTable:
-    return x if isinstance(x, PairTable) else read_distances(x)

@@ -111,5 +111,7 @@ def test_words_of_mac() -> None:
 def test_two_distances_of_one_pair_are_refused() -> None:
     pairs = read_distances(two_by_two({"x1": (0.4, 0.9), "y1": (0.8, 0.7)}))
     twice = pd.concat([pairs.frame, pairs.frame.assign(distance=0.1)], ignore_index=True)
-    with pytest.raises(InputError, match=r"a pair has two distances.*x1"):
+    with pytest.raises(
+        InputError, match=r"'x1', 'a' stands twice with different distances, in row 0 and row 4"
+    ):
         mac(type(pairs)(twice, pairs.coverage, pairs.provenance))

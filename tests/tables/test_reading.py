@@ -252,9 +252,9 @@ def test_frames_are_read_by_row_whatever_their_index(tmp_path):
     frame = pd.read_csv(written(tmp_path, GOOD))
     shifted = frame.set_index(np.arange(7) * 10 + 3)
     pd.testing.assert_frame_equal(read_distances(shifted).frame, read_distances(tmp_path / "t.csv").frame)
-    with pytest.raises(InputError, match=r"line 2, column distance: is not a finite number; found: nan"):
+    with pytest.raises(InputError, match=r"row 0, column distance: is not a finite number; found: nan"):
         read_distances(shifted.assign(distance=[np.nan, *frame["distance"][1:]]))
-    with pytest.raises(InputError, match="line 3, column attribute: an empty cell"):
+    with pytest.raises(InputError, match="row 1, column attribute: an empty cell"):
         read_distances(shifted.assign(attribute=["kind", None, *frame["attribute"][2:]]))
     with pytest.raises(InputError, match=r"a column stands twice; found: 'distance'"):
         read_distances(pd.concat([frame, frame[["distance"]]], axis=1))
