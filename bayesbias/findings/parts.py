@@ -15,7 +15,7 @@ from bayesbias.basics.wording import ended, number_of
 
 __all__ = ["Doubt", "DoubtKind", "Effect", "Findings"]
 
-DoubtKind = Literal["class_and_attribute", "word", "exact_zeros", "heavy_tails"]
+DoubtKind = Literal["class_and_attribute", "word", "exact_zeros", "heavy_tails", "prior"]
 
 
 @public_in("bayesbias.findings")
@@ -29,14 +29,15 @@ class Effect(enum.StrEnum):
 @public_in("bayesbias.findings")
 @dataclass(frozen=True)
 class Doubt:
-    """Something in the data that the model leaves out.
+    """Something in the data that the model leaves out, or a prior that a result rests on.
 
     Attributes
     ----------
     kind : str
         ``class_and_attribute``: pairs of one protected class and one attribute go together. ``word``: a word's
         distances to associated and to different attributes go together. ``exact_zeros``: many differences are zero
-        to the last digit. ``heavy_tails``: most differences are small and a few large.
+        to the last digit. ``heavy_tails``: most differences are small and a few large. ``prior``: a contrast moves by
+        more than half its posterior sd where a prior is half or twice as wide.
     text : str
         The same for a reader, without a full stop.
     effect : Effect or None
@@ -44,7 +45,9 @@ class Doubt:
     level, contrast : str or None
         The level and the contrast that it concerns most; None where it concerns all.
     group : str or None
-        The classifier that it concerns.
+        The classifier that it concerns; of a ``prior``, the class or the list of stereotypes.
+    parameter : str or None
+        The parameter whose prior it is.
     model : str or None
         Name of the shipped model that has a term for it.
     """
@@ -56,6 +59,7 @@ class Doubt:
     contrast: str | None = None
     group: str | None = None
     model: str | None = None
+    parameter: str | None = None
 
     @property
     def line(self) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.wording import conjoined, probability_text
 from bayesbias.findings.parts import Doubt, Effect, Findings
+from bayesbias.findings.priors import prior_doubts
 from bayesbias.findings.trust import AGREED, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -97,6 +98,7 @@ def _disagreement(frame: pd.DataFrame) -> str:
 
 
 def _caveat(doubts: tuple[Doubt, ...]) -> str:
+    doubts = tuple(doubt for doubt in doubts if doubt.effect is not None)
     if not doubts:
         return ""
     effects = {doubt.effect for doubt in doubts}
@@ -156,7 +158,7 @@ def _clear(rows: pd.DataFrame) -> tuple[list[str], list[str]]:
 
 
 def word_doubts(fit: BiasFit) -> list[Doubt]:
-    """Return what pairs share that the model does not name, as far as its residuals show it.
+    """Return what pairs share that the model does not name, as far as residuals show it, and priors that results rest on.
 
     Two things that make the intervals of a model wrong, each looked for only where the model has no term for it:
 
@@ -166,13 +168,15 @@ def word_doubts(fit: BiasFit) -> list[Doubt]:
     - a protected word's distances to associated and to different attributes go together over words. Doubted where
       their correlation over words has p < 0.01. Such intervals of ``associated - different`` are too wide.
 
+    And what `bayesbias.findings.priors.prior_doubts` finds.
+
     Returns
     -------
     list of Doubt
-        Empty where nothing was found, or where the table has no classes to look at.
+        Empty where nothing was found; without the first two where the table has no classes to look at.
     """
     if not {"protected_word", "protected_class", "attribute", "connection"} <= set(fit.table.columns):
-        return []
+        return prior_doubts(fit)
     terms = {frozenset(fit.spec.parameters[name].dims) for name in fit.spec.mu}
     out = []
     if frozenset({"protected_class", "attribute"}) not in terms:
@@ -204,7 +208,7 @@ def word_doubts(fit: BiasFit) -> list[Doubt]:
                     model=_WITH_ALL_TERMS,
                 )
             )
-    return out
+    return [*out, *prior_doubts(fit)]
 
 
 def _ratio_of_cells(fit: BiasFit) -> float | None:

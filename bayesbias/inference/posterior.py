@@ -16,7 +16,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
-from bayesbias.inference import contrasts, reliability, standard
+from bayesbias.inference import contrasts, reliability, sensitivity, standard
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.saving import write_fit
@@ -364,6 +364,33 @@ class BiasFit(Shown):
             For a model with Student-t noise.
         """
         return contrasts.described(self._superiority_draws(level, estimand), prob)
+
+    def prior_sensitivity(self, refit: bool | None = None) -> pd.DataFrame:
+        """Say how far each main contrast moves where a prior is half or twice as wide, the others as they are.
+
+        Parameters
+        ----------
+        refit : bool, optional
+            Whether the collapsed model is fitted again where weights on the draws cannot be trusted; by default where
+            that takes seconds, as for all usual tables.
+
+        Returns
+        -------
+        DataFrame
+            One row per prior, direction and contrast; see `bayesbias.inference.sensitivity.prior_sensitivity`. A
+            ``shift_in_sd`` beyond one half is large.
+
+        Raises
+        ------
+        FitError
+            Where nothing is contrasted; where `refit` is asked for of a fit that was sampled pair by pair.
+        """
+        sampler, chains = self.provenance.get("sampler", {}), self._chains
+        key = ("prior_sensitivity", refit)
+        asked = (sampler, chains, refit)
+        return kept_with(
+            self, key, lambda: sensitivity.prior_sensitivity(self.design, self.table, self.draws(), *asked)
+        ).copy()
 
     def parameters(self, prob: float = PROB) -> pd.DataFrame:
         """Every parameter of the model but the per-attribute ones.

@@ -1,4 +1,4 @@
-"""The distributions a model file may name: their arguments, support, sampler and code, one row each.
+"""The distributions a model file may name: their arguments, support, sampler, density, scale and code, one row each.
 
 A new distribution is one row here. Names and arguments are PyMC's. An argument must be positive unless the row says
 that it is free. A positive distribution, which may be the prior of a
@@ -8,6 +8,7 @@ cannot be stored in a table and stay on the disk between processes. Without a co
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,9 @@ from typing import Any
 import numpy as np
 
 __all__ = ["DISTRIBUTIONS"]
+
+
+_Stretch = tuple[str, Callable[[float, float], float]]
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,8 @@ class Distribution:
     free: tuple[str, ...] = ()  # those of `args` that may be any number; all others must be positive
     code: int | None = None  # what the compiled density calls it; its arguments there are `args`, one or two
     noise: bool = False  # whether it may be the distribution of the outcome
+    log_density: Callable[..., np.ndarray] | None = None  # of values and `args`; they broadcast
+    stretch: _Stretch | None = None  # the argument that makes it wider, and its value for a factor
 
     @property
     def positive_args(self) -> tuple[str, ...]:
@@ -34,8 +40,74 @@ class Distribution:
         return tuple(arg for arg in self.args if arg not in self.free)
 
 
+def stretched(name: str, args: Mapping[str, float | str], factor: float) -> dict[str, float | str] | None:
+    """Return the arguments of a distribution some times as wide, without any change of its shape.
+
+    Parameters
+    ----------
+    name : str
+        A row of `DISTRIBUTIONS`.
+    args : Mapping of str to float or str
+        A string is the name of another parameter.
+    factor : float > 0
+
+    Returns
+    -------
+    dict, or None
+        None where the width is not a number but another parameter, or the row does not say what stretches it.
+
+    Examples
+    --------
+    >>> stretched("Exponential", {"lam": 2.0}, 2.0), stretched("Normal", {"mu": 1.0, "sigma": 0.5}, 0.5)
+    ({'lam': 1.0}, {'mu': 1.0, 'sigma': 0.25})
+    >>> stretched("Normal", {"mu": 0.0, "sigma": "spread"}, 2.0) is None
+    True
+    """
+    stretch = DISTRIBUTIONS[name].stretch
+    if stretch is None or isinstance(args[stretch[0]], str):
+        return None
+    arg, change = stretch
+    return {**args, arg: change(float(args[arg]), factor)}
+
+
+def _times(value: float, factor: float) -> float:
+    return value * factor
+
+
+def _rate(value: float, factor: float) -> float:
+    return value / factor
+
+
+def _of_logarithms(value: float, factor: float) -> float:
+    return value + math.log(factor)
+
+
 def _half_student(rng: np.random.Generator, nu: Any, sigma: Any, size: Any) -> np.ndarray:
     return np.abs(rng.standard_t(nu, size)) * sigma
+
+
+_LOG_2PI = math.log(2 * math.pi)
+
+
+def _normal(x: Any, mu: Any, sigma: Any) -> np.ndarray:
+    return -0.5 * ((x - mu) / sigma) ** 2 - np.log(sigma) - 0.5 * _LOG_2PI
+
+
+def _student(x: Any, nu: Any, mu: Any, sigma: Any) -> np.ndarray:
+    from scipy.special import gammaln
+
+    constant = gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(nu * np.pi) - np.log(sigma)
+    return constant - (nu + 1) / 2 * np.log1p(((x - mu) / sigma) ** 2 / nu)
+
+
+def _gamma(x: Any, alpha: Any, beta: Any) -> np.ndarray:
+    from scipy.special import gammaln
+
+    return alpha * np.log(beta) - gammaln(alpha) + (alpha - 1) * np.log(x) - beta * x
+
+
+def _inverse_gamma(x: Any, alpha: Any, beta: Any) -> np.ndarray:
+    return _gamma(1 / np.asarray(x), alpha, beta) - 2 * np.log(x)
 
 
 DISTRIBUTIONS: Mapping[str, Distribution] = {
@@ -45,6 +117,8 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         lambda r, mu, sigma, size: r.normal(mu, sigma, size),
         free=("mu",),
         noise=True,
+        log_density=_normal,
+        stretch=("sigma", _times),
     ),
     "StudentT": Distribution(
         ("nu", "mu", "sigma"),
@@ -52,28 +126,56 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         lambda r, nu, mu, sigma, size: mu + sigma * r.standard_t(nu, size),
         free=("mu",),
         noise=True,
+        log_density=_student,
+        stretch=("sigma", _times),
     ),
     "Exponential": Distribution(
-        ("lam",), "positive", lambda r, lam, size: r.exponential(1 / np.asarray(lam), size), code=0
+        ("lam",),
+        "positive",
+        lambda r, lam, size: r.exponential(1 / np.asarray(lam), size),
+        code=0,
+        log_density=lambda x, lam: np.log(lam) - lam * x,
+        stretch=("lam", _rate),
     ),
     "Gamma": Distribution(
         ("alpha", "beta"),
         "positive",
         lambda r, alpha, beta, size: r.gamma(alpha, 1 / np.asarray(beta), size),
         code=3,
+        log_density=_gamma,
+        stretch=("beta", _rate),
     ),
     "HalfCauchy": Distribution(
-        ("beta",), "positive", lambda r, beta, size: np.abs(r.standard_cauchy(size)) * beta, code=2
+        ("beta",),
+        "positive",
+        lambda r, beta, size: np.abs(r.standard_cauchy(size)) * beta,
+        code=2,
+        log_density=lambda x, beta: math.log(2) + _student(x, 1, 0, beta),
+        stretch=("beta", _times),
     ),
     "HalfNormal": Distribution(
-        ("sigma",), "positive", lambda r, sigma, size: np.abs(r.normal(0, sigma, size)), code=1
+        ("sigma",),
+        "positive",
+        lambda r, sigma, size: np.abs(r.normal(0, sigma, size)),
+        code=1,
+        log_density=lambda x, sigma: math.log(2) + _normal(x, 0, sigma),
+        stretch=("sigma", _times),
     ),
-    "HalfStudentT": Distribution(("nu", "sigma"), "positive", _half_student, code=4),
+    "HalfStudentT": Distribution(
+        ("nu", "sigma"),
+        "positive",
+        _half_student,
+        code=4,
+        log_density=lambda x, nu, sigma: math.log(2) + _student(x, nu, 0, sigma),
+        stretch=("sigma", _times),
+    ),
     "InverseGamma": Distribution(
         ("alpha", "beta"),
         "positive",
         lambda r, alpha, beta, size: np.asarray(beta) / r.gamma(alpha, 1.0, size),
         code=5,
+        log_density=_inverse_gamma,
+        stretch=("beta", _times),
     ),
     "LogNormal": Distribution(
         ("mu", "sigma"),
@@ -81,6 +183,8 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         lambda r, mu, sigma, size: r.lognormal(mu, sigma, size),
         free=("mu",),
         code=6,
+        log_density=lambda x, mu, sigma: _normal(np.log(x), mu, sigma) - np.log(x),
+        stretch=("mu", _of_logarithms),
     ),
 }
 LIKELIHOODS = tuple(name for name, row in DISTRIBUTIONS.items() if row.noise)

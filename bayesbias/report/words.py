@@ -19,6 +19,7 @@ from bayesbias.columns.words import (
 )
 from bayesbias.figures.words import plates
 from bayesbias.findings.parts import Findings
+from bayesbias.findings.priors import largest_prior_shift
 from bayesbias.findings.trust import convergence
 from bayesbias.findings.words import findings_of_words
 from bayesbias.inference.estimands import CONTRASTS
@@ -236,9 +237,12 @@ def _trust(study: _Study) -> Part:
     sentences = [as_sentence(text) for text in found.problems] or [found.trust]
     sentences.append(convergence(fit))
     sentences.append(how_sampled(fit))
-    sentences += [doubt.line for doubt in found.doubts] or [
+    sentences += [doubt.line for doubt in found.doubts if doubt.kind != "prior"] or [
         "The residuals show nothing that pairs share and the model leaves out."
     ]
+    sentences += [doubt.line for doubt in found.doubts if doubt.kind == "prior"]
+    moved = largest_prior_shift(fit)
+    sentences += [moved] if moved else []
     predicted = Part("Would the model make such data?", figures=study.figures.take("predictive"))
     return Part(sentences=sentences, folded=[predicted])
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from bayesbias.basics.errors import InputError
 from bayesbias.models.design import Design
-from bayesbias.models.distributions import DISTRIBUTIONS, Distribution
+from bayesbias.models.distributions import DISTRIBUTIONS, Distribution, stretched
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +108,36 @@ def test_prior_draws_follow_their_distribution(name):
     if DISTRIBUTIONS[name].support == "positive":
         assert (drawn > 0).all()
     assert stats.kstest(drawn.ravel(), cdf).pvalue > mc.CHANCE
+
+
+@pytest.mark.parametrize("name", sorted(DISTRIBUTIONS))
+def test_the_density_of_a_row_is_that_of_its_draws(name):
+    arguments, cdf = LAWS[name]
+    for at in (0.07, 0.4, 1.3):
+        step = 1e-5 * at
+        density = (cdf(at + step) - cdf(at - step)) / (2 * step)
+        assert DISTRIBUTIONS[name].log_density(at, **arguments) == pytest.approx(np.log(density), abs=1e-6)
+    several = {arg: np.array([[value], [1.5 * value]]) for arg, value in arguments.items()}
+    both = DISTRIBUTIONS[name].log_density(np.array([0.07, 0.4, 1.3]), **several)
+    assert both.shape == (2, 3)
+    np.testing.assert_allclose(
+        both[0], DISTRIBUTIONS[name].log_density(np.array([0.07, 0.4, 1.3]), **arguments)
+    )
+
+
+@pytest.mark.parametrize("factor", [0.5, 2.0, 3.0])
+@pytest.mark.parametrize("name", sorted(DISTRIBUTIONS))
+def test_a_stretched_distribution_has_the_same_shape_and_is_wider(name, factor):
+    arguments, _ = LAWS[name]
+    wider = stretched(name, arguments, factor)
+    centre = arguments["mu"] if DISTRIBUTIONS[name].support == "real" else 0.0
+    away = np.array([0.07, 0.4, 1.3])
+    # p_wider(centre + f x) = p(centre + x) / f
+    found = DISTRIBUTIONS[name].log_density(centre + factor * away, **wider) + np.log(factor)
+    np.testing.assert_allclose(
+        found, DISTRIBUTIONS[name].log_density(centre + away, **arguments), rtol=1e-12, atol=1e-12
+    )
+    assert stretched(name, {arg: "other" for arg in arguments}, factor) is None
 
 
 # Without a code a row is sampled pair by pair, and has no compiled density.

@@ -1,0 +1,85 @@
+"""What of a result rests on a prior, in sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.basics.errors import FitError
+from bayesbias.basics.wording import number_of
+from bayesbias.findings.parts import Doubt
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.sensitivity import LARGE_SHIFT, largest_shift
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["largest_prior_shift", "prior_doubts"]
+
+
+def prior_doubts(fit: BiasFit) -> list[Doubt]:
+    """Return the main contrasts that move by more than half their sd where a prior is half or twice as wide.
+
+    One doubt for each level at which there is one: it names the contrast that moves most and the parameter whose prior
+    moves it, and how many others move so far. None of a fit that has not converged, whose draws show nothing of the kind.
+    """
+    table = _table(fit)
+    if table is None:
+        return []
+    large = table[table["shift_in_sd"].abs() > LARGE_SHIFT]
+    out = []
+    for level in dict.fromkeys(large["level"]):
+        own = large[large["level"] == level]
+        row: Any = largest_shift(own)
+        of = "" if level == "overall" else f" of {row['name']}"
+        others = len(own.drop_duplicates(["name", "contrast"])) - 1
+        more = f"; so do{'es' if others == 1 else ''} {number_of(others, 'other contrast')}" if others else ""
+        out.append(
+            Doubt(
+                kind="prior",
+                text=f"{row['contrast']}{of} rests on the prior of {row['parameter']}: {_moved(row)}, by more than half its "
+                f"sd{more}; state the prior with the result, or gather more words",
+                level=str(level),
+                contrast=str(row["contrast"]),
+                group=None if level == "overall" else str(row["name"]),
+                parameter=str(row["parameter"]),
+            )
+        )
+    return out
+
+
+def largest_prior_shift(fit: BiasFit) -> str:
+    """Say in one sentence how far half and twice as wide priors move the main contrasts; nothing where nothing is known.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> text = largest_prior_shift(bb.fit(table, "crossed", seed=1, pointwise=False))
+    >>> text.split(" by ")[0]
+    'With each prior half or twice as wide, no main contrast moves'
+    """
+    table = _table(fit)
+    row: Any = None if table is None else largest_shift(table)
+    if table is None or row is None:
+        return ""
+    of = "" if row["level"] == "overall" else f" of {row['name']}"
+    unknown = table.loc[table["how"] == "unknown", "parameter"].unique()
+    rest = f" Of {', '.join(unknown)} it is not known." if len(unknown) else ""
+    return (
+        "With each prior half or twice as wide, no main contrast moves by more than "
+        f"{abs(row['shift_in_sd']):.2f} of its sd ({row['contrast']}{of}: {_moved(row)}).{rest}"
+    )
+
+
+def _moved(row: Any) -> str:
+    wider = "half" if row["direction"] == "halved" else "twice"
+    return f"with that of {row['parameter']} {wider} as wide it goes from {row['mean_before']:+.3f} to {row['mean_after']:+.3f}"
+
+
+def _table(fit: BiasFit) -> pd.DataFrame | None:
+    if not fit.diagnostics()["ok"]:
+        return None
+    try:
+        return fit.prior_sensitivity()
+    except FitError:  # a table with nothing to contrast has no main contrast
+        return None

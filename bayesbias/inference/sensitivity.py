@@ -1,0 +1,444 @@
+r"""How far a result rests on a prior: the contrasts with each prior half and twice as wide.
+
+Draws of the posterior are weighted by :math:`p_\text{new}(\theta) / p_\text{old}(\theta)`, the weights smoothed by a
+generalized Pareto distribution (Vehtari, Simpson, Gelman, Yao & Gabry 2024, *Journal of Machine Learning Research* 25:72);
+the idea of asking it of every fit is that of Kallioinen, Paananen, Bürkner & Vehtari (2024, *Statistics and Computing* 34:57).
+
+Of a collapsed fit only the scales are weighted. For a prior of a scale the ratio is that of the two prior densities. For a
+prior of a location it is the ratio of the two collapsed densities, :math:`p_\text{new}(y|\theta) / p_\text{old}(y|\theta)`,
+and the effects come from their exact posterior under the new prior: far steadier than weights on the effects. Means of
+contrasts are means of their exact conditional means given the scales.
+
+Where weights cannot be trusted (Pareto k above :math:`\min(0.7, 1 - 1 / \log_{10} S)` for S draws, the rule of the paper on
+smoothing, or a Monte Carlo error above a tenth of an sd) the collapsed model is fitted again with the changed prior.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import FitError
+from bayesbias.inference.collapsed import Collapsed, collapse
+from bayesbias.inference.contrasts import (
+    contrast_draws,
+    contrasted_groups,
+    keys_of_rows,
+    level_draws,
+    no_contrasts,
+)
+from bayesbias.inference.diagnostics import quiet_about_few_draws, shortest_interval
+from bayesbias.inference.estimands import PROB
+from bayesbias.inference.sampling import MOST_CUBES_TO_THIN, sample_collapsed
+from bayesbias.models.design import Design
+from bayesbias.models.distributions import DISTRIBUTIONS, stretched
+from bayesbias.models.spec import ModelSpec
+from bayesbias.models.stretching import stretchable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LARGE_SHIFT = 0.5
+"""The shift of a contrast, in its posterior sd, from which on a result is said to rest on a prior."""
+DIRECTIONS: Mapping[str, float] = {"halved": 0.5, "doubled": 2.0}
+MOST_PARETO_K = 0.7
+LARGEST_ERROR = 0.1  # of a shift, in sd: a fifth of what counts as large
+# A changed prior of a location costs two evaluations of the density a draw, where one of a scale costs none.
+_MOST_DRAWS = 500
+_FEWEST_DRAWS = 200
+
+
+class _NoNormals:
+    """In place of a random generator: zeros, so that a draw of effects is their conditional mean."""
+
+    def standard_normal(self, shape: tuple[int, ...], /) -> np.ndarray:
+        return np.zeros(shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _Contrasts:
+    """The contrasts that are looked at: what they are called, and how they follow from parameters."""
+
+    design: Design
+    table: pd.DataFrame
+
+    def of(self, draws: Mapping[str, np.ndarray]) -> tuple[list[tuple[str, ...]], np.ndarray]:
+        """Return level, name and contrast of each, and their values, shape (draws, contrasts)."""
+        group = self.design.spec.results.group
+        means = level_draws(self.design, self.table, draws, "population")
+        found = contrast_draws(means, contrasted_groups(group, self.table[group].astype(str)), group)
+        keys = keys_of_rows(found, "level", "name", "contrast")
+        if not keys:
+            raise no_contrasts(self.design.spec)
+        first = keys[0][2]
+        main = [place for place, key in enumerate(keys) if key[0] == "overall" or key[2] == first]
+        return [keys[place] for place in main], found.to_numpy()[0][:, main]
+
+
+def main_contrasts(design: Design, table: pd.DataFrame) -> _Contrasts:
+    """Choose the main contrasts: overall all of them, at each level that is not of single units the first."""
+    results = design.spec.results
+    levels = {
+        name: level for name, level in results.levels.items() if not set(design.spec.units) & {level.by}
+    }
+    spec = replace(design.spec, results=replace(results, levels=levels))
+    return _Contrasts(replace(design, spec=spec), table)
+
+
+def prior_sensitivity(
+    design: Design,
+    table: pd.DataFrame,
+    draws: Mapping[str, np.ndarray],
+    sampler: Mapping[str, Any],
+    chains: int,
+    refit: bool | None = None,
+) -> pd.DataFrame:
+    """Return the table of `BiasFit.prior_sensitivity`: what becomes of the main contrasts under wider and narrower priors.
+
+    Each prior of the model file in turn that has a width of its own: the sd of a normal prior, the scale of a half-normal
+    one and its like, the mean of an exponential one is halved and doubled.
+
+    Parameters
+    ----------
+    design : Design
+    table : DataFrame
+        The rows the design was laid over.
+    draws : Mapping of str to ndarray, shape (chains * draws, *shape of the parameter)
+    sampler : Mapping
+        As in the provenance of a fit: ``method`` and the settings.
+    chains : int
+    refit : bool, optional
+        Whether to fit again where weights cannot be trusted; by default where an evaluation of the collapsed density
+        takes less than some tenth of a millisecond.
+
+    Returns
+    -------
+    DataFrame
+        One row per prior, direction (``halved``, ``doubled``) and contrast for new words like these: all of them overall,
+        the first at levels of several words. ``parameter, direction, level, name, contrast, mean_before, mean_after,
+        shift_in_sd, error, width_ratio, pareto_k, how``. The shift is in sd of the posterior at hand, `error` is its Monte
+        Carlo error in the same unit, `width_ratio` that of the 89 % intervals, new to old. `pareto_k` is above 0.7 (of
+        fewer draws somewhat less) where weights cannot be trusted; `how` then says ``refit``, or, where there was none,
+        ``unknown``, and the numbers are NaN. Without any difference between weights `pareto_k` is ``-inf``.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> frame = bb.fit(table, "crossed", seed=1, draws=500, pointwise=False).prior_sensitivity()
+    >>> list(frame["parameter"].unique()), sorted(frame["how"].unique())
+    (['cbar', 'csd', 'ws', 'sigma'], ['weights'])
+    """
+    import pandas as pd
+
+    spec = design.spec
+    contrasts = main_contrasts(design, table)
+    reduced = collapse(design) if sampler.get("method") == "collapsed" else None
+    weighing = _Weighing(contrasts, reduced, draws, chains, sampler)
+    if refit is None:
+        refit = reduced is not None and _cubes(reduced) <= MOST_CUBES_TO_THIN
+    elif refit and reduced is None:
+        raise FitError(
+            f"only a collapsed fit is fitted again with another prior; {spec.label} was sampled pair by pair"
+        )
+    keys, values = contrasts.of(draws)
+    sd = values.std(axis=0, ddof=1)
+    before = weighing.means.mean(axis=0)
+    rows = []
+    for name in stretchable(spec):
+        for direction, factor in DIRECTIONS.items():
+            changed = _with_prior(spec, name, factor)
+            found = weighing.weighed(changed, name, sd)
+            if not found.trusted and refit:
+                found = weighing.fitted_again(changed, sd, found.pareto_k)
+            for place, (level, label, contrast) in enumerate(keys):
+                shift, error, ratio = (
+                    (found.shift[place], found.error[place], found.width_ratio[place])
+                    if found.trusted
+                    else (np.nan, np.nan, np.nan)
+                )
+                rows.append(
+                    {
+                        "parameter": name,
+                        "direction": direction,
+                        "level": level,
+                        "name": label,
+                        "contrast": contrast,
+                        "mean_before": before[place],
+                        "mean_after": before[place] + shift * sd[place],
+                        "shift_in_sd": shift,
+                        "error": error,
+                        "width_ratio": ratio,
+                        "pareto_k": found.pareto_k,
+                        "how": found.how if found.trusted else "unknown",
+                    }
+                )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+COLUMNS = [
+    "parameter",
+    "direction",
+    "level",
+    "name",
+    "contrast",
+    "mean_before",
+    "mean_after",
+    "shift_in_sd",
+    "error",
+    "width_ratio",
+    "pareto_k",
+    "how",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What another prior does to each contrast; shift and its Monte Carlo error in sd of the posterior at hand."""
+
+    shift: np.ndarray
+    error: np.ndarray
+    width_ratio: np.ndarray
+    pareto_k: float
+    how: str
+    trusted: bool
+
+
+class _Weighing:
+    """A posterior at hand, to be asked what it would be under other priors."""
+
+    def __init__(
+        self,
+        contrasts: _Contrasts,
+        reduced: Collapsed | None,
+        draws: Mapping[str, np.ndarray],
+        chains: int,
+        sampler: Mapping[str, Any],
+    ) -> None:
+        self.contrasts, self.reduced, self.draws = contrasts, reduced, draws
+        self.chains, self.sampler = chains, sampler
+        self.values = contrasts.of(draws)[1]
+        self.means = self.values
+        if reduced is not None:
+            self.theta = np.concatenate(
+                [np.log(draws[name]).reshape(len(self.values), -1) for name in reduced.scales], axis=1
+            )
+            self.means = self.effects(reduced, self.theta, None)
+
+    def effects(self, reduced: Collapsed, theta: np.ndarray, seed: int | None) -> np.ndarray:
+        """Return the contrasts for drawn effects given the scales; without a seed, their conditional means."""
+        design = self.contrasts.design
+        needed = _terms_of(design.spec)
+        # Effects that no contrast looks at are left at their prior mean: those of attributes are by far the most.
+        parts = tuple(
+            part for part in reduced.components if any(effect.name in needed for effect in part.effects)
+        )
+        few = replace(reduced, components=parts)
+        rng = _NoNormals() if seed is None else np.random.default_rng(np.random.SeedSequence([seed, 2]))
+        return self.contrasts.of(few.split(theta) | few.draw_effects(theta, rng))[1]
+
+    def weighed(self, changed: ModelSpec, name: str, sd: np.ndarray) -> _Found:
+        """Answer by weights."""
+        old, new = self.contrasts.design.spec.parameters[name], changed.parameters[name]
+        values, means = (self.values, self.values), (self.means, self.means)
+        if self.reduced is None or old.positive:
+            ratio = self._log_prior(name, new.args) - self._log_prior(name, old.args)
+        else:
+            reduced = collapse(replace(self.reduced.design, spec=changed))
+            theta, density, old_means, old_values = self._at_some_draws
+            ratio = _log_densities(reduced, theta) - density
+            means = (old_means, self.effects(reduced, theta, None))
+            # The same normals for both, so that their difference is not noise.
+            values = (old_values, self.effects(reduced, theta, int(self.sampler["seed"])))
+        weights, k = smoothed_weights(ratio)
+        even = np.full(len(weights), 1 / len(weights))
+        shift = weights @ means[1] - even @ means[0]
+        # The influence of each draw on the shift: the error of a ratio of two means.
+        influence = len(weights) * weights[:, None] * (means[1] - weights @ means[1])
+        influence -= means[0] - even @ means[0]
+        error = _standard_error(influence.reshape(self.chains, -1, len(sd)))
+        widths = [weighted_width(value, w, PROB) for value, w in zip(values, (even, weights), strict=True)]
+        limit = min(MOST_PARETO_K, 1 - 1 / np.log10(len(weights)))
+        trusted = bool(k <= limit and (error <= LARGEST_ERROR * sd).all())
+        return _Found(shift / sd, error / sd, widths[1] / widths[0], k, "weights", trusted)
+
+    def fitted_again(self, changed: ModelSpec, sd: np.ndarray, k: float) -> _Found:
+        """Answer by a fit with the changed prior."""
+        assert self.reduced is not None
+        names = ("draws", "tune", "chains", "seed", "target_accept")
+        settings = {name: self.sampler[name] for name in names}
+        reduced = collapse(replace(self.reduced.design, spec=changed))
+        cores = min(int(settings["chains"]), os.cpu_count() or 1)
+        tree, _ = sample_collapsed(reduced, settings, cores)
+        posterior = tree["posterior"]
+        scales = [posterior[name].transpose("chain", "draw", ...).to_numpy() for name in reduced.scales]
+        theta = np.concatenate([np.log(x).reshape(x.shape[0] * x.shape[1], -1) for x in scales], axis=1)
+        means = self.effects(reduced, theta, None)
+        values = self.effects(reduced, theta, int(settings["seed"]))
+        errors = [
+            _standard_error(x.reshape(chains, -1, len(sd)))
+            for x, chains in ((means, posterior.sizes["chain"]), (self.means, self.chains))
+        ]
+        error = np.hypot(*errors)
+        low, high = shortest_interval(self.values, PROB)
+        again_low, again_high = shortest_interval(values, PROB)
+        return _Found(
+            (means.mean(axis=0) - self.means.mean(axis=0)) / sd,
+            error / sd,
+            (again_high - again_low) / (high - low),
+            k,
+            "refit",
+            bool((error <= LARGEST_ERROR * sd).all()),
+        )
+
+    @functools.cached_property
+    def _at_some_draws(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Log-scales of some draws, and under the prior at hand their density, conditional means and drawn values."""
+        assert self.reduced is not None
+        some = self._some(_cubes(self.reduced))
+        theta = self.theta[some]
+        drawn = self.effects(self.reduced, theta, int(self.sampler["seed"]))
+        return theta, _log_densities(self.reduced, theta), self.means[some], drawn
+
+    def _some(self, cubes: float) -> np.ndarray:
+        """Choose draws evenly, as many of each chain: fewer where an evaluation of the density costs much."""
+        per_chain = len(self.theta) // self.chains
+        wanted = max(_FEWEST_DRAWS, int(_MOST_DRAWS * min(1.0, MOST_CUBES_TO_THIN / cubes)))
+        kept = np.unique(np.linspace(0, per_chain - 1, max(1, wanted // self.chains)).astype(int))
+        return (np.arange(self.chains)[:, None] * per_chain + kept).ravel()
+
+    def _log_prior(self, name: str, args: Mapping[str, float | str]) -> np.ndarray:
+        return log_prior_draws(self.contrasts.design, self.draws, name, args)
+
+
+def log_prior_draws(
+    design: Design, draws: Mapping[str, np.ndarray], name: str, args: Mapping[str, float | str] | None = None
+) -> np.ndarray:
+    """Return the log prior density of all entries of a parameter, given its parents, shape (draws,).
+
+    `args` are in place of those of the model.
+    """
+    parameter = design.spec.parameters[name]
+    values: dict[str, Any] = {}
+    for arg, value in (parameter.args if args is None else args).items():
+        if isinstance(value, str):
+            values[arg] = draws[value].reshape(len(draws[value]), -1)[:, design.parent[name, arg]]
+        else:
+            values[arg] = value
+    log_density = DISTRIBUTIONS[parameter.distribution].log_density
+    assert log_density is not None
+    return log_density(draws[name].reshape(len(draws[name]), -1), **values).sum(axis=1)
+
+
+def smoothed_weights(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
+    """Return importance weights that sum to one, their tail smoothed, and the Pareto k of it.
+
+    Parameters
+    ----------
+    log_ratio : ndarray, shape (draws,)
+
+    Returns
+    -------
+    weights : ndarray, shape (draws,)
+    pareto_k : float
+        ``-inf`` where all weights are the same to the last digits, so that there is no tail; infinite where a ratio is
+        not finite.
+    """
+    import arviz  # noqa: F401 - gives arrays the accessor
+    import xarray as xr
+
+    even = np.full(len(log_ratio), 1 / len(log_ratio))
+    if not np.isfinite(log_ratio).all():
+        return even, np.inf
+    if np.ptp(log_ratio) < _SAME:
+        return even, -np.inf
+    # ArviZ takes the log-likelihood of a left-out observation, which is a log-ratio with the other sign.
+    log_weights, k = xr.DataArray(-log_ratio, dims="draw").azstats.psislw(dim="draw")
+    weights = np.exp(log_weights.to_numpy() - float(log_weights.max()))
+    return weights / weights.sum(), float(k)
+
+
+_SAME = 1e-9
+
+
+def weighted_width(values: np.ndarray, weights: np.ndarray, prob: float) -> np.ndarray:
+    """Return the width of the shortest interval of each column that holds some of the weight.
+
+    Parameters
+    ----------
+    values : ndarray, shape (draws, n)
+    weights : ndarray, shape (draws,)
+        They sum to one.
+    """
+    out = np.empty(values.shape[1])
+    for column in range(values.shape[1]):
+        order = np.argsort(values[:, column])
+        ordered, held = values[order, column], np.cumsum(weights[order])
+        before = held - weights[order]
+        last = np.searchsorted(held, before + prob)
+        inside = last < len(held)
+        out[column] = (ordered[last[inside]] - ordered[inside]).min()
+    return out
+
+
+def _terms_of(spec: ModelSpec) -> set[str]:
+    """Return the terms that a contrast for new units looks at, with what they are centred on."""
+    known = set(spec.results.fixed).union(*(level.held for level in spec.results.levels.values()))
+    needed = set()
+    for name in spec.location_parameters():
+        if not spec.is_random(name) or set(spec.parameters[name].dims) <= known:
+            needed.add(name)
+        parent = spec.parameters[name].args["mu"]
+        if isinstance(parent, str):
+            needed.add(parent)
+    return needed
+
+
+def _standard_error(draws: np.ndarray) -> np.ndarray:
+    """Return the Monte Carlo error of the mean, of draws of shape (chain, draw, n)."""
+    import arviz as az
+    import xarray as xr
+
+    data = xr.Dataset({"x": (("chain", "draw", "row"), draws)})
+    with quiet_about_few_draws():
+        error = az.mcse(data, method="mean")["x"].to_numpy()
+    spread = draws.std(axis=(0, 1))
+    return np.where(spread > 0, error, 0.0)  # of what is the same in every draw, nothing is in doubt
+
+
+def _log_densities(reduced: Collapsed, theta: np.ndarray) -> np.ndarray:
+    """Return `Collapsed.log_density` of many."""
+    from bayesbias.inference.kernel import log_density
+
+    more = (*reduced.arrays, np.empty(theta.shape[1]))
+    out = np.empty(len(theta))
+    for place, each in enumerate(theta):
+        arguments = (each, *more)
+        out[place] = log_density(*arguments)
+    return out
+
+
+def _with_prior(spec: ModelSpec, name: str, factor: float) -> ModelSpec:
+    """Return the model with another prior and the text it had, which nobody reads here."""
+    parameter = spec.parameters[name]
+    args = stretched(parameter.distribution, parameter.args, factor)
+    assert args is not None
+    return replace(spec, parameters={**spec.parameters, name: replace(parameter, args=args)})
+
+
+def _cubes(reduced: Collapsed) -> float:
+    """Return what an evaluation of the density costs, in the units of `sampling`."""
+    return sum(float(size) ** 3 for size in reduced.component_sizes)
+
+
+def largest_shift(table: pd.DataFrame) -> Mapping[str, Any] | None:
+    """Return the row of `prior_sensitivity` with the largest shift; None where nothing is known of any."""
+    known = table[table["shift_in_sd"].notna()]
+    if not len(known):
+        return None
+    return dict(known.loc[known["shift_in_sd"].abs().idxmax()])

@@ -1,0 +1,73 @@
+"""A model with one of its priors made wider or narrower."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.models.distributions import stretched
+from bayesbias.models.loading import parse_model
+from bayesbias.models.spec import ModelSpec
+
+__all__ = ["stretched_prior"]
+
+
+def stretchable(spec: ModelSpec) -> list[str]:
+    """Return the parameters whose prior has a width of its own: a number of the model file, not a parameter."""
+    return [
+        name
+        for name, parameter in spec.parameters.items()
+        if stretched(parameter.distribution, parameter.args, 1.0) is not None
+    ]
+
+
+def stretched_prior(spec: ModelSpec, name: str, factor: float) -> ModelSpec:
+    """Return the model with one prior some times as wide.
+
+    A normal prior keeps its mean, and its sd is multiplied; so is the scale of a half-normal, half-Cauchy, Student-t or
+    inverse gamma one. Of an exponential or gamma prior the rate is divided, and a log-normal one is shifted by the
+    logarithm of the factor: all their values are multiplied.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    name : str
+        A parameter whose width is a number of the model file.
+    factor : float > 0
+        2 doubles the width.
+
+    Returns
+    -------
+    ModelSpec
+        Its text and its hash are those of the changed file; the name of the model is the same.
+
+    Raises
+    ------
+    InputError
+        For a parameter that the model does not have, or whose width is itself a parameter.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> spec = stretched_prior(bb.load_model("crossed"), "csd", 2)
+    >>> dict(spec.parameters["csd"].args), dict(spec.parameters["cbar"].args)
+    ({'lam': 1.0}, {'mu': 1.0, 'sigma': 0.3})
+    """
+    import tomlkit
+
+    checks.positive(factor, "factor")
+    checks.choice(name, list(spec.parameters), "parameter", spec.label)
+    parameter = spec.parameters[name]
+    args = stretched(parameter.distribution, parameter.args, factor)
+    if args is None:
+        raise InputError(
+            "the prior of this parameter has no width of its own",
+            where=spec.label,
+            found=name,
+            valid=stretchable(spec),
+        )
+    document = tomlkit.parse(spec.text).unwrap()
+    document["parameter"][name].update(args)
+    text = tomlkit.dumps(document).encode("utf-8")
+    return replace(parse_model(text, spec.origin or spec.name), origin=spec.origin)
