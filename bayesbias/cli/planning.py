@@ -13,6 +13,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
 from bayesbias.basics.wording import number_of
 from bayesbias.cli import options
+from bayesbias.cli.pools import USUAL_METHODS, USUAL_TABLES, on_pools
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,15 +78,31 @@ def _sizes(command: Any) -> Any:
 @click.command()
 @_sizes
 @click.option(
-    "--embedding", metavar="E", help="Run the negative controls of these vectors instead; needs --wordlist."
+    "--embedding",
+    metavar="E",
+    help="Use these real vectors instead; needs --wordlist (negative controls) or --pools.",
 )
 @click.option("--wordlist", metavar="W", help="The word list of the negative controls.")
-@click.option("--controls", metavar="C", help="Control words of the negative controls, or none.")
 @click.option(
-    "--methods", default="crossed,hierarchical,weat,averages_t,pairs_t", show_default=True, metavar="M,M,.."
+    "--pools", metavar="W", help="Draw tables from this word list, whose lists are long; needs --embedding."
 )
 @click.option(
-    "--tables", type=click.IntRange(1), default=1000, show_default=True, help="Simulated tables of each kind."
+    "--distances", metavar="FILE", help="All pairs of the pools, in place of --embedding and --pools."
+)
+@click.option("--controls", metavar="C", help="Control words of the negative controls or pools, or none.")
+@click.option(
+    "--methods",
+    default="crossed,hierarchical,weat,averages_t,pairs_t,moments,bootstrap",
+    show_default=True,
+    metavar="M,M,..",
+    help=f"Of pools: {','.join(USUAL_METHODS)}.",
+)
+@click.option(
+    "--tables",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help=f"Simulated tables of each kind. Of pools: {USUAL_TABLES}.",
 )
 @click.option("--seed", type=options.SEED, default=0, show_default=True)
 @options.prob()
@@ -101,6 +118,8 @@ def calibrate(
     neutral: int | None,
     embedding: str | None,
     wordlist: str | None,
+    pools: str | None,
+    distances: str | None,
     controls: str | None,
     methods: str,
     tables: int,
@@ -115,19 +134,55 @@ def calibrate(
 
     Reported are coverage, false alarms and power of every method.
 
-    METHODS are names or files of models (crossed, hierarchical, shared, additive, robust) and the tests weat,
-    averages_t (paired t-test over words) and pairs_t (Welch's t-test over pairs). The model that tables are simulated
+    METHODS are names or files of models (crossed, hierarchical, shared, additive, robust); the tests weat,
+    averages_t (paired t-test over words) and pairs_t (Welch's t-test over pairs); moments (two-way method of moments) and
+    bootstrap (multiway cluster bootstrap). The model that tables are simulated
     from is that of --fit, or crossed: its own intervals have the truth on their side, those of the others have not.
 
     With --embedding and --wordlist the meaning is taken out of real vectors instead (vectors made random, classes or
     stereotypes shuffled), and one model is held to them. That takes --methods MODEL, --controls, --tables, --seed
     and --prob.
+
+    With --embedding and --pools small tables are drawn from long lists of real words, and the intervals of each
+    method are held to the value of the whole pool. --words and --attributes say how many are drawn from each list
+    (one number, or one for each), --human and --neutral how many control words.
     """
     from bayesbias.simulation import calibration, shuffles
 
+    if pools or distances:
+        of_line = {
+            name
+            for name in ("methods", "tables")
+            if click.get_current_context().get_parameter_source(name)
+            is click.core.ParameterSource.COMMANDLINE
+        }
+        if fit is not None or wordlist is not None:
+            option, found = ("--fit", fit) if fit is not None else ("--wordlist", wordlist)
+            raise InputError(
+                f"{option} has no meaning for pools", found=found, valid="--embedding E --pools W"
+            )
+        on_pools(
+            embedding,
+            pools,
+            distances,
+            controls=controls,
+            numbers={"words": words, "attributes": attributes, "human": human, "neutral": neutral},
+            tables=tables if "tables" in of_line else USUAL_TABLES,
+            methods=methods.split(",") if "methods" in of_line else USUAL_METHODS,
+            as_json=as_json,
+            seed=seed,
+            prob=prob,
+            workers=workers,
+            out=out,
+            resume=resume,
+        )
+        return
     if embedding or wordlist:
         if not (embedding and wordlist):
-            raise InputError("negative controls need vectors and a list", valid="--embedding E --wordlist W")
+            raise InputError(
+                "negative controls need vectors and a list",
+                valid="--embedding E --wordlist W; with pools --embedding E --pools W",
+            )
         asked = {
             "--fit": fit,
             "--words": words,

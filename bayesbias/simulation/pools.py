@@ -169,12 +169,9 @@ def calibrate_on(
         checks.count(workers, "workers")
     checks.seed(seed, most=None)
     checks.probability(prob)
-    grid, where = _pool_grid(vectors, pools, controls)
-    pool = _pool(grid, words, attributes, {"human": human, "neutral": neutral}, where)
-    if not pool.weights:
-        raise InputError(
-            "the pools make no two connections that are contrasted", where=where, found=list(grid.lists)
-        )
+    pool = drawn_pool(
+        vectors, pools, words=words, attributes=attributes, human=human, neutral=neutral, controls=controls
+    )
     _check_usable(methods, pool)
     settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains}
     identity = {
@@ -258,7 +255,17 @@ class Pool:
         return sha256_of(json.dumps(about).encode() + np.ascontiguousarray(grid.distances).tobytes())
 
 
-def _pool_grid(vectors: Any, pools: Any, controls: Any) -> tuple[Grid, str]:
+def drawn_pool(
+    vectors: Any,
+    pools: Any = None,
+    *,
+    words: int | Sequence[int] = 8,
+    attributes: int | Sequence[int] = 8,
+    human: int | None = None,
+    neutral: int | None = None,
+    controls: Any = None,
+) -> Pool:
+    """Return the pool that tables are drawn from, and how much of it; see `calibrate_on`."""
     import pandas as pd
 
     from bayesbias.tables.distances import distance_table
@@ -277,7 +284,15 @@ def _pool_grid(vectors: Any, pools: Any, controls: Any) -> tuple[Grid, str]:
     else:
         table = distance_table(vectors, pools, controls=controls)
     where = str(table.provenance.get("name", "pools"))
-    return grid_of(table.frame, where), where
+    pool = _pool(grid_of(table.frame, where), words, attributes, {"human": human, "neutral": neutral}, where)
+    if not pool.weights:
+        raise InputError(
+            "the pools make no two connections that are contrasted",
+            where=where,
+            found=list(pool.grid.lists),
+            valid="two protected classes, or control words",
+        )
+    return pool
 
 
 def _pool(

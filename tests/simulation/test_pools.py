@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
+from helpers.places import ROOT
 from helpers.seeds import shifted
 
 import bayesbias as bb
@@ -213,3 +217,31 @@ def test_models_answer_at_their_levels():
     mine = [row for row in answers if row["level"] == "class"]
     assert [row["low"] for row in mine] == printed["hpdi_low"].tolist()
     assert [row["high"] for row in mine] == printed["hpdi_high"].tolist()
+
+
+@pytest.mark.parametrize("situation", ["gender_jobs", "names_valence"])
+def test_pools_measured_elsewhere_have_the_values_found_there(shared, situation):
+    """The value of the pool to single precision; widths and coverage were found by simulation there."""
+    spec = importlib.util.spec_from_file_location("real_coverage", ROOT / "benchmarks/real_coverage.py")
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    file = shared / f"data/real_coverage/{situation}.npz"
+    table, sizes = benchmark.pool_of(file)
+    with np.load(file) as content:
+        meta = json.loads(str(content["meta"]))
+    pool = room.drawn_pool(table, **sizes)
+    found = {
+        "A-D": ("overall", "all", "associated - different"),
+        "A-N": ("overall", "all", "associated - neutral"),
+    }
+    found |= {f"A-D|{k}": ("class", k, "associated - different") for k in meta["keys"]}
+    widths, flawless = pool.ideal_widths(PROB), pool.flawless(PROB, 0)
+    for name, key in found.items():
+        about = meta["info"][name]
+        assert pool.values()[key] == pytest.approx(about["truth"], abs=1e-6)
+        assert widths[key] == pytest.approx(about["oracle_width"], rel=0.05)
+        assert flawless[key] == pytest.approx(about["perfect"], abs=0.025)
+    report = bb.calibrate_on(table, **sizes, tables=10, methods=["moments", "bootstrap"], workers=1)
+    summary = benchmark.summary(report)
+    assert (summary.loc[summary["method"] == "moments", "of_moments"] == 1).all()
+    assert set(summary["level"]) == {"overall", "class"}

@@ -1,0 +1,121 @@
+"""What ``bayesbias calibrate`` does with pools of real words."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import records
+from bayesbias.basics.wording import some
+from bayesbias.cli import inputs
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.simulation.pools import Pool
+
+USUAL_TABLES = 200
+USUAL_METHODS = ("crossed", "shared", "moments", "bootstrap")
+_SHOWN = {
+    "method": "method",
+    "truth": "pool",
+    "bias": "bias",
+    "rmse": "rmse",
+    "flawless": "flawless",
+    "coverage": "coverage",
+    "coverage_se": "se",
+    "relative_width": "width",
+    "called": "called",
+    "wrong_sign": "wrong_sign",
+    "seconds": "s",
+    "converged": "converged",
+}
+
+
+def on_pools(
+    embedding: str | None,
+    pools: str | None,
+    distances: str | None,
+    *,
+    controls: str | None,
+    numbers: Mapping[str, Any],
+    as_json: bool,
+    **settings: Any,
+) -> None:
+    """Draw tables from pools, hold all methods to them, and print what came of it."""
+    from bayesbias.simulation.pools import calibrate_on, drawn_pool
+
+    if distances is None and embedding is None:
+        raise InputError(
+            "pools need vectors",
+            found=f"--pools {pools}",
+            valid="--embedding E --pools W, or --distances FILE",
+        )
+    table = inputs.pairs_asked_for(
+        embedding, pools, distances, controls=controls, others="--embedding, --pools and --controls"
+    ).table
+    drawn = {name: value for name, value in numbers.items() if value is not None}
+    pool = drawn_pool(table, **drawn)
+    frame = calibrate_on(table, **drawn, **settings)
+    missing = list(table.coverage.missing)
+    if as_json:
+        about = {"pools": str(table.provenance["name"]), **_sizes(pool)}
+        lost = {"missing": missing, "left_out": list(pool.grid.left_out)}
+        chosen = {name: settings[name] for name in ("tables", "seed", "prob")}
+        click.echo(json.dumps({**about, **lost, **chosen, "rows": records(frame)}, allow_nan=False))
+        return
+    name = table.provenance["name"]
+    click.echo(
+        f"{settings['tables']:,} tables drawn from {name}: {_sizes_in_words(pool)}; seed {settings['seed']}."
+    )
+    if missing:
+        click.echo(f"not in the vectors: {some(missing)}.")
+    if pool.grid.left_out:
+        click.echo(f"left out, for want of a pair with every word: {some(pool.grid.left_out)}.")
+    click.echo(
+        f"coverage: share of {settings['prob']:.0%} intervals that hold the value of the pool, to be compared with flawless:\n"
+        "that of the simple mean with its exact standard deviation, which is higher where pools are small.\n"
+        "width: over the ideal. wrong_sign: share that leave out zero on the wrong side. s: median seconds of an answer.\n"
+        "Standard errors of shares after Agresti and Coull; a dash where a method has no such answer.\n"
+    )
+    _print_rows(frame)
+
+
+def _sizes(pool: Pool) -> dict[str, dict[str, dict[str, int]]]:
+    grid = pool.grid
+    return {
+        side: {
+            name: {"drawn": int(n), "pool": int(total)}
+            for name, n, total in zip(names, wanted, there, strict=True)
+        }
+        for side, names, wanted, there in zip(
+            ("words", "attributes"),
+            (grid.classes, grid.lists),
+            (pool.words, pool.attributes),
+            grid.sizes(),
+            strict=True,
+        )
+    }
+
+
+def _sizes_in_words(pool: Pool) -> str:
+    sides = [
+        f"{noun} "
+        + ", ".join(f"{name} {size['drawn']} of {size['pool']}" for name, size in _sizes(pool)[noun].items())
+        for noun in ("words", "attributes")
+    ]
+    return "; ".join(sides)
+
+
+def _print_rows(frame: pd.DataFrame) -> None:
+    """Print a table for each contrast, the methods one below the other."""
+    columns: Sequence[str] = list(_SHOWN)
+    for (level, name, contrast), part in frame.groupby(["level", "name", "contrast"], sort=False):
+        click.echo(f"{level}, {contrast}" if level == "overall" else f"{level} {name}, {contrast}")
+        shown = part[columns].rename(columns=_SHOWN)
+        click.echo(shown.to_string(index=False, float_format=lambda x: f"{x:.3f}", na_rep="-"))
+        click.echo()
