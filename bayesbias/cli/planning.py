@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from bayesbias.cli.pools import USUAL_METHODS, USUAL_TABLES, on_pools
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bayesbias.simulation.planning import ReliabilityPlan
     from bayesbias.simulation.scenario import Scenario
 
 
@@ -250,8 +252,17 @@ def calibrate(
 
 
 @click.command()
-@click.option("--width", type=float, required=True, help="Wanted width of the interval, in cosine distance.")
+@click.option("--width", type=float, help="Wanted width of the interval, in cosine distance.")
+@click.option("--reliability", type=float, metavar="R", help="Wanted reliability instead; needs --fit.")
 @click.option("--contrast", default="associated - different", show_default=True)
+@click.option(
+    "--measure",
+    metavar="M",
+    help="Score to be reliable: weat (the default), word, class, stereotype or mac.",
+)
+@click.option(
+    "--coefficient", metavar="C", help="against_zero (the default; not for mac), absolute or relative."
+)
 @options.prob("Probability of the interval.")
 @click.option(
     "--fit", metavar="FILE", help="Take classes and spreads from a fit (fit.nc); default: religion on Reddit."
@@ -266,14 +277,121 @@ def calibrate(
 @click.option("--seed", type=options.SEED, default=0, show_default=True)
 @options.as_json()
 def plan(
+    width: float | None,
+    reliability: float | None,
+    contrast: str,
+    measure: str | None,
+    coefficient: str | None,
+    prob: float,
+    fit: str | None,
+    check: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Say how many words a good interval or score needs.
+
+    With --width, tried are 3 to 30 protected words and 3 to 50 stereotypes per class, with as many classes and control
+    words as the fit has. known_width is the width were the spreads known; a study has to learn them, so that
+    combinations are checked by fits of simulated tables, those with the fewest words per class first, until one passes.
+
+    With --reliability and a fit of your own table, the spreads of its model say how reliable a score would be with
+    other numbers of words: the share of its variance (or of its mean square, against zero) that is no accident of the
+    words chosen. At 0.8 against zero a score is two standard errors away from it.
+    """
+    if (width is None) == (reliability is None):
+        raise InputError(
+            "takes one of two goals", where="plan", valid="--width W, or --reliability R --fit FILE"
+        )
+    given = click.get_current_context().get_parameter_source
+    names = ("measure", "coefficient") if reliability is None else ("contrast", "check", "seed")
+    for name in names:
+        if given(name) is click.core.ParameterSource.COMMANDLINE:
+            other = "--width" if reliability is None else "--reliability"
+            raise InputError(f"has no meaning with {other}", where=f"--{name}")
+    if reliability is not None:
+        _plan_reliability(reliability, fit, measure or "weat", coefficient, prob, as_json)
+        return
+    assert width is not None
+    _plan_width(width, contrast, prob, fit, check, seed, as_json)
+
+
+def _plan_reliability(
+    target: float, path: str | None, measure: str, coefficient: str | None, prob: float, as_json: bool
+) -> None:
+    from bayesbias.inference.fitting import load_fit
+    from bayesbias.simulation.planning import plan_reliability
+
+    if path is None:
+        raise InputError("is planned from a fit of your own table", where="--reliability", valid="--fit FILE")
+    found = plan_reliability(load_fit(path), target, measure=measure, coefficient=coefficient, prob=prob)
+    if as_json:
+        values = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
+        about = {**values, "best": found.best, "combinations": records(found.combinations)}
+        click.echo(json.dumps(about, allow_nan=False))
+        return
+    for line in _reliability_lines(found, path):
+        click.echo(line)
+
+
+def _reliability_lines(found: ReliabilityPlan, path: str) -> list[str]:
+    """Say what a plan for reliability came to."""
+    from bayesbias.columns.words import COEFFICIENTS_SAID, MEASURES_SAID
+
+    def numbers(words: float, attributes: float) -> str:
+        of_words = "" if found.measure == "word" else f"{words:.3g} words per class and "
+        return f"{of_words}{attributes:.3g} stereotypes per list"
+
+    def value(row: Mapping[str, Any]) -> str:
+        return f"{row['mean']:.2f}, {found.prob:.0%} HPDI [{row['hpdi_low']:.2f}, {row['hpdi_high']:.2f}]"
+
+    grid = found.combinations.pivot(index="words", columns="attributes", values="mean")
+    grid.index.name, grid.columns.name = "words", ""
+    lines = [
+        f"reliability of {MEASURES_SAID[found.measure]}, held against {COEFFICIENTS_SAID[found.coefficient]}, from {path}",
+        f"as it is, with {numbers(found.listed_words, found.listed_attributes)}: {value(found.now)}",
+        "",
+        "with other numbers of words (rows) and stereotypes per list (columns), mean over the posterior:",
+        grid.to_string(float_format=lambda x: f"{x:.2f}"),
+        "",
+    ]
+    best = found.best
+    if best is None:
+        lines.append(f"none of these reaches {found.target:g}")
+    else:
+        lines.append(
+            f"{numbers(best['words'], best['attributes'])} are enough for {found.target:g}: {value(best)} "
+            f"(probability that it is reached: {best['p_reached']:.2f})"
+        )
+    if found.measure != "word":
+        lines.append(_alone(found, "word", "stereotype"))
+    lines.append(_alone(found, "stereotype", "word"))
+    return lines
+
+
+_PER = {"word": "class", "stereotype": "list"}
+
+
+def _alone(found: ReliabilityPlan, more: str, held: str) -> str:
+    """Say how many of the one are needed where the other stay as they are."""
+    of_words = (found.fewest_words, found.endless_words, found.listed_words)
+    of_stereotypes = (found.fewest_attributes, found.endless_attributes, found.listed_attributes)
+    (fewest, endless, _), (_, _, listed) = (
+        (of_words, of_stereotypes) if more == "word" else (of_stereotypes, of_words)
+    )
+    start = f"with the {held}s as they are ({listed:.3g})" if found.measure != "word" else "for one word"
+    if fewest is not None:
+        return f"{start}: {number_of(fewest, more)} per {_PER[more]}"
+    if endless < found.target:
+        return (
+            f"{start}: not reachable with any number of {more}s, since even endless ones make it {endless:.2f}; "
+            f"the {held}s are the limit"
+        )
+    return f"{start}: more than 10,000 {more}s"
+
+
+def _plan_width(
     width: float, contrast: str, prob: float, fit: str | None, check: int, seed: int, as_json: bool
 ) -> None:
-    """Say how many words make an interval narrow enough.
-
-    Tried are 3 to 30 protected words and 3 to 50 stereotypes per class, with as many classes and control words as the
-    fit has. known_width is the width were the spreads known; a study has to learn them, so that combinations are
-    checked by fits of simulated tables, those with the fewest words per class first, until one passes.
-    """
     import pandas as pd
 
     from bayesbias.simulation.planning import plan_words

@@ -8,6 +8,22 @@ from typing import Any
 from bayesbias.columns.table import Column, contrast, count, interval, number, probability, text
 from bayesbias.inference.verdicts import contrast_verdict
 
+MEASURES_SAID = {
+    "word": "a word: associated - different",
+    "class": "a class: associated - different",
+    "stereotype": "a list: its own class - other classes",
+    "weat": "WEAT of two classes",
+    "mac": "MAC of a class",
+}
+"""What is measured, by the measures of `BiasFit.reliability`."""
+
+COEFFICIENTS_SAID = {
+    "relative": "others, by the same attributes",
+    "absolute": "others",
+    "against_zero": "zero",
+}
+"""What a score is held against, by the coefficients of `BiasFit.reliability`."""
+
 _HOLDS_FOR = {"population": "new words", "these_words": "these words"}
 
 
@@ -110,6 +126,18 @@ def parameter_columns(prob: float) -> list[Column]:
         hpdi(prob),
         count("effective draws", "ess_bulk"),
         number("R-hat", "r_hat"),
+    ]
+
+
+def reliability_columns(prob: float) -> list[Column]:
+    """Return the columns of coefficients of reliability."""
+    return [
+        contrast("score", lambda row: MEASURES_SAID[row.measure]),
+        number("words a class", "words", 1),
+        number("attributes a list", "attributes", 1),
+        text("held against", lambda row: COEFFICIENTS_SAID[row.coefficient]),
+        number("coefficient", "mean", 2),
+        hpdi(prob),
     ]
 
 

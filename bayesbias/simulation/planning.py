@@ -1,26 +1,40 @@
-"""How many words make an interval narrow enough? The simulation of a scenario turned round."""
+"""How many words make an interval narrow enough, or a score reliable? A simulation, and a fit, turned round."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.basics.face import public_in
+from bayesbias.basics.values import Shown
+from bayesbias.inference.diagnostics import shortest_interval
 from bayesbias.inference.estimands import PROB, level_means
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.reliability import (
+    LEFT_OUT,
+    MEASURES,
+    Components,
+    numbers_of_words,
+    score_components,
+)
 from bayesbias.simulation.answers import analyse_batch
 from bayesbias.simulation.scenario import Scenario, scenario_frame, true_contrasts, true_parameters
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["plan_words"]
+__all__ = ["ReliabilityPlan", "plan_reliability", "plan_words"]
 
 _DRAWS_PLANNED = 1024  # draws behind a width at known spreads
+_MOST_WORDS = 10_000  # beyond which no list of words goes
 
 
 class _EvenNormals:
@@ -161,3 +175,199 @@ def _spread_of(scenario: Scenario, contrast: str, seed: Sequence[int]) -> tuple[
     at = {connection: i for i, (level, _, connection) in enumerate(keys) if level == "overall"}
     a, b = contrast.split(" - ")
     return len(frame), float((means[:, at[a]] - means[:, at[b]]).std())
+
+
+@public_in("bayesbias.simulation")
+@dataclass(frozen=True, eq=False, repr=False)
+class ReliabilityPlan(Shown):
+    """How many words and attributes make a score reliable.
+
+    Attributes
+    ----------
+    measure, coefficient : str
+        As in `BiasFit.reliability`.
+    target, prob : float
+        The wanted coefficient, and the probability of the intervals.
+    listed_words, listed_attributes : float
+        Of a class and of a list of the table (harmonic means); of the score of one word, 1 word.
+    now : Mapping
+        What the coefficient is with those: ``mean, sd, hpdi_low, hpdi_high, p_reached``.
+    combinations : DataFrame
+        ``words, attributes, mean, sd, hpdi_low, hpdi_high, prob, p_reached, enough``, the leanest that is enough first.
+        `p_reached` is the posterior probability that the coefficient is at least `target`; `enough` goes by its mean.
+    fewest_words : int or None
+        With the attributes of the table; None where no number of words is enough.
+    fewest_attributes : int or None
+        With the words of the table.
+    endless_words, endless_attributes : float
+        Mean of the coefficient with as many as one likes of the one, and the other as in the table.
+    limit : {"", "attributes", "words", "both"}
+        What keeps the coefficient below `target` however many there are of the other; ``both``: neither more words nor
+        more attributes alone are enough.
+    """
+
+    measure: str
+    coefficient: str
+    target: float
+    prob: float
+    listed_words: float
+    listed_attributes: float
+    now: dict[str, float]
+    combinations: pd.DataFrame
+    fewest_words: int | None
+    fewest_attributes: int | None
+    endless_words: float
+    endless_attributes: float
+    limit: str
+
+    @property
+    def best(self) -> dict[str, Any] | None:
+        """The leanest combination that is enough; None where none of those tried is."""
+        row = self.combinations.iloc[0]
+        return row.to_dict() if row["enough"] else None
+
+    def __repr__(self) -> str:
+        best = (
+            "none of those tried" if self.best is None else "{words:g} x {attributes:g}".format(**self.best)
+        )
+        return (
+            f"<ReliabilityPlan {self.measure}, {self.coefficient}: {self.now['mean']:.2f} with {self.listed_words:.3g} words x "
+            f"{self.listed_attributes:.3g} attributes; for {self.target:g}: {best}>"
+        )
+
+
+def plan_reliability(
+    fit: BiasFit,
+    target: float = 0.8,
+    *,
+    measure: str = "weat",
+    coefficient: str | None = None,
+    prob: float = PROB,
+    words: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50),
+    attributes: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50),
+) -> ReliabilityPlan:
+    """Say how many words and attributes make a score reliable, from a fit of your own table.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    target : float in (0, 1)
+        The wanted coefficient.
+    measure : {"weat", "word", "class", "stereotype", "mac"}
+        The score, see `BiasFit.reliability`.
+    coefficient : {"against_zero", "absolute", "relative"}, optional
+        By default against zero, for MAC relative.
+    prob : float in (0, 1)
+        Probability of the intervals.
+    words, attributes : sequence of int
+        Numbers per class and per list to try. The score of a word is of one word.
+
+    Returns
+    -------
+    ReliabilityPlan
+
+    Raises
+    ------
+    InputError
+        For an unknown measure, a coefficient that it does not have, or numbers that are none.
+    FitError
+        Where the model has no such coefficient.
+
+    Notes
+    -----
+    A decision study (Brennan 2001, chapter 4): what the coefficient is with other numbers follows from the spreads.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "gender", controls=None)
+    >>> fit = bb.fit(table, "shared", seed=1, draws=200, pointwise=False)
+    >>> plan = bb.simulation.plan_reliability(fit, 0.8, measure="word")
+    >>> plan.fewest_attributes > plan.listed_attributes, plan.endless_attributes
+    (True, 1.0)
+    """
+    checks.between(target, "target", 0, 1)
+    checks.probability(prob)
+    checks.choice(measure, MEASURES, "measure")
+    usual = "against_zero" if "against_zero" in MEASURES[measure] else MEASURES[measure][0]
+    kind = checks.choice(coefficient or usual, MEASURES[measure], "coefficient", measure)
+    tried = {"words": words, "attributes": attributes}
+    for name, numbers in tried.items():
+        if not numbers:
+            raise InputError(f"`{name}` holds no number to try", found=numbers)
+        for n in numbers:
+            checks.count(n, name)
+    parts = score_components(fit.design, fit.table, fit.draws())[measure, kind]
+    if not isinstance(parts, Components):
+        raise FitError(
+            f"{fit.spec.label} gives {measure} no coefficient that is {kind.replace('_', ' ')}: {LEFT_OUT[parts]}"
+        )
+    listed_words, listed_attributes = numbers_of_words(fit.table)
+    if measure == "word":
+        listed_words, words = 1.0, (1,)
+    return _planned(parts, measure, kind, target, prob, (listed_words, listed_attributes), words, attributes)
+
+
+def _planned(
+    parts: Components,
+    measure: str,
+    kind: str,
+    target: float,
+    prob: float,
+    listed: tuple[float, float],
+    words: Sequence[int],
+    attributes: Sequence[int],
+) -> ReliabilityPlan:
+    import pandas as pd
+
+    def described(k: float, m: float) -> dict[str, float]:
+        draws = parts.coefficient(k, m)
+        low, high = shortest_interval(draws, prob)
+        sd = float(draws.std(ddof=1)) if len(draws) > 1 else math.nan
+        out = {"mean": float(draws.mean()), "sd": sd, "hpdi_low": float(low), "hpdi_high": float(high)}
+        return {**out, "prob": prob, "p_reached": float((draws >= target).mean())}
+
+    def mean(k: float, m: float) -> float:
+        return float(parts.coefficient(k, m).mean())
+
+    rows = [
+        {"words": k, "attributes": m, **described(k, m)}
+        for k, m in itertools.product(dict.fromkeys(words), dict.fromkeys(attributes))
+    ]
+    for row in rows:
+        row["enough"] = row["mean"] >= target
+    # A list is easier found the fewer words it takes, whichever they are.
+    rows.sort(key=lambda row: (not row["enough"], row["words"] + row["attributes"], -row["mean"]))
+    k, m = listed
+    of_words = 1 if measure == "word" else math.inf
+    endless_words, endless_attributes = mean(of_words, m), mean(k, math.inf)
+    short = {"attributes": endless_words < target, "words": endless_attributes < target}
+    limit = (
+        "both" if all(short.values()) else next((name for name, is_short in short.items() if is_short), "")
+    )
+    return ReliabilityPlan(
+        measure=measure,
+        coefficient=kind,
+        target=target,
+        prob=prob,
+        listed_words=k,
+        listed_attributes=m,
+        now=described(k, m),
+        combinations=pd.DataFrame(rows),
+        fewest_words=None if measure == "word" else _fewest(lambda n: mean(n, m) >= target),
+        fewest_attributes=_fewest(lambda n: mean(k, n) >= target),
+        endless_words=endless_words,
+        endless_attributes=endless_attributes,
+        limit=limit,
+    )
+
+
+def _fewest(enough: Callable[[int], bool]) -> int | None:
+    """Return the smallest number that is enough, where more are never worse; None where none is."""
+    if not enough(_MOST_WORDS):
+        return None
+    low, high = 0, _MOST_WORDS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high

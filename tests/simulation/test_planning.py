@@ -1,0 +1,149 @@
+"""How many words make a score reliable: a fit turned round."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from helpers.fits import made_up, pairs
+
+from bayesbias.basics.errors import FitError, InputError
+from bayesbias.cli import main
+from bayesbias.simulation.planning import plan_reliability
+
+SPREADS = {"csd": 0.1, "ws": 0.08, "us": 0.05, "ms": 0.02, "sigma": 0.06}
+
+
+def _cbar(connection: str) -> float:
+    return 0.8 if connection == "associated" else 0.9
+
+
+@pytest.fixture(scope="module")
+def shared():
+    """Spreads that hardly vary between draws, so that coefficients are those of the definition."""
+    table = pairs().assign(
+        attribute_kind=lambda t: t["connection"].where(
+            t["connection"].isin(["human", "neutral"]), "stereotype"
+        )
+    )
+    return made_up(table, "shared", {**SPREADS, "cbar": _cbar}, sd=1e-7)  # fmt: skip
+
+
+def _weat(words: float, attributes: float) -> float:
+    """Two classes, each with its own list: four cells; word effects per connection, and attributes by class."""
+    mean = 2 * (0.8 - 0.9)
+    error = 4 * 0.1**2 / words + 4 * 0.05**2 / attributes + 4 * 0.06**2 / (words * attributes)
+    return mean**2 / (mean**2 + error)
+
+
+def test_combinations_are_those_of_the_definition(shared):
+    plan = plan_reliability(shared, 0.8, words=(3, 8), attributes=(4, 12))
+    assert (plan.measure, plan.coefficient) == ("weat", "against_zero")
+    for row in plan.combinations.itertuples():
+        assert row.mean == pytest.approx(_weat(row.words, row.attributes), rel=1e-4)
+        assert row.enough == (row.mean >= 0.8)
+        assert row.p_reached == float(row.enough)
+    assert plan.now["mean"] == pytest.approx(_weat(3, 3), rel=1e-4)
+    assert plan.endless_words == pytest.approx(_weat(np.inf, 3), rel=1e-4)
+    assert plan.endless_attributes == pytest.approx(_weat(3, np.inf), rel=1e-4)
+    fit = shared.reliability(words=8, attributes=12).set_index(["measure", "coefficient"])
+    row = plan.combinations.set_index(["words", "attributes"]).loc[(8, 12)]
+    assert row["mean"] == pytest.approx(fit.loc[("weat", "against_zero"), "mean"], rel=1e-12)
+
+
+def test_the_leanest_comes_first_and_the_fewest_are_fewest(shared):
+    plan = plan_reliability(shared, 0.7)
+    enough = plan.combinations[plan.combinations["enough"]]
+    assert plan.best == enough.iloc[0].to_dict()
+    assert (enough["words"] + enough["attributes"]).is_monotonic_increasing
+    assert plan.limit == ""
+    for n, at in (
+        (plan.fewest_words, lambda k: _weat(k, 3)),
+        (plan.fewest_attributes, lambda m: _weat(3, m)),
+    ):
+        assert at(n) >= 0.7 > at(n - 1)
+
+
+@pytest.mark.parametrize(("target", "limit"), [(0.85, "words"), (0.93, "both")])
+def test_what_no_number_of_words_reaches_is_said(shared, target, limit):
+    plan = plan_reliability(shared, target)
+    assert plan.limit == limit
+    assert (_weat(3, np.inf) < target) == (plan.fewest_attributes is None) == (limit in ("words", "both"))
+    assert (_weat(np.inf, 3) < target) == (plan.fewest_words is None) == (limit in ("attributes", "both"))
+
+
+def test_the_score_of_a_word_is_of_one_word(shared):
+    plan = plan_reliability(shared, 0.8, measure="word", coefficient="relative")
+    assert set(plan.combinations["words"]) == {1}
+    assert plan.fewest_words is None
+    words, noise = 2 * 0.1**2, 2 * 0.06**2  # what is common to both kinds of attributes cancels in the gap
+    assert plan.now["mean"] == pytest.approx(words / (words + noise / 3), rel=1e-4)
+    assert plan.endless_attributes == pytest.approx(1)
+    assert plan.limit in ("", "attributes")
+
+
+def test_bad_goals_are_refused(shared):
+    for arguments in (
+        {"target": 1.0},
+        {"measure": "weta"},
+        {"coefficient": "alpha"},
+        {"measure": "mac", "coefficient": "against_zero"},
+        {"words": ()},
+        {"attributes": (0,)},
+        {"prob": 2},
+    ):
+        with pytest.raises(InputError):
+            plan_reliability(shared, **arguments)
+    with pytest.raises(FitError, match="takes all classes to be alike"):
+        plan_reliability(shared, measure="mac")
+
+
+@pytest.fixture
+def run(monkeypatch, capsys, shared, tmp_path):
+    """Run ``bayesbias plan`` with the fit in a file, which is opened as it is here."""
+    monkeypatch.setattr("bayesbias.inference.fitting.load_fit", lambda path: shared)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["bayesbias", "plan", *arguments])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main.main()
+        return ended.value.code or 0, *capsys.readouterr()
+
+    return call
+
+
+def test_the_command_says_what_is_enough_and_what_limits(run, shared):
+    code, out, _ = run("--reliability", "0.85", "--fit", "fit.nc", "--json")
+    assert code == 0
+    found = json.loads(out)
+    plan = plan_reliability(shared, 0.85)
+    assert (found["limit"], found["fewest_words"], found["best"]) == ("words", plan.fewest_words, plan.best)
+    assert len(found["combinations"]) == len(plan.combinations)
+    code, out, _ = run("--reliability", "0.85", "--fit", "fit.nc")
+    assert code == 0
+    assert (
+        f"{plan.best['words']:g} words per class and {plan.best['attributes']:g} stereotypes per list" in out
+    )
+    assert f"with the stereotypes as they are (3): {plan.fewest_words} words per class" in out
+    assert "not reachable with any number of stereotypes" in out
+    assert "the words are the limit" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], "one of two goals"),
+        (["--width", "0.1", "--reliability", "0.8"], "one of two goals"),
+        (["--reliability", "0.8"], "fit of your own table"),
+        (["--reliability", "0.8", "--fit", "fit.nc", "--check", "3"], "no meaning with --reliability"),
+        (["--width", "0.1", "--measure", "weat"], "no meaning with --width"),
+        (["--reliability", "80", "--fit", "fit.nc"], "between 0 and 1"),
+    ],
+)
+def test_the_command_refuses_what_does_not_fit(run, arguments, says):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert says in err
