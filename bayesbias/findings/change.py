@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from bayesbias.basics.wording import number_of, some
-from bayesbias.findings.parts import Findings
+from bayesbias.findings.parts import Findings, said_of_losses
 from bayesbias.findings.trust import ALL_AGREED, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.studies.construction import Construction, control_changes
+from bayesbias.tables.coverage import Loss, losses
 from bayesbias.words.wordlist import CONTROLS
 
 __all__ = ["construction_account", "construction_sentences", "findings_of_change"]
@@ -38,6 +39,7 @@ def _of_method(result: Comparison, name: str, several: bool, prob: float, rope: 
         "subject": name,
         "lead": f"{name}: " if several else "",
         "premises": tuple(f"{text}." for text in construction_sentences(item.construction)),
+        "losses": _losses(result, item),
         "notes": tuple(item.account["notes"]),
     }
     fits = [fit for fit in (result.original, item.change, item.after) if fit is not None]
@@ -47,7 +49,27 @@ def _of_method(result: Comparison, name: str, several: bool, prob: float, rope: 
     gap = _gap_sentence(result, item, prob, rope)
     controls = _control_sentences(result, item, prob, rope)
     headline, *rest = [*([gap] if gap else []), *controls] or [_NO_CONTRAST]
-    return Findings(headline=headline, sentences=tuple(rest), **about)
+    missing = said_of_losses(about["losses"], CONTROLS if gap is None else ())
+    return Findings(headline=f"{headline}{missing}", sentences=tuple(rest), **about)
+
+
+def _losses(result: Comparison, item: Method) -> tuple[Loss, ...]:
+    """Return what was listed for the original and is not among the pairs that were compared."""
+    coverage = result.original.provenance.get("coverage", {})
+    pairs = item.pairs
+    compared = {
+        "protected": pairs.groupby(pairs["protected_class"].astype(str))["protected_word"].nunique(),
+        "attributes": pairs.groupby(pairs["attribute_class"].astype(str))["attribute"].nunique(),
+    }
+    return losses(
+        {
+            side: {
+                name: {**group, "found": int(found.get(name, 0))}
+                for name, group in coverage.get(side, {}).items()
+            }
+            for side, found in compared.items()
+        }
+    )
 
 
 _NO_CONTRAST = (

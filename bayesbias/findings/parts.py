@@ -6,12 +6,14 @@ Terminal, ``result.txt``, JSON and page print this value. What a doubt is, says 
 from __future__ import annotations
 
 import enum
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import ended, number_of
+from bayesbias.basics.wording import conjoined, ended, number_of
+from bayesbias.tables.coverage import Loss, LossKind
 
 __all__ = ["Doubt", "DoubtKind", "Effect", "Findings"]
 
@@ -93,6 +95,8 @@ class Findings(Shown):
         What the model leaves out.
     problems : tuple of str
         Why the sampler cannot be believed, without full stops; empty where it can.
+    losses : tuple of Loss
+        Lists of which too little was found to stand for what was listed; the headline names those it rests on.
     notes : tuple of str
         What is to be known of the input, such as missing words, without full stops.
     trust : str
@@ -109,6 +113,7 @@ class Findings(Shown):
     premises: tuple[str, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     problems: tuple[str, ...] = ()
+    losses: tuple[Loss, ...] = ()
     notes: tuple[str, ...] = ()
     trust: str = ""
     parts: tuple[Findings, ...] = ()
@@ -145,6 +150,7 @@ class Findings(Shown):
             "sentences": list(self.sentences),
             "doubts": [doubt.as_dict() for doubt in self.doubts],
             "problems": list(self.problems),
+            "losses": [loss.as_dict() for loss in self.losses],
             "notes": list(self.notes),
             "parts": [part.as_dict() for part in self.parts],
         }
@@ -160,3 +166,27 @@ class Findings(Shown):
             number_of(len(self.notes), "note"),
         ]
         return f"<Findings on {self.subject}: {', '.join(counts)}; to be read in .lines()>"
+
+
+_MOST_LOSSES = 3  # that a headline names
+
+
+def said_of_losses(losses: Iterable[Loss], controls: Collection[str] = ()) -> str:
+    """Say in a sentence what a result rests on although too little of it was found; empty where that is nothing.
+
+    Parameters
+    ----------
+    losses : iterable of Loss
+    controls : collection of str
+        The control words that the result is about; those of other lists do not touch it.
+    """
+    texts = [
+        loss.text + (", and the class is left out" if loss.kind is LossKind.GONE and not loss.control else "")
+        for loss in losses
+        if not loss.control or loss.name in controls
+    ]
+    if not texts:
+        return ""
+    more = len(texts) - _MOST_LOSSES
+    shown = texts[:_MOST_LOSSES] + ([number_of(more, "more list")] if more > 0 else [])
+    return f" Many words are missing: {conjoined(shown)}."

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayesbias.basics.wording import number_of, percent
-from bayesbias.findings.parts import Findings
+from bayesbias.findings.parts import Findings, said_of_losses
+from bayesbias.tables.coverage import Loss, loss_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,9 +34,10 @@ def findings_of_sentences(result: SeatResult) -> Findings:
     names = [named_encoder(*key) for key, _ in encoders]
     prob = float(result.provenance["prob"]) if "contrast" in result.frame else None
     clear = [_clear(name, rows, prob) for name, (_, rows) in zip(names, encoders, strict=True)]
+    losses = _losses(result, several)
     return Findings(
         subject=f"sentence tests on {', '.join(names)}",
-        headline=f"p is below {_CLEAR:g} after Holm's correction in {'; '.join(clear)}."
+        headline=f"p is below {_CLEAR:g} after Holm's correction in {'; '.join(clear)}.{said_of_losses(losses)}"
         if clear
         else "No test was run.",
         sentences=(
@@ -44,6 +46,7 @@ def findings_of_sentences(result: SeatResult) -> Findings:
             *_footnotes(result, several),
         ),
         problems=tuple(_not_converged(result)),
+        losses=losses,
         notes=tuple(_left_out(result)),
     )
 
@@ -132,6 +135,29 @@ def _left_out(result: SeatResult) -> list[str]:
             f"{len(rows)} examples made of those forms are left out: {shown}"
         )
     return out
+
+
+_SETS = {
+    "targ1": "the first targets",
+    "targ2": "the second targets",
+    "attr1": "the first attributes",
+    "attr2": "the second attributes",
+}
+
+
+def _losses(result: SeatResult, several: bool) -> tuple[Loss, ...]:
+    """Return the sets of tests of which an encoder lacks so many examples that little of them is left."""
+    out = []
+    key = ["model", "options", "test"]
+    lost = result.dropped.groupby([*key, "set"], sort=False).size().to_dict()
+    for row in result.frame.to_dict("records"):
+        for name, called in _SETS.items():
+            found = int(row[f"num_{name}"])
+            listed = found + int(lost.get((*(row[column] for column in key), name), 0))
+            whose = f" on {named_encoder(row['model'], row['options'])}" if several else ""
+            loss = loss_of("example", f"{called} of {row['test']}{whose}", listed, found)
+            out += [loss] if loss else []
+    return tuple(out)
 
 
 def _not_converged(result: SeatResult) -> list[str]:

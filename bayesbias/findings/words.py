@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.wording import conjoined, probability_text
-from bayesbias.findings.parts import Doubt, Effect, Findings
+from bayesbias.findings.parts import Doubt, Effect, Findings, said_of_losses
 from bayesbias.findings.priors import prior_doubts
 from bayesbias.findings.trust import AGREED, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
@@ -13,6 +13,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.standard import in_full
 from bayesbias.inference.verdicts import Verdict, contrast_phrase, side
+from bayesbias.tables.coverage import losses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +32,8 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
     state = fit.diagnostics()
     doubts = tuple(word_doubts(fit))
     sentences: tuple[str, ...] = ()
+    coverage = fit.provenance.get("coverage", {})
+    lost = losses(coverage)
     if not _has_contrasts(fit):
         headline = f"{name}: the table holds no two connections to hold against each other, only their mean distances."
     elif not state["ok"]:
@@ -38,15 +41,16 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
     else:
         frame = fit.contrasts(prob=prob, rope=rope)
         main = _main_result(frame, prob, rope, _in_standard_deviations(fit))
-        headline = f"{name}: {main}{_disagreement(frame)}{_caveat(doubts)}"
+        missing = said_of_losses(lost, frame["contrast"].iloc[0].split(" - "))
+        headline = f"{name}: {main}{missing}{_disagreement(frame)}{_caveat(doubts)}"
         sentences = (*_superiority(fit, prob), *_sentences(frame, prob))
-    coverage = fit.provenance.get("coverage", {})
     return Findings(
         subject=name,
         headline=headline,
         sentences=sentences,
         doubts=doubts,
         problems=tuple(state["problems"]),
+        losses=lost,
         notes=(*map(str, coverage.get("notes", ())), *_missing_words(coverage)),
         trust=AGREED,
     )

@@ -18,6 +18,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import plain
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import some
+from bayesbias.tables.coverage import Coverage, Loss, LossKind, losses
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import as_pair_table
@@ -153,6 +154,7 @@ def stereotype_grid(table: PairTable) -> StereotypeGrid:
             own[c][attribute] = None
             names[c][attribute_class] = None
     notes = [f"{repeats} repeated pairs count once"] if repeats else []
+    notes += [f"{loss.text}, and the class is left out" for loss in _left_out(table.coverage)]
     if table.coverage.matched:
         used = {*word_class, *(v for s in sets.values() for v in s)}
         spelled = [f"{w} as {v}" for w, v in table.coverage.matched.items() if w in used]
@@ -169,6 +171,11 @@ def stereotype_grid(table: PairTable) -> StereotypeGrid:
         {c: list(group["missing"]) for c, group in table.coverage.attributes.items()},
         {c: list(found) for c, found in names.items()},
     )
+
+
+def _left_out(coverage: Coverage) -> list[Loss]:
+    """Return the classes of which nothing was found."""
+    return [loss for loss in losses(coverage) if loss.kind is LossKind.GONE and not loss.control]
 
 
 def two_classes(grid: StereotypeGrid, classes: Sequence[str] | None) -> tuple[str, str]:

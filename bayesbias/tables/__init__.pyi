@@ -1,1 +1,2 @@
 from .change import join_pairs as join_pairs
+from .coverage import Loss as Loss, LossKind as LossKind, losses as losses

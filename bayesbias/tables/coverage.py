@@ -5,11 +5,13 @@ A word the vectors lack makes no row and no hole: it is named here, and its pair
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown, content_hash
 from bayesbias.basics.wording import some
 from bayesbias.words.wordlist import CONTROLS
@@ -17,10 +19,107 @@ from bayesbias.words.wordlist import CONTROLS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Coverage"]
+__all__ = ["Coverage", "Loss", "LossKind", "losses"]
 
 # Fewer stereotypes than this say little of how stereotypes vary; word lists note the same.
 _FEW = 4
+LOW_SHARE = 0.5
+"""Of a list of which less was found, most was not looked at: what is said of it is said of a minority of its words."""
+LEAST_LEFT = 3
+"""Two words have one difference, from which no spread can be told; of a list that lost words, fewer than this is little."""
+
+
+_NOUNS = {"protected": "protected words", "attribute": "stereotypes", "example": "examples"}
+
+
+@public_in("bayesbias.tables")
+class LossKind(enum.StrEnum):
+    """How much of a list was lost."""
+
+    GONE = "gone"
+    MOST = "most"
+    FEW_LEFT = "few left"
+
+
+@public_in("bayesbias.tables")
+@dataclass(frozen=True)
+class Loss:
+    """A list of which so little was found that a result has to say so.
+
+    Attributes
+    ----------
+    kind : LossKind
+        ``gone``: no word was found. ``most``: fewer than half of the words were. ``few left``: half or more, but fewer
+        than three words.
+    side : str
+        ``protected`` or ``attribute``; ``example`` of a set of a sentence test.
+    name : str
+        Of the protected class, the attribute class, ``human`` and ``neutral``, or the set.
+    listed, found : int
+        Words; of a set, examples.
+    """
+
+    kind: LossKind
+    side: str
+    name: str
+    listed: int
+    found: int
+
+    @property
+    def control(self) -> bool:
+        """Whether the list is one of control words."""
+        return self.side == "attribute" and self.name in CONTROLS
+
+    @property
+    def text(self) -> str:
+        """The same for a reader, without a full stop."""
+        words = f"{self.name} control words" if self.control else f"{_NOUNS[self.side]} of {self.name}"
+        if self.kind is LossKind.GONE:
+            return f"none of {self.listed} {words} was found"
+        return f"only {self.found} of {self.listed} {words} {'was' if self.found == 1 else 'were'} found"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields, for JSON."""
+        return {**asdict(self), "kind": self.kind.value}
+
+
+def loss_of(side: str, name: str, listed: int, found: int) -> Loss | None:
+    """Return the loss of a list; None where enough of it was found, and where nothing is missing.
+
+    Examples
+    --------
+    >>> loss_of("attribute", "islam", 16, 5).text
+    'only 5 of 16 stereotypes of islam were found'
+    >>> loss_of("attribute", "islam", 2, 2) is None
+    True
+    """
+    if found >= listed or (found >= LEAST_LEFT and found >= LOW_SHARE * listed):
+        return None
+    kind = LossKind.GONE if not found else LossKind.MOST if found < LOW_SHARE * listed else LossKind.FEW_LEFT
+    return Loss(kind, side, name, int(listed), int(found))
+
+
+def losses(coverage: Coverage | Mapping[str, Any]) -> tuple[Loss, ...]:
+    """Return the lists of which too little was found, those with nothing left first.
+
+    Parameters
+    ----------
+    coverage : Coverage, or what its `as_dict` returns
+
+    Examples
+    --------
+    >>> group = {"listed": 16, "found": 5, "missing": []}
+    >>> [loss.kind.value for loss in losses(Coverage({}, {"islam": group}))]
+    ['most']
+    """
+    sides = coverage.as_dict() if isinstance(coverage, Coverage) else coverage
+    out = [
+        loss
+        for side, key in (("protected", "protected"), ("attribute", "attributes"))
+        for name, group in sides.get(key, {}).items()
+        if (loss := loss_of(side, str(name), group["listed"], group["found"]))
+    ]
+    return tuple(sorted(out, key=lambda loss: loss.kind is not LossKind.GONE))
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,7 +245,7 @@ def thin_classes(
         known_words = sum(known[w] for w in words)
         if known_words == 1 < len(words):
             notes.append(f"only one stereotype of {name} is in the {place}; all it says rests on that word")
-        elif known_words < _FEW and (len(words) >= _FEW or not by_missing):
+        elif 0 < known_words < _FEW and (len(words) >= _FEW or not by_missing):
             notes.append(
                 f"{name} has {known_words} stereotype{'' if known_words == 1 else 's'}: how far they vary is weakly known"
             )
@@ -157,17 +256,56 @@ def thin_classes(
     return notes
 
 
-def refuse_empty_classes(groups: tuple[dict[str, Any], dict[str, Any]], source: str) -> None:
-    for side, of in zip(("protected class", "attribute class"), groups, strict=True):
-        for name, group in of.items():
-            if group["found"] == 0:
-                control = name in CONTROLS
-                what = f"{name} control word" if control else f"word of the {side} {name!r}"
-                raise InputError(
-                    f"no {what} is in the vocabulary (listed: {some(group['missing'], 8)})",
-                    where=source,
-                    valid="at least one word of every class",
-                    hint="leave the control words out (--controls none), or name another list of them"
-                    if control
-                    else "does the vocabulary spell words otherwise, or is it in another language?",
-                )
+def without_lost_classes(
+    frame: pd.DataFrame, known: Mapping[str, bool], groups: tuple[dict[str, Any], dict[str, Any]], source: str
+) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out the classes and control words of which no word was found, and say so.
+
+    Without its stereotypes a class has nothing that it could be nearer to, so that its words go as well. The
+    stereotypes of a class without words stay: for other classes they are those of another class. Without control words
+    there are no contrasts with them, and all others stand.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The pairs that are listed.
+    known : Mapping of str to bool
+        Whether a word was found.
+    groups : tuple of dict
+        What `found_by_class` returns.
+    source : str
+
+    Raises
+    ------
+    InputError
+        Where fewer than two classes have words and stereotypes left, or no pair is left.
+    """
+    notes = [
+        f"no {name} control word was found ({group['listed']} listed): contrasts with {name} control words are left out"
+        for name, group in groups[1].items()
+        if name in CONTROLS and not group["found"]
+    ]
+    own = frame[frame["connection"].astype(str) == "associated"]
+    stereotypes = own.groupby("protected_class", sort=False, observed=True)["attribute"].unique()
+    silent = [str(name) for name, words in stereotypes.items() if not any(known[w] for w in words)]
+    wordless = [name for name, group in groups[0].items() if not group["found"]]
+    left = [name for name in groups[0] if name not in (*silent, *wordless)]
+    if (silent or wordless) and len(left) < 2:
+        what, missing = (
+            (f"word of the protected class {wordless[0]!r}", groups[0][wordless[0]]["missing"])
+            if wordless
+            else (f"stereotype of the protected class {silent[0]!r}", list(stereotypes[silent[0]]))
+        )
+        raise InputError(
+            f"no {what} is in the vocabulary (listed: {some(missing, 8)})",
+            where=source,
+            valid="words and stereotypes of at least two classes",
+            hint="does the vocabulary spell words otherwise, or is it in another language?",
+        )
+    notes += [f"LEFT OUT: the class {name}, since none of its protected words was found" for name in wordless]
+    notes += [
+        f"LEFT OUT: the class {name}, since none of its stereotypes was found"
+        for name in silent
+        if name not in wordless
+    ]
+    return frame[~frame["protected_class"].astype(str).isin(silent)], notes

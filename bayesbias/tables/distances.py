@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.tables.coverage import Coverage, found_by_class, refuse_empty_classes, thin_classes
+from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.words.listfile import load_wordlist
 from bayesbias.words.pairing import pairs
@@ -46,7 +46,8 @@ def distance_table(
     Raises
     ------
     InputError
-        Where a whole protected class, attribute class or control list is not in the vocabulary.
+        Where fewer than two classes have words and stereotypes in the vocabulary. A class without either is left out
+        where two remain, and control words that are not there take their contrasts with them; the coverage says so.
 
     Examples
     --------
@@ -68,15 +69,16 @@ def distance_table(
     }
     matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
     groups = found_by_class(frame, known, matched)
-    refuse_empty_classes(groups, embedding.name)
+    kept, lost = without_lost_classes(frame, known, groups, embedding.name)
     # What is thin in the list itself, the list says.
     notes = [
         *words.notes,
         *embedding.notes,
+        *lost,
         *thin_classes(frame, known, groups, "vocabulary", by_missing=True),
     ]
     spelling = {word: embedding.matched.get(word, word) for word in known}
-    frame = frame[frame["protected_word"].map(known) & frame["attribute"].map(known)]
+    frame = kept[kept["protected_word"].map(known) & kept["attribute"].map(known)]
     # Two spellings of one vector (Billy, billy) are at distance 0 by construction, which is no observation.
     one = frame["protected_word"].map(spelling) == frame["attribute"].map(spelling)
     for word, attribute in frame.loc[one, ["protected_word", "attribute"]].itertuples(index=False):

@@ -36,7 +36,7 @@ from bayesbias.tables.checking import (
     with_kind,
 )
 from bayesbias.tables.columns import kept_as_read, numbers_of_texts, own_columns
-from bayesbias.tables.coverage import Coverage, found_by_class, refuse_empty_classes, thin_classes
+from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.words.pairing import CONNECTIONS
 
@@ -147,8 +147,9 @@ def _pair_table(
     absent = _absent_words(frame, gone)
     known = {word: word not in absent for column in PAIR for word in frame[column].unique()}
     groups = found_by_class(frame, known, {})
-    refuse_empty_classes(groups, where)
     notes = thin_classes(frame, known, groups, "table")
+    kept, lost_classes = without_lost_classes(frame, known, groups, where)
+    notes = [*lost_classes, *notes]
     marked = _marked(raw) if published else 0
     if marked:
         rows = "1 row carries" if marked == 1 else f"{marked} rows carry"
@@ -158,6 +159,7 @@ def _pair_table(
         notes.append(f"{lost} pairs of words that are otherwise present have no distance and are left out")
     others = [column for column in (*TEMPLATES, *apart) if column in own]
     key = dict.fromkeys([*PAIR, *others])
+    gone = gone | ~frame.index.isin(kept.index)
     counted = counted_once(
         frame[~gone].reset_index(drop=True),
         source,
