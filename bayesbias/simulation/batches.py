@@ -59,6 +59,7 @@ def in_batches(
     workers: int | None,
     label: str,
     progress: bool | None,
+    size: int | None = None,
 ) -> list[dict[str, Any]]:
     """Return the rows of all tables, in their order.
 
@@ -74,19 +75,22 @@ def in_batches(
     label : str
         Of the bar.
     progress : bool, optional
+    size : int, optional
+        Tables in a batch; fewer where a table takes long, so that the bar moves.
     """
     from bayesbias.basics.progress import ticking
     from bayesbias.basics.workers import Processes, Task, carry_out
 
     done: dict[int, list[dict[str, Any]]] = {}
-    starts = range(0, tables, _BATCH)
+    size = _BATCH if size is None else size
+    starts = range(0, tables, size)
     for first in starts:
-        count = min(_BATCH, tables - first)
+        count = min(size, tables - first)
         file = folder / f"batch-{first:06d}-{count}.json" if folder else None
         if file is not None and (rows := _read_batch(file)):
             done[first] = rows
     with ticking(label, tables, progress) as tick:
-        tick(sum(min(_BATCH, tables - first) for first in done))
+        tick(sum(min(size, tables - first) for first in done))
 
         def finished(first: int, count: int, rows: list[dict[str, Any]]) -> None:
             if folder is not None:
@@ -101,8 +105,8 @@ def in_batches(
         tasks = deque(
             Task(
                 work=work,
-                arguments=(first, min(_BATCH, tables - first)),
-                then=functools.partial(finished, first, min(_BATCH, tables - first)),
+                arguments=(first, min(size, tables - first)),
+                then=functools.partial(finished, first, min(size, tables - first)),
                 fail=failed,
             )
             for first in starts

@@ -50,6 +50,7 @@ __all__ = ["calibrate_on"]
 
 _USUAL_CONTROLS = 30
 _DRAWN_FOR_FLAWLESS = 4000
+_BATCH = 4
 _LABELS = ("level", "name", "contrast")
 _COLUMNS = (
     "method",
@@ -186,7 +187,7 @@ def calibrate_on(
     }
     folder = batch_folder(out, identity, resume)
     work = functools.partial(analyse_drawn, pool, methods, seed, settings=settings)
-    rows = in_batches(work, tables, folder, workers, "tables drawn", progress)
+    rows = in_batches(work, tables, folder, workers, "tables drawn", progress, _BATCH)
     frame = accounts(rows, pool.values(), methods, prob, _LABELS)
     widths, flawless = pool.ideal_widths(prob), pool.flawless(prob, seed)
     keys = list(zip(*(frame[label] for label in _LABELS), strict=True))
