@@ -31,9 +31,9 @@ from bayesbias.cli import options
 def report(run: Path, out: Path, prob: float | None, rope: float | None) -> None:
     """Write one self-contained HTML file on a run.
 
-    RUN is a folder that `bayesbias fit`, `bayesbias compare`, `bayesbias seat` or `bayesbias sentiment --bayes` wrote
-    with --out, or a .nc file of a fit. The file needs no network and no other file; it can be mailed, opened in any
-    browser and printed.
+    RUN is a folder that `bayesbias fit`, `bayesbias compare`, `bayesbias seat`, `bayesbias sweep` or
+    `bayesbias sentiment --bayes` wrote with --out, or a .nc file of a fit. The file needs no network and no other
+    file; it can be mailed, opened in any browser and printed.
     """
     from bayesbias.report.page import write_report
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 40
 _SHORTEST = 10  # characters that a shortened name keeps
-_NOTE = 24  # characters of a note in one line of a terminal
+_TEXTS = {"the first is": 10, "note": 10}  # characters in one line of a terminal
 
 
 @click.command()
@@ -60,7 +58,8 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
     chains = 4
     seed = 0                          # or a list: each cell once for each
     prob = 0.89
-    rope = 0.02
+    rope = 0.02                       # in cosine distance
+    standard_rope = 0.1               # in standard deviations
     keep_fits = false                 # true: also save every fit as netCDF
     repeats = "once"                  # or "keep": repeated rows of a table
     invalid_utf8 = "error"            # or "skip"
@@ -68,7 +67,9 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
 
     Paths are relative to the plan. Every cell is fitted with a fit_seed of its own, made from the seed and the
     names in the plan; it is in the results, and `fit --seed` with it gives the same numbers. DIR receives
-    cells/, results.csv, results.parquet and timing.csv. A cell that cannot be fitted is a row with its error
+    cells/, results.csv, results.parquet, compared.csv, timing.csv and figures/. Cells are compared in standard
+    deviations of single neutral pairs, since cosine distances scatter more in one set of vectors than in another;
+    `bayesbias report DIR` makes a page of it. A cell that cannot be fitted is a row with its error
     beside the others.
 
     \b
@@ -101,6 +102,7 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
                 result.cells.loc[result.cells["look_again"].notna(), [*labels, "look_again"]]
             ),
             "failures": records(failures[[*labels, "error"]]),
+            "compared": records(result.compared()),
             "results": [str(out / "results.csv"), str(out / "results.parquet")],
             "timing": {"total_s": round(time.perf_counter() - started, 4)},
         }
@@ -119,6 +121,8 @@ def _print_sweep(result: SweepResult, files: list[Path]) -> None:
     from rich.console import Console
     from rich.markup import escape
 
+    from bayesbias.sweeps.comparing import in_words
+
     # What is piped is read by programs and pagers, which have no width to keep to.
     terminal = sys.stdout.isatty()
     console = screen.console(screen.WIDE)
@@ -128,6 +132,7 @@ def _print_sweep(result: SweepResult, files: list[Path]) -> None:
     Console(highlight=False, soft_wrap=True, width=max(console.width, _width(table))).print(table)
     if len(cells) > _SHOWN:
         console.print(f"and {len(cells) - _SHOWN} more cells in the results")
+    screen.lines(in_words(result.compared()))
     # One bad file fails many cells with one message.
     for error, count in result.failures["error"].value_counts(sort=False).items():
         console.print(escape(f"failed ({number_of(int(count), 'cell')}): {error}"))
@@ -166,38 +171,30 @@ def _print_sweep(result: SweepResult, files: list[Path]) -> None:
 
 def _table(result: SweepResult, width: int | None) -> Table:
     """Return the table of cells; names, never numbers, are shortened to fit `width` characters."""
-    import pandas as pd
+    from bayesbias.sweeps.comparing import telling_labels
 
-    frame, cells = result.frame, result.cells
-    chosen = frame[
-        (frame["level"] == "overall")
-        & (frame["term"] == "associated - different")
-        & (frame["estimand"] == "population")
-    ].set_index("cell")
-    labels = ["embedding", "wordlist", "controls", "distances", "model", "seed"]
-    # A label that is the same everywhere tells nothing; one cell alone shows all it has.
-    shown = [name for name in labels if cells[name].nunique(dropna=False) > 1 or len(cells) == 1]
-    shown = [name for name in shown if cells[name].notna().any()]
-    interval = f"{frame['prob'].dropna().iloc[0]:.0%} HPDI" if frame["prob"].notna().any() else "HPDI"
+    compared, cells = result.compared(), result.cells
+    # Sorted as they are compared; those without the contrast follow.
+    order = list(dict.fromkeys([*compared["cell"], *cells["cell"]]))
+    cells = cells.set_index("cell", drop=False).loc[order]
+    prob = compared["prob"].dropna()
+    interval = f"{prob.iloc[0]:.0%} HPDI" if len(prob) else "HPDI"
+    labels = telling_labels(cells)
+    several = compared["unit"].nunique() > 1
     cells = cells.head(_SHOWN)
-    names = {
-        name: _short_names(["" if pd.isna(value) else str(value) for value in cells[name]]) for name in shown
-    }
-    rest: dict[str, list[str]] = {name: [] for name in ("mean", interval, "P(<0)", "note")}
+    names = {name: texts[:_SHOWN] for name, texts in labels.items()}
+    columns = ["in sds", interval, "the first is", "sup.", "cosine", "note"]
+    rest: dict[str, list[str]] = {name: [] for name in columns}
+    told = {row.cell: row for row in compared.itertuples()}
     for row in cells.itertuples():
-        numbers = ["", "", ""]
-        if row.cell in chosen.index:
-            record = chosen.loc[row.cell]
-            low, high = record["hpdi_low"], record["hpdi_high"]
-            numbers = [
-                f"{record['mean']:+.3f}",
-                f"{low:+.3f} to {high:+.3f}",
-                f"{record['p_below_zero']:.3f}",
-            ]
-        note = "failed" if row.status == "failed" else _note(row)
-        for column, text in zip(rest.values(), [*numbers, note], strict=True):
+        notes = ["failed" if row.status == "failed" else _note(row)]
+        if several and row.cell in told:
+            notes.insert(0, f"in {told[row.cell].unit}")
+        numbers = _numbers(told[row.cell]) if row.cell in told else [""] * (len(columns) - 1)
+        for column, text in zip(rest.values(), [*numbers, "; ".join(filter(None, notes))], strict=True):
             column.append(text)
-    table = _laid_out(names, rest, width)
+    title = _title(compared)
+    table = _laid_out(title, names, rest, width)
     while width is not None and (excess := _width(table) - width) > 0:
         # The widest column gives way first, down to the others; names that differ stay different.
         for name in sorted(names, key=lambda name: -max(map(len, names[name]))):
@@ -209,8 +206,34 @@ def _table(result: SweepResult, width: int | None) -> Table:
                 break
         else:
             break
-        table = _laid_out(names, rest, width)
+        table = _laid_out(title, names, rest, width)
     return table
+
+
+def _title(compared: pd.DataFrame) -> str:
+    from bayesbias.sweeps.comparing import unit_of
+
+    if not len(compared):
+        return "No cell has a contrast"
+    return (
+        f"{compared['contrast'].iloc[0]}, for new words like these (population), in {unit_of(compared)}; "
+        "sup.: superiority; cosine: in cosine distance"
+    )
+
+
+def _numbers(row: Any) -> list[str]:
+    """Return the contrast in standard deviations, what it says, and the same in cosine distance."""
+    import pandas as pd
+
+    if pd.isna(row.standardised):
+        return ["", "", "", "", f"{row.distance:+.3f}"]
+    return [
+        f"{row.standardised:+.2f}",
+        f"{row.standardised_low:+.2f} to {row.standardised_high:+.2f}",
+        "" if pd.isna(row.verdict) else row.verdict,
+        f"{row.superiority:.2f}",
+        f"{row.distance:+.3f}",
+    ]
 
 
 def _note(row: Any) -> str:
@@ -231,13 +254,15 @@ def _note(row: Any) -> str:
     return "; ".join([*out, *(["lacks " + ", ".join(lacking)] if lacking else [])])
 
 
-def _laid_out(names: dict[str, list[str]], rest: dict[str, list[str]], width: int | None) -> Table:
+def _laid_out(
+    title: str, names: dict[str, list[str]], rest: dict[str, list[str]], width: int | None
+) -> Table:
     return screen.laid_out(
-        "associated - different, for new words like these (population)",
-        [*names, *(name if name == "note" else f"#{name}" for name in rest)],
+        title,
+        [*names, *(name if name in _TEXTS else f"#{name}" for name in rest)],
         zip(*names.values(), *rest.values(), strict=True),
-        # Notes may take several lines where there is a width to keep to.
-        {"note": None if width is None else _NOTE},
+        # Texts may take several lines where there is a width to keep to.
+        {name: None if width is None else most for name, most in _TEXTS.items()},
     )
 
 
@@ -247,13 +272,6 @@ def _width(table: Table) -> int:
 
     console = Console(width=screen.WIDE)
     return console.measure(table).maximum
-
-
-def _short_names(texts: list[str]) -> list[str]:
-    """Return the last part of each path, where that leaves different paths different."""
-    last = {text: re.split(r"[/\\]", text.rstrip("/\\"))[-1] for text in texts}
-    taken = Counter(last.values())
-    return [last[text] if taken[last[text]] == 1 else text for text in texts]
 
 
 def _middle_out(text: str, width: int) -> str:

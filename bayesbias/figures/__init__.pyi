@@ -16,3 +16,4 @@ from .sentiment import (
     plot_sentiment_predictive as plot_sentiment_predictive,
 )
 from .sentiment_scatter import plot_earnings as plot_earnings, plot_genders as plot_genders
+from .sweeps import plot_sweep as plot_sweep

@@ -10,14 +10,15 @@ from typing import Any
 
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import whole_file
-from bayesbias.figures import change, sentences, sentiment, words
+from bayesbias.figures import change, sentences, sentiment, sweeps, words
 from bayesbias.figures.plates import Plate, rendered
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.comparison import Comparison
-from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.sweeps.kinds import kind_of_any
+from bayesbias.sweeps.result import SweepResult
 
 __all__ = ["save_figures"]
 
@@ -28,11 +29,12 @@ PLATES: Mapping[str, Callable[[Any, float, float], list[Plate]]] = {
     "sentences": lambda result, prob, rope: sentences.plates(result),
     "sentiment": lambda result, prob, rope: sentiment.plates(result, prob),
     "change": change.plates,
+    "sweep": lambda result, prob, rope: sweeps.plates(result),
 }
 
 
 def save_figures(
-    result: BiasFit | Comparison | SeatResult | SentimentAnalysis,
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SweepResult,
     folder: str | os.PathLike[str],
     formats: str | Iterable[str] = ("png", "svg"),
     *,
@@ -46,14 +48,14 @@ def save_figures(
 
     Parameters
     ----------
-    result : BiasFit, Comparison, SeatResult or SentimentAnalysis
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis or SweepResult
         Of a fit to sentiment there are more figures than of its analysis alone.
     folder : path
         Made where it does not exist.
     formats : str or iterable of str
         Of ``pdf``, ``png`` and ``svg``.
     prob : float in (0, 1)
-        Probability of the HPDIs; of sentence tests it is that of the result.
+        Probability of the HPDIs; of sentence tests and sweeps it is that of the result.
     rope : float > 0
         Half-width of the region of practical equivalence.
 
@@ -65,7 +67,7 @@ def save_figures(
         Of a comparison: ``changes`` and ``pairs`` (numbered where there are several methods) and ``ranking``. Of
         sentence tests: ``seat``, and with a hierarchical reading ``seat_contrasts`` (numbered where there are several
         encoders). Of sentiment: ``professions``, ``noun_pairs``, ``predictive``, ``genders`` and ``earnings``, the
-        first three of a fit only.
+        first three of a fit only. Of a sweep: ``sweep``, where a cell has a contrast in standard deviations.
 
     Raises
     ------
@@ -92,15 +94,17 @@ def save_figures(
 
 
 def plates_of(
-    result: BiasFit | Comparison | SeatResult | SentimentAnalysis, prob: float = PROB, rope: float = ROPE
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SweepResult,
+    prob: float = PROB,
+    rope: float = ROPE,
 ) -> list[Plate]:
     """List the figures of a result, whatever its kind."""
-    kind = kind_of(result)
+    kind = kind_of_any(result)
     if kind is None:
         raise InputError(
             "has no figures",
             found=type(result).__name__,
-            valid="a fit, a comparison, a sentiment analysis, or the result of sentence tests",
+            valid="a fit, a comparison, a sentiment analysis, a sweep, or the result of sentence tests",
         )
     return PLATES[kind](result, prob, rope)
 

@@ -24,17 +24,19 @@ from bayesbias.report.change import of_comparison
 from bayesbias.report.parts import Page
 from bayesbias.report.sentences import of_sentences
 from bayesbias.report.sentiment import of_sentiment
+from bayesbias.report.sweep import of_sweep
 from bayesbias.report.texts import escaped, without_controls
 from bayesbias.report.words import of_fit
 from bayesbias.runs.opening import Run, open_run
 from bayesbias.studies.comparison import Comparison
-from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.sweeps.kinds import kind_of_any
+from bayesbias.sweeps.result import SweepResult
 
 __all__ = ["write_report"]
 
-_KINDS = "words, sentences, change, or sentiment with a fit"
+_KINDS = "words, sentences, change, sweep, or sentiment with a fit"
 _SUFFIXES = (".html", ".htm")
 # Kind -> its page, of a result, a probability, a ROPE and the command that made it.
 PAGES: Mapping[str, Callable[[Any, float, float, Any], Page]] = {
@@ -42,28 +44,29 @@ PAGES: Mapping[str, Callable[[Any, float, float, Any], Page]] = {
     "sentences": lambda result, prob, rope, command: of_sentences(result, prob, command),
     "sentiment": lambda fit, prob, rope, command: of_sentiment(fit, prob, command),
     "change": of_comparison,
+    "sweep": lambda result, prob, rope, command: of_sweep(result, prob, command),
 }
 
 
 def write_report(
-    run: BiasFit | Comparison | SeatResult | Run | str | os.PathLike[str],
+    run: BiasFit | Comparison | SeatResult | SweepResult | Run | str | os.PathLike[str],
     path: str | os.PathLike[str],
     *,
     prob: float | None = None,
     rope: float | None = None,
 ) -> Path:
-    """Write one self-contained HTML file on a fit, a comparison or sentence tests.
+    """Write one self-contained HTML file on a fit, a comparison, sentence tests or a sweep.
 
     Parameters
     ----------
-    run : BiasFit, Comparison, SeatResult, Run or path
+    run : BiasFit, Comparison, SeatResult, SweepResult, Run or path
         A fit of distances or of sentiment (see `with_analysis`), or what `open_run` returns. A path is a folder
-        that ``bayesbias fit``, ``compare``, ``seat`` or ``sentiment --bayes`` wrote with ``--out``, or a ``.nc`` file.
+        that ``bayesbias fit``, ``compare``, ``seat``, ``sweep`` or ``sentiment --bayes`` wrote with ``--out``, or a ``.nc`` file.
     path : path
         Of the file, ``.html`` or ``.htm``; written whole or not at all.
     prob : float in (0, 1), optional
         Probability of the intervals. By default that of the tables in the folder, else 0.89. The
-        intervals of sentence tests are those of the result.
+        intervals of sentence tests and of sweeps are those of the result.
     rope : float > 0, optional
         Half-width of the region of practical equivalence, in cosine distance. By default that of the tables in
         the folder, else `ROPE`. Sentiment has none.
@@ -77,7 +80,7 @@ def write_report(
     ------
     InputError
         Where `run` holds no run, or one on which there is no page; where `prob` is not that of the intervals of
-        sentence tests; where the file cannot be written.
+        sentence tests or of a sweep; where the file cannot be written.
 
     Examples
     --------
@@ -104,10 +107,12 @@ def write_report(
         result, command, where = opened.result, opened.command, opened.path
     if isinstance(result, SeatResult) and prob is None:
         prob = result.provenance.get("prob")
+    if isinstance(result, SweepResult) and prob is None:
+        prob = next(iter(result.frame["prob"].dropna()), None)
     prob, rope = float(PROB if prob is None else prob), float(ROPE if rope is None else rope)
     checks.probability(prob)
     checks.positive(rope, "rope")
-    kind = kind_of(result)
+    kind = kind_of_any(result)
     make = None if isinstance(result, SentimentAnalysis) else PAGES.get(kind or "")
     if make is None:
         kind_given = opened.kind if opened else kind or type(result).__name__

@@ -16,9 +16,9 @@ from bayesbias.runs.layout import Content
 from bayesbias.runs.manifest import write_manifest
 from bayesbias.runs.transaction import whole_folder
 from bayesbias.studies.comparison import Comparison
-from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.sweeps.kinds import kind_of_any
 from bayesbias.sweeps.result import SweepResult
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def save_run(
 
 
 def _kind_of(result: object) -> str:
-    kind = "sweep" if isinstance(result, SweepResult) else kind_of(result)
+    kind = kind_of_any(result)
     if kind is None:
         raise InputError("is no result", where="result", found=type(result).__name__, valid=_RESULTS)
     if isinstance(result, BiasFit) and kind == "words":

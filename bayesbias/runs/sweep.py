@@ -9,6 +9,8 @@ from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.manifest import Manifest
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayesbias.sweeps.result import SweepResult
 
 
@@ -17,7 +19,9 @@ def _facts(of: Content) -> dict[str, Any]:
 
 
 def _settings(of: Content) -> dict[str, float]:
+    # Of contrasts in cosine distance, as everywhere; those in standard deviations have a ROPE of their own.
     frame = of.result.frame
+    frame = frame[(frame["quantity"] != "standardised").fillna(True)]
     return {
         name: float(frame[name].dropna().iloc[0]) for name in ("prob", "rope") if frame[name].notna().any()
     }
@@ -30,13 +34,20 @@ def _read(folder: Path, manifest: Manifest | None) -> SweepResult:
     return load_sweep(folder, reused=int(facts.get("reused", 0)), others=int(facts.get("others", 0)))
 
 
+def _compared(of: Content) -> pd.DataFrame | None:
+    frame = of.result.compared()
+    return frame if len(frame) else None
+
+
 LAYOUT = Layout(
     kind="sweep",
     files={
         "results.csv": lambda of: of.result.frame,
         "results.parquet": lambda of: of.result.frame,
         "timing.csv": lambda of: of.result.timing,
+        "compared.csv": _compared,
     },
+    figures=("sweep",),
     known_by=("sweep.json",),
     read=_read,
     settings=_settings,

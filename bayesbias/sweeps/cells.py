@@ -32,7 +32,7 @@ from bayesbias.words.controls import shipped_controls
 from bayesbias.words.listfile import load_wordlist, shipped_wordlists
 from bayesbias.words.wordlist import WordList
 
-SWEEP_FORMAT = 1  # of the files of a cell
+SWEEP_FORMAT = 2  # of the files of a cell
 _HASHED_ALWAYS = (
     4_000_000  # bytes; the hash of a larger file is kept and used again while the file is unchanged
 )
@@ -153,7 +153,7 @@ def _make_cell(
         "source": digest,
         "words": words.sha256 if isinstance(words, WordList) else None,
         "text": spec.sha256 if isinstance(spec, ModelSpec) else None,
-        **{key: getattr(plan, key) for key in ("draws", "tune", "chains", "prob", "rope")},
+        **{key: getattr(plan, key) for key in ("draws", "tune", "chains", "prob", "rope", "standard_rope")},
         **({"repeats": plan.repeats} if list_key is None else {"invalid_utf8": plan.invalid_utf8}),
     }
     errors = [found for found in (words, spec) if isinstance(found, str)]

@@ -13,7 +13,7 @@ from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import read_toml
 from bayesbias.basics.values import Shown
-from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.loading import shipped_models
 from bayesbias.vectors.gensim import GENSIM_DATA
 from bayesbias.vectors.static import shipped_embeddings
@@ -48,6 +48,8 @@ class SweepPlan(Shown):
         As in `fit`.
     prob, rope : float
         As in `BiasFit.contrasts`.
+    standard_rope : float
+        As `rope` in `BiasFit.standardised`.
     repeats, invalid_utf8 : str
         As in `read_distances` and `load_embedding`.
     allow_pickle, keep_fits : bool
@@ -67,6 +69,7 @@ class SweepPlan(Shown):
     chains: int = 4
     prob: float = PROB
     rope: float = ROPE
+    standard_rope: float = STANDARD_ROPE
     repeats: str = "once"
     invalid_utf8: str = "error"
     allow_pickle: bool = False
@@ -95,7 +98,8 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
         chains = 4
         seed = 1                                # or a list: every cell once for each
         prob = 0.89
-        rope = 0.02
+        rope = 0.02                             # in cosine distance
+        standard_rope = 0.1                     # in standard deviations of neutral pairs
         repeats = "once"                        # or "keep": repeated rows of a table
         invalid_utf8 = "error"                  # or "skip"
         allow_pickle = false
@@ -198,7 +202,18 @@ def _check_name(entry: str, names: Sequence[str], folder: Path, where: str) -> N
 def _checked_settings(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
     out: dict[str, Any] = {}
     choices = {"repeats": ("once", "keep"), "invalid_utf8": ("error", "skip")}
-    known = ("draws", "tune", "chains", "seed", "prob", "rope", *choices, "allow_pickle", "keep_fits")
+    known = (
+        "draws",
+        "tune",
+        "chains",
+        "seed",
+        "prob",
+        "rope",
+        "standard_rope",
+        *choices,
+        "allow_pickle",
+        "keep_fits",
+    )
     checks.known_keys(raw, known, where)
 
     for key, value in raw.items():
@@ -213,7 +228,7 @@ def _checked_settings(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
             continue
         elif key == "prob":
             checks.probability(value, at)
-        elif key == "rope":
+        elif key in ("rope", "standard_rope"):
             value = checks.positive(value, at)
         elif key in choices:
             checks.choice(value, choices[key], "value", at)

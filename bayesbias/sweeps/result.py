@@ -12,6 +12,7 @@ from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
 from bayesbias.basics.values import Shown
 from bayesbias.sweeps.cells import CellGroup
+from bayesbias.sweeps.comparing import compared_cells
 from bayesbias.sweeps.plan import SweepPlan
 from bayesbias.sweeps.store import read_record
 from bayesbias.words.wordlist import CONTROLS
@@ -31,7 +32,7 @@ class SweepResult(Shown):
     ----------
     frame : pandas.DataFrame
         The tidy table, as in ``results.csv``: one row per cell, quantity and estimand; of a failed cell
-        one row with its error. See `run_sweep`.
+        one row with its error. See `run_sweep`, and `compared` for the cells set against each other.
     timing : pandas.DataFrame
         ``cell, load_s, sample_s, fit_s, summarise_s`` in seconds, one row per fitted cell; ``load_s`` is shared by
         all cells of one embedding.
@@ -59,6 +60,38 @@ class SweepResult(Shown):
         """The failed cells: their labels and errors."""
         cells = self.cells
         return cells[cells["status"] == "failed"].reset_index(drop=True)
+
+    def compared(
+        self, contrast: str | None = None, *, level: str = "overall", estimand: str = "population"
+    ) -> pd.DataFrame:
+        """Set one contrast of every cell against those of the others, in standard deviations of single pairs.
+
+        Cosine distances of one set of vectors scatter more than those of another: a contrast of -0.02 is small in one
+        and not in another. So cells are sorted and judged by the standardised contrast (`BiasFit.standardised`), with
+        the cosine distance beside it.
+
+        Parameters
+        ----------
+        contrast : str, optional
+            By default ``associated - different``, or the first that there is.
+        level, estimand : str
+            As in `frame`.
+
+        Returns
+        -------
+        DataFrame
+            One row per fitted cell (and class or word, at such a level), the lowest standardised contrast first and
+            those without one last: ``cell``, the labels, ``trusted, contrast, level, name, estimand, unit, standardised,
+            standardised_low, standardised_high, p_in_rope, rope, verdict`` (of the interval against the ROPE in standard
+            deviations; missing where the cell is not to be trusted), ``superiority, superiority_low, superiority_high,
+            distance, distance_low, distance_high`` (the contrast as it is, in cosine distance), ``p_below_zero, prob``.
+
+        Raises
+        ------
+        InputError
+            For a contrast, level or estimand that no cell has.
+        """
+        return compared_cells(self.frame, contrast, level, estimand)
 
     def __repr__(self) -> str:
         cells, failures = self.cells, self.failures
@@ -112,6 +145,7 @@ _ROW_COLUMNS = {
     "name": "string",
     "term": "string",
     "estimand": "string",
+    "unit": "string",
     "mean": "Float64",
     "sd": "Float64",
     "hpdi_low": "Float64",
@@ -122,6 +156,9 @@ _ROW_COLUMNS = {
     "p_below_zero": "Float64",
     "p_in_rope": "Float64",
     "rope": "Float64",
+    "superiority": "Float64",
+    "superiority_low": "Float64",
+    "superiority_high": "Float64",
 }
 
 
@@ -152,12 +189,12 @@ def collect_results(
             "problems": "; ".join(diagnostics["problems"]) or None,
             "look_again": "; ".join(record["look_again"]) or None,
         }
-        means = [
-            {**row, "quantity": "mean", "level": "overall", "name": "all", "term": row[record["group"]]}
-            for row in record["summary"]
-        ]
-        contrasts = [{**row, "quantity": "contrast", "term": row["contrast"]} for row in record["contrasts"]]
-        rows += [{**row, **about} for row in (*means, *contrasts)]
+        unit = {"unit": "cosine distance" if record["outcome"] == "distance" else record["outcome"]}
+        mean = {**unit, "quantity": "mean", "level": "overall", "name": "all"}
+        rows += [{**row, **mean, "term": row[record["group"]], **about} for row in record["summary"]]
+        for quantity, more in (("contrast", unit), ("standardised", {})):
+            of = record["contrasts" if quantity == "contrast" else quantity]
+            rows += [{**row, **more, "quantity": quantity, "term": row["contrast"], **about} for row in of]
         times.append({"cell": cell.key, **record["timing"]})
     columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
     frame = pd.DataFrame(

@@ -79,7 +79,8 @@ def write_json(path: Path, value: Any, indent: int | None = None) -> None:
 
 
 _RECORD_KEYS = {
-    "n_pairs", "group", "summary", "contrasts", "diagnostics", "look_again", "coverage", "provenance", "timing",
+    "n_pairs", "group", "outcome", "summary", "contrasts", "standardised", "diagnostics", "look_again", "coverage",
+    "provenance", "timing",
 }  # fmt: skip
 
 

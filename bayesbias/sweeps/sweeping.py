@@ -67,13 +67,16 @@ def run_sweep(
     Returns
     -------
     SweepResult
-        ``frame`` has a row for each mean (``quantity`` ``mean``, ``term`` a connection; overall only) and each
-        contrast (``contrast``; ``level`` overall, class or word): ``cell, embedding, wordlist, controls, distances,
-        model, seed, fit_seed, status, error, n_pairs, missing_words, protected_listed, protected_found,
-        stereotypes_listed, stereotypes_found, method, divergences, max_r_hat, min_ess_bulk, trusted, problems (why
-        not), look_again (what the residuals show that the model leaves out, see `Findings`), quantity, level,
-        name, term, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat, p_below_zero, p_in_rope, rope``.
-        Distances are in [0, 2]. A cell that failed is one row with ``status`` ``failed`` and its ``error``.
+        ``frame`` has a row for each mean (``quantity`` ``mean``, ``term`` a connection; overall only), each
+        contrast (``contrast``; ``level`` overall, class or word) and each contrast in standard deviations
+        (``standardised``; none for a model whose pairs need have no variance): ``cell,
+        embedding, wordlist, controls, distances, model, seed, fit_seed, status, error, n_pairs, missing_words,
+        protected_listed, protected_found, stereotypes_listed, stereotypes_found, method, divergences, max_r_hat,
+        min_ess_bulk, trusted, problems (why not), look_again (what the residuals show that the model leaves out, see
+        `Findings`), quantity, level, name, term, estimand, unit, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk,
+        r_hat, p_below_zero, p_in_rope, rope, superiority, superiority_low, superiority_high`` (the last three as in
+        `BiasFit.standardised`). Distances are in [0, 2]. ``compared()`` sets the cells against each other, in
+        standard deviations. A cell that failed is one row with ``status`` ``failed`` and its ``error``.
 
     Raises
     ------
@@ -170,7 +173,10 @@ def _tasks(
         spec = inputs.models[cell.labels["model"]]
         assert isinstance(spec, ModelSpec)  # the others have failed already
         settings = {
-            **{key: getattr(plan, key) for key in ("draws", "tune", "chains", "prob", "rope", "keep_fits")},
+            **{
+                key: getattr(plan, key)
+                for key in ("draws", "tune", "chains", "prob", "rope", "standard_rope", "keep_fits")
+            },
             "model": cell.labels["model"],
             "fit_seed": cell.fit_seed,
         }

@@ -16,6 +16,7 @@ from bayesbias.basics.files import plain
 from bayesbias.basics.workers import describe_error
 from bayesbias.findings.words import word_doubts
 from bayesbias.inference.fitting import fit
+from bayesbias.inference.spreads import has_variance
 from bayesbias.models.loading import parse_model
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable
@@ -113,11 +114,16 @@ def _fit_and_summarise(table: PairTable, model: str, settings: Mapping[str, Any]
         contrasts = plain(result.contrasts(prob, rope).to_dict(orient="records"))
     except FitError:  # no two connections to set against each other; the means stand for themselves
         contrasts = []
+    standardised = []
+    if contrasts and has_variance(spec):
+        standardised = plain(result.standardised(prob, settings["standard_rope"]).to_dict(orient="records"))
     made = {
         "n_pairs": len(table),
         "group": spec.results.group,
+        "outcome": spec.outcome,
         "summary": summaries,
         "contrasts": contrasts,
+        "standardised": standardised,
         "diagnostics": plain(result.diagnostics()),
         "look_again": [doubt.text for doubt in word_doubts(result)],
         "coverage": coverage,

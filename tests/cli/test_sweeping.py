@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from click.testing import CliRunner
-from helpers.sweeps import write_inputs, write_plan
+from helpers.sweeps import made_up_sweep, write_inputs, write_plan
 
 from bayesbias.basics.errors import InputError
-from bayesbias.cli.sweeping import _middle_out, _print_sweep, _short_names, sweep
-from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS, SweepResult
+from bayesbias.cli.sweeping import _middle_out, _print_sweep, sweep
 
 
 @pytest.mark.slow
@@ -35,25 +34,14 @@ def test_the_command_prints_results_and_exits_with_one_where_a_cell_failed(tmp_p
     assert CliRunner().invoke(sweep, [*arguments, "--resume"]).exit_code == 0
 
 
-def _made_up(names: list[str], trusted: list[bool]) -> SweepResult:
-    """Return a result of one fitted cell per embedding, with numbers that must not be cut."""
-    rows = [
-        {
-            "cell": str(i), "embedding": name, "wordlist": "pets.toml", "model": "crossed", "seed": 7,
-            "status": "ok", "trusted": ok, "level": "overall", "term": "associated - different",
-            "estimand": "population", "mean": -0.123, "hpdi_low": -0.456, "hpdi_high": 0.789, "prob": 0.89,
-            "p_below_zero": 0.875,
-        }
-        for i, (name, ok) in enumerate(zip(names, trusted, strict=True))
-    ]  # fmt: skip
-    columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
-    frame = pd.DataFrame({c: pd.array([row.get(c) for row in rows], dtype=k) for c, k in columns.items()})
-    return SweepResult(frame, pd.DataFrame(), Path("out"), 0)
-
-
 def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
     long = [f"/data/vectors/{c}{'x' * 60}-{c}.txt" for c in "abc"]
-    result = _made_up(long, [True, False, True])
+    result = made_up_sweep(
+        [
+            {"embedding": name, "trusted": ok, "standardised": mean, "distance": -0.123}
+            for name, ok, mean in zip(long, [True, False, True], [-0.9, -0.8, -0.7], strict=True)
+        ]
+    )
     _print_sweep(result, [])
     piped = capsys.readouterr().out
     for name in long:  # whole in a pipe, without its folder
@@ -67,20 +55,40 @@ def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
     for width in (80, 30):
         monkeypatch.setenv("COLUMNS", str(width))
         _print_sweep(result, [])
-        rows = [line for line in capsys.readouterr().out.splitlines() if "-0.456 to +0.789" in line]
+        shown = capsys.readouterr().out.splitlines()
+        rows = [
+            line for line in shown if re.search(r"-\d\.\d\d to -\d\.\d\d +(nearer)? +0\.64 +-0\.123", line)
+        ]
         assert [row.split()[0][0] for row in rows] == ["a", "b", "c"]
-        assert all("..." in row and "-0.123" in row and "0.875" in row for row in rows)
+        assert ["nearer" in row for row in rows] == [True, False, True]
+        assert all("..." in row for row in rows)
         assert all(row.split()[0].endswith(f"-{c}.txt"[-3:]) for row, c in zip(rows, "abc", strict=True))
         assert width == 30 or max(map(len, rows)) <= 80
 
 
-def test_paths_of_one_name_stay_apart():
-    assert _short_names(["a/v.txt", "b/v.txt", "c/w.txt", "c/w.txt"]) == [
-        "a/v.txt",
-        "b/v.txt",
-        "w.txt",
-        "w.txt",
+def test_the_lowest_standardised_contrast_is_printed_first_whatever_its_cosine_distance(capsys):
+    cells = [
+        {"embedding": "wide", "standardised": -0.2, "distance": -0.09},
+        {"embedding": "heavy", "standardised": None, "distance": -0.5},
+        {"embedding": "narrow", "standardised": -0.9, "distance": -0.02},
+        {"embedding": "gone", "error": "no such vector file"},
     ]
+    _print_sweep(made_up_sweep(cells), [])
+    lines = capsys.readouterr().out.splitlines()
+    assert "in standard deviations of neutral pairs; sup.: superiority; cosine:" in lines[0]
+    rows = [
+        line.split()
+        for line in lines
+        if line.split()[:1] and line.split()[0] in {c["embedding"] for c in cells}
+    ]
+    assert [row[0] for row in rows] == ["narrow", "wide", "heavy", "gone"]
+    assert rows[0][1:] == ["-0.90", "-1.20", "to", "-0.60", "nearer", "0.64", "-0.020"]
+    assert rows[1][1:] == ["-0.20", "-0.50", "to", "+0.10", "unclear", "0.64", "-0.090"]
+    assert rows[2][1:] == ["-0.500"]
+    assert rows[3][1:] == ["failed"]
+
+
+def test_a_long_name_keeps_its_ends():
     assert _middle_out("abcdefghijklmnop", 10) == "abcd...nop"
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS, SweepResult
 from helpers.seeds import shifted
 
 QUICK = {"draws": 100, "tune": 100, "chains": 2, "seed": shifted(7)}
@@ -70,3 +73,45 @@ def results(out: Path) -> tuple[bytes, bytes]:
 
 def cell_files(out: Path) -> dict[str, int]:
     return {path.name: path.stat().st_mtime_ns for path in (out / "cells").iterdir()}
+
+
+def made_up_sweep(cells: list[dict[str, Any]], contrast: str = "associated - different") -> SweepResult:
+    """Return a sweep with one contrast in each cell: labels, ``standardised`` and ``distance`` with the ends 0.3 and 0.05 away.
+
+    A cell whose ``standardised`` is None has none, as with Student-t noise; one with an ``error`` has failed.
+    """
+    rows = []
+    for at, given in enumerate(cells):
+        about = {
+            "cell": str(at),
+            "wordlist": "pets.toml",
+            "model": "crossed",
+            "seed": 7,
+            "status": "ok",
+            "trusted": True,
+        }
+        about |= {name: value for name, value in given.items() if name in _CELL_COLUMNS}
+        if "error" in given:
+            rows.append({**about, "status": "failed", "trusted": None})
+            continue
+        same = {"level": "overall", "name": "all", "term": contrast, "estimand": "population", "prob": 0.89}
+        for quantity, default, width in (("contrast", -0.05, 0.05), ("standardised", -0.5, 0.3)):
+            mean = given.get("distance" if quantity == "contrast" else quantity, default)
+            if mean is None:
+                continue
+            row = {
+                **about,
+                **same,
+                "quantity": quantity,
+                "mean": mean,
+                "hpdi_low": mean - width,
+                "hpdi_high": mean + width,
+            }
+            row |= {"p_below_zero": 0.875, "p_in_rope": 0.1, "rope": 0.02, "unit": "cosine distance"}
+            if quantity == "standardised":
+                row |= {"rope": 0.1, "unit": given.get("unit", "sd of neutral pairs")}
+                row |= {"superiority": 0.64, "superiority_low": 0.55, "superiority_high": 0.73}
+            rows.append(row)
+    columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
+    frame = pd.DataFrame({c: pd.array([row.get(c) for row in rows], dtype=k) for c, k in columns.items()})
+    return SweepResult(frame, pd.DataFrame(), Path("out"), 0)

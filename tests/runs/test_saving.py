@@ -18,6 +18,7 @@ from helpers.draws import made_up_comparison
 from helpers.fits import made_up, pairs
 from helpers.pages import without_pictures
 from helpers.seeds import shifted
+from helpers.sweeps import made_up_sweep
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
@@ -28,6 +29,7 @@ from bayesbias.report.page import PAGES
 from bayesbias.runs.kinds import LAYOUTS, files_of_run
 from bayesbias.runs.manifest import MANIFEST, matching
 from bayesbias.studies.kinds import KINDS
+from bayesbias.sweeps.kinds import kind_of_any
 from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS
 from bayesbias.tables.coverage import Coverage
 
@@ -189,8 +191,8 @@ def test_names_of_figures_are_those_that_a_folder_is_checked_for(result, compari
     """Before the work: a figure that its layout does not know would be found in the way after it."""
     kind, value = result
     if kind == "sweep":
-        assert LAYOUTS[kind].figures == ()
-        return
+        assert plates_of(value) == []  # no cell has a contrast
+        value = made_up_sweep([{"embedding": "a"}])
     values = [value]
     if kind == "change":
         name, method = next(iter(comparison.methods.items()))
@@ -259,16 +261,19 @@ def test_a_fit_alone_is_a_run_too(fit, sentiment_fit, tmp_path):
 def test_every_kind_has_its_place(result):
     assert tuple(LAYOUTS) == (*KINDS, "sweep")
     assert all(kind == layout.kind for kind, layout in LAYOUTS.items())
-    assert list(FINDINGS) == list(PLATES) == list(KINDS)
-    assert list(PAGES) == list(KINDS)
+    assert list(FINDINGS) == list(KINDS)
+    assert tuple(PLATES) == tuple(PAGES) == (*KINDS, "sweep")
     for layout in LAYOUTS.values():
         assert set(layout.known_by) <= set(layout.names) | {"sweep.json"}
     kind, value = result
     assert [name for name, holds in KINDS.items() if holds(value)] == ([] if kind == "sweep" else [kind])
+    assert kind_of_any(value) == kind
     if kind == "sweep":
-        for use in (findings_of, plates_of):
-            with pytest.raises(InputError, match="found: 'SweepResult'"):
-                use(value)
+        with pytest.raises(InputError, match="found: 'SweepResult'"):
+            findings_of(value)
+    for use in (findings_of, plates_of):
+        with pytest.raises(InputError, match="found: 'dict'"):
+            use({})
 
 
 # -- replaced --------------------------------------------------------------------------------------
@@ -497,9 +502,8 @@ def test_a_run_from_python_is_made_again_in_python(fit, sentiment_fit, compariso
             inspect.signature(function).bind(*call.args, **{word.arg: word.value for word in call.keywords})
 
 
-@pytest.mark.parametrize("which", ["analysis", "sweep"])
-def test_a_run_without_a_page_is_said(which, request, tmp_path):
-    bb.save_run(request.getfixturevalue(which), tmp_path / "run")
+def test_a_run_without_a_page_is_said(analysis, tmp_path):
+    bb.save_run(analysis, tmp_path / "run")
     with pytest.raises(InputError, match="there is no page on such a run"):
         bb.write_report(tmp_path / "run", tmp_path / "page.html")
     assert not (tmp_path / "page.html").exists()

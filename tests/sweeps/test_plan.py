@@ -42,6 +42,7 @@ def test_a_plan_counts_its_cells_and_knows_its_folder(tmp_path):
         ({"settings": {"seed": [1, 1]}}, r"settings, seed: a seed stands twice"),
         ({"settings": {"prob": 1.0}}, r"settings, prob: must lie between 0 and 1; found: 1.0"),
         ({"settings": {"rope": 0}}, r"settings, rope: must be a finite number above 0"),
+        ({"settings": {"standard_rope": -0.1}}, r"settings, standard_rope: must be a finite number above 0"),
         (
             {"settings": {"repeats": "twice"}},
             r"settings, repeats: unknown value; found: 'twice'; valid: once, keep",

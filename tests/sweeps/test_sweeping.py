@@ -67,6 +67,19 @@ def test_a_cell_holds_what_fit_gives_by_itself(done):
     assert list(contrasts["estimand"]) == list(expected["estimand"])
     for column in ("mean", "hpdi_low", "p_below_zero", "p_in_rope"):
         np.testing.assert_allclose(contrasts[column].astype(float), expected[column], rtol=1e-9)
+    standard, expected = chosen[chosen["quantity"] == "standardised"], alone.standardised()
+    assert list(standard["name"]) == list(expected["name"])
+    assert list(standard["unit"]) == list(expected["unit"])
+    for column in (
+        "mean",
+        "hpdi_low",
+        "p_in_rope",
+        "rope",
+        "superiority",
+        "superiority_low",
+        "superiority_high",
+    ):
+        np.testing.assert_allclose(standard[column].astype(float), expected[column], rtol=1e-9)
     assert chosen["min_ess_bulk"].iloc[0] == pytest.approx(alone.diagnostics()["min_ess_bulk"], rel=1e-9)
 
 

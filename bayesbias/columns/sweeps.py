@@ -1,0 +1,77 @@
+"""The tables of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bayesbias.columns.table import (
+    Cell,
+    Column,
+    Field,
+    count,
+    number,
+    number_cell,
+    probability_cell,
+    text,
+)
+
+HEADINGS = {"wordlist": "word list", "distances": "table"}
+_NONE = "–"
+
+
+def label_columns(labels: Mapping[str, Sequence[str]]) -> list[Column]:
+    """Return the columns of the labels that tell cells apart; a row has them under ``labels``."""
+    return [text(HEADINGS.get(name, name), _label(name)) for name in labels]
+
+
+def compared_columns(labels: Mapping[str, Sequence[str]], prob: float, units: int) -> list[Column]:
+    """Return the columns of one contrast in every cell: in standard deviations, and as it is beside it."""
+    return [
+        *label_columns(labels),
+        number("standard deviations", "standardised", 2, signed=True, missing=_NONE),
+        *([text("unit", lambda row: row.unit or _NONE)] if units > 1 else []),
+        _interval(f"{prob:.0%} HPDI", "standardised_low", "standardised_high", 2),
+        text("the first is", lambda row: row.verdict or ("not to be trusted" if not row.trusted else _NONE)),
+        number("superiority", "superiority", 2, missing=_NONE),
+        number("in cosine distance", "distance", signed=True, missing=_NONE),
+        _interval(f"{prob:.0%} HPDI", "distance_low", "distance_high", 3),
+        Column("P(below 0)", lambda row: probability_cell(row.p_below_zero), True),
+    ]
+
+
+def cell_columns(labels: Mapping[str, Sequence[str]]) -> list[Column]:
+    """Return the columns of the cells themselves: how many pairs and words, and how the fit went."""
+    return [
+        *label_columns(labels),
+        text("status", "status"),
+        count("pairs", "n_pairs"),
+        _found("protected words", "protected"),
+        _found("stereotypes", "stereotypes"),
+        number("R-hat", "max_r_hat"),
+        text("note", "note"),
+    ]
+
+
+def _label(name: str) -> Field:
+    return lambda row: row.labels[name]
+
+
+def _interval(heading: str, low: str, high: str, digits: int) -> Column:
+    def cell(row: Any) -> Cell:
+        ends = [number_cell(getattr(row, end), digits, signed=True, missing=_NONE) for end in (low, high)]
+        if _NONE in {end.text for end in ends}:
+            return Cell(_NONE, True, screen="-")
+        return Cell(f"{ends[0].text} to {ends[1].text}", True, ends[0].key)
+
+    return Column(heading, cell, True)
+
+
+def _found(heading: str, side: str) -> Column:
+    def cell(row: Any) -> Cell:
+        found, listed = getattr(row, f"{side}_found"), getattr(row, f"{side}_listed")
+        if found is None or found != found:
+            return Cell("not known", True)
+        return Cell(f"{int(found)} of {int(listed)}", True, repr(float(found)))
+
+    return Column(heading, cell, True)

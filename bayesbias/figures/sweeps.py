@@ -1,0 +1,157 @@
+"""The figure of a sweep: one contrast of every cell, in standard deviations of single pairs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import number_of, number_text, signed_text, with_minus
+from bayesbias.figures import headings, marks
+from bayesbias.figures.outcomes import ESTIMAND
+from bayesbias.figures.plates import Plate, on_axes
+from bayesbias.figures.rows import placed, row_axis
+from bayesbias.figures.style import HEAD, INK, as_percent, axes_or_new, size_rows, styled
+from bayesbias.sweeps.comparing import cell_names, telling_labels, unit_of
+from bayesbias.sweeps.result import SweepResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_sweep"]
+
+_SUPERIORITY, _DISTANCE = 44.0, 92.0  # right ends of the columns, in points from the Axes
+
+
+@styled
+def plot_sweep(
+    result: SweepResult, *, contrast: str | None = None, estimand: str = "population", ax: Axes | None = None
+) -> Axes:
+    """Show one contrast of every cell of a sweep on the scale that all vectors share.
+
+    In standard deviations of single pairs, the lowest first; of several word lists each under its name. At the right
+    the probability of superiority, and the contrast as it is, in cosine distance. A cell that is not to be trusted is
+    drawn hollow.
+
+    Parameters
+    ----------
+    result : SweepResult
+    contrast, estimand : str, optional
+        As in `SweepResult.compared`.
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        For an unknown contrast or estimand, or where no cell has the contrast in standard deviations.
+    """
+    frame = _drawn(result, contrast, estimand)
+    if not len(frame):
+        raise InputError(
+            "no cell has a contrast in standard deviations",
+            where="result",
+            hint="a fitted cell with two connections, of a model with normal noise",
+        )
+    ax = axes_or_new(ax, _size(frame))
+    rope, prob = float(frame["rope"].iloc[0]), float(frame["prob"].iloc[0])
+    low, high = min(frame["standardised_low"].min(), -rope), max(frame["standardised_high"].max(), rope)
+    pad = 0.06 * (high - low)
+    rows, labels, heads = _grid(frame)
+    points = row_axis(ax, labels, heads, (low - pad, high + pad))
+    ax.axvspan(-rope, rope, color="#D9D9D9", linewidth=0, zorder=0.6)
+    ax.axvline(0, color=INK, linewidth=0.8, zorder=0.7)
+    size, thick = float(np.clip(0.32 * points, 2.4, 6)), float(np.clip(0.12 * points, 0.9, 1.8))
+    look = marks.contrast_marker(estimand, size)
+    for line in frame.itertuples():
+        y = rows[line.cell]
+        ax.plot(
+            [line.standardised_low, line.standardised_high],
+            [y, y],
+            color=look["color"],
+            linewidth=thick,
+            solid_capstyle="butt",
+            zorder=3,
+            label="_interval",
+        )
+        face = {} if line.trusted else {"markerfacecolor": "white"}
+        ax.plot([line.standardised], [y], zorder=4, label="_mean", **look | face)
+        told = (
+            (_SUPERIORITY, number_text(line.superiority, 2)),
+            (_DISTANCE, signed_text(line.distance)),
+        )
+        for shift, text in told:
+            headings.write_aside(ax, y, text, min(8.0, 0.75 * points), shift=shift, ha="right")
+    for shift, name in ((_SUPERIORITY, "superiority"), (_DISTANCE, "distance")):
+        headings.write_aside(ax, None, name, 7.5, shift=shift, up=4, ha="right")
+    headings.name_x(ax, f"difference in {unit_of(frame)} (below 0: the first of the two lies nearer)")
+    handles = [
+        marks.line_handle(
+            look["color"], ESTIMAND.get(estimand, estimand), width=1.8, **marks.contrast_marker(estimand, 5.5)
+        ),
+        marks.patch_handle("#D9D9D9", f"ROPE ±{rope:g}"),
+    ]
+    if not frame["trusted"].all():
+        hollow = marks.contrast_marker(estimand, 5.5) | {"markerfacecolor": "white"}
+        handles.append(marks.line_handle(look["color"], "not to be trusted yet", width=1.8, **hollow))
+    said = f"{number_of(len(frame), 'cell')} of a sweep. Posterior mean and {as_percent(prob)} HPDI"
+    headings.add_headings(ax, f"{with_minus(frame['contrast'].iloc[0])} in every cell", said, handles)
+    return ax
+
+
+def plates(result: SweepResult) -> list[Plate]:
+    """List the figure of a sweep: none where no cell has a contrast in standard deviations."""
+    frame = _drawn(result, None, "population")
+    if not len(frame):
+        return []
+    values = "; ".join(
+        f"{name} {number_text(row.standardised, 2, signed=True)}"
+        for name, row in zip(cell_names(frame), frame.itertuples(), strict=True)
+    )
+    contrast = with_minus(frame["contrast"].iloc[0])
+    return [
+        Plate(
+            "sweep",
+            on_axes(plot_sweep, result),
+            _size(frame),
+            f"{contrast} in every cell, in {unit_of(frame)}. The grey band is the region of practical equivalence. "
+            "At the right: how often a random pair of the first connection is nearer, and the difference in cosine "
+            "distance, which cannot be compared between vectors.",
+            f"{contrast} in {unit_of(frame)}: {values}.",
+        )
+    ]
+
+
+def _drawn(result: SweepResult, contrast: str | None, estimand: str) -> pd.DataFrame:
+    frame = result.compared(contrast, estimand=estimand)
+    return frame[frame["standardised"].notna()].reset_index(drop=True)
+
+
+def _grid(frame: pd.DataFrame) -> Any:
+    """Place the cells, those of each word list under its name where there are several lists."""
+    labels = telling_labels(frame)
+    names, heads = cell_names(frame), [""] * len(frame)
+    if len(labels) > 1 and "wordlist" in labels:
+        heads = [name or "tables" for name in labels.pop("wordlist")]
+        names = [", ".join(filter(None, of)) for of in zip(*labels.values(), strict=True)]
+    groups: dict[str, list[tuple[Any, str]]] = {}
+    for cell, head, name in zip(frame["cell"], heads, names, strict=True):
+        groups.setdefault(head, []).append((cell, name))
+    if list(groups) == [""]:
+        return (
+            {cell: at + 0.5 for at, cell in enumerate(frame["cell"])},
+            [(at + 0.5, name) for at, name in enumerate(names)],
+            [],
+        )
+    return placed(groups)
+
+
+def _size(frame: pd.DataFrame) -> tuple[float, float]:
+    heads = frame["wordlist"].nunique() if frame["wordlist"].nunique() > 1 else 0
+    return size_rows(len(frame) + HEAD * heads, 0.3, 0.14)

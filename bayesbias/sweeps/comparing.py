@@ -1,0 +1,133 @@
+"""Cells of a sweep held against each other: on the scale of single pairs, which all vectors share.
+
+Never on cosine distance alone, which scatters more in one set of vectors than in another; it stands beside.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.basics import checks
+from bayesbias.basics.wording import conjoined, number_of
+from bayesbias.inference.estimands import CONTRASTS
+from bayesbias.inference.standard import in_full
+from bayesbias.inference.verdicts import contrast_verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LABELS = ("embedding", "wordlist", "controls", "distances", "model", "seed")
+_KEY = ["cell", "name"]
+
+
+def compared_cells(frame: pd.DataFrame, contrast: str | None, level: str, estimand: str) -> pd.DataFrame:
+    """Return one contrast of every cell that has it; see `SweepResult.compared`."""
+    import pandas as pd
+
+    raw = frame[frame["quantity"] == "contrast"]
+    present = list(dict.fromkeys(raw["term"]))
+    if contrast is None:
+        usual = [f"{a} - {b}" for a, b in CONTRASTS]
+        contrast = next((name for name in usual if name in present), present[0] if present else "")
+    if present:
+        checks.choice(contrast, present, "contrast of this sweep")
+        checks.choice(level, list(dict.fromkeys(raw["level"])), "level of this sweep")
+        checks.choice(estimand, list(dict.fromkeys(raw["estimand"])), "estimand of this sweep")
+    chosen = (frame["term"] == contrast) & (frame["level"] == level) & (frame["estimand"] == estimand)
+    chosen = chosen.fillna(False)
+    raw = frame[chosen & (frame["quantity"] == "contrast")]
+    standard = frame[chosen & (frame["quantity"] == "standardised")]
+    ends = {"mean": "", "hpdi_low": "_low", "hpdi_high": "_high"}
+    superiority = [f"superiority{end}" for end in ends.values()]
+    left = raw[[*_KEY, *LABELS, "trusted", "prob", "p_below_zero"]].assign(
+        contrast=contrast, level=level, estimand=estimand
+    )
+    left = left.assign(**{f"distance{end}": raw[name] for name, end in ends.items()})
+    right = standard[[*_KEY, "unit", "p_in_rope", "rope", *superiority]]
+    right = right.assign(**{f"standardised{end}": standard[name] for name, end in ends.items()})
+    out = left.merge(right, on=_KEY, how="left").sort_values(
+        "standardised", kind="stable", na_position="last", ignore_index=True
+    )
+    out["verdict"] = pd.array([_verdict(row) for row in out.itertuples()], dtype="string")
+    order = [
+        "cell", *LABELS, "trusted", "contrast", "level", "name", "estimand", "unit",
+        *(f"standardised{end}" for end in ends.values()), "p_in_rope", "rope", "verdict", *superiority,
+        *(f"distance{end}" for end in ends.values()), "p_below_zero", "prob",
+    ]  # fmt: skip
+    return out[order]
+
+
+def _verdict(row: Any) -> str | None:
+    """Say what the interval means; nothing is concluded from a cell that is not to be trusted."""
+    import pandas as pd
+
+    if pd.isna(row.standardised) or pd.isna(row.trusted) or not row.trusted:
+        return None
+    return contrast_verdict(row.standardised_low, row.standardised_high, row.rope)
+
+
+def telling_labels(cells: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the labels that tell the cells apart, each shortened to the last part of its path where that still does.
+
+    A label that is the same everywhere tells nothing; one cell alone shows all it has.
+    """
+    import pandas as pd
+
+    # A cell has either an embedding or a table, so that having none tells as well; of the rest it does not.
+    own = ("embedding", "distances")
+    shown = [name for name in LABELS if cells[name].nunique(dropna=name not in own) > 1 or len(cells) == 1]
+    return {
+        name: short_names(["" if pd.isna(value) else str(value) for value in cells[name]])
+        for name in shown
+        if cells[name].notna().any()
+    }
+
+
+def short_names(texts: list[str]) -> list[str]:
+    """Return the last part of each path, where that leaves different paths different."""
+    last = {text: re.split(r"[/\\]", text.rstrip("/\\"))[-1] for text in texts}
+    taken = Counter(last.values())
+    return [last[text] if taken[last[text]] == 1 else text for text in texts]
+
+
+def cell_names(cells: pd.DataFrame) -> list[str]:
+    """Name each cell by the labels that tell it from the others."""
+    labels = telling_labels(cells)
+    return [", ".join(filter(None, of)) for of in zip(*labels.values(), strict=True)]
+
+
+def unit_of(compared: pd.DataFrame) -> str:
+    """Name the unit of the compared cells, as a sentence does."""
+    units = list(dict.fromkeys(compared["unit"].dropna()))
+    return in_full(units[0]) if len(units) == 1 else "standard deviations of pairs"
+
+
+def in_words(compared: pd.DataFrame) -> list[str]:
+    """Say what the compared cells say together: how many of each verdict, and the two that lie farthest apart."""
+    known = compared[compared["verdict"].notna()]
+    if not len(known):
+        return [
+            "No cell has a contrast in standard deviations that is to be trusted: there is nothing to compare."
+        ]
+    contrast = str(known["contrast"].iloc[0])
+    each = [f"{verdict} in {count}" for verdict, count in known["verdict"].value_counts(sort=False).items()]
+    out = [
+        f"{contrast} in {number_of(len(known), 'cell')}, judged in {unit_of(known)} for new words like these; the first is "
+        f"{'; '.join(each)}."
+    ]
+    if known["unit"].nunique() > 1:
+        out.append(
+            f"These are not all on one scale: some cells are measured in {conjoined(map(in_full, known['unit'].unique()))}. "
+            "Compare those of one unit, or give all lists neutral controls."
+        )
+    if len(known) > 1:
+        names = cell_names(known)
+        ends = [
+            f"{names[at]} ({row['standardised']:+.2f}, {row['prob']:.0%} HPDI {row['standardised_low']:+.2f} to "
+            f"{row['standardised_high']:+.2f}; {row['distance']:+.3f} in cosine distance)"
+            for at, row in ((at, known.iloc[at]) for at in (0, -1))
+        ]
+        out.append(f"The lowest is {ends[0]}, the highest {ends[1]}.")
+    return out

@@ -1,0 +1,85 @@
+"""Cells are compared in standard deviations, and never on cosine distance alone."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from helpers.sweeps import made_up_sweep
+
+from bayesbias.basics.errors import InputError
+from bayesbias.sweeps.comparing import cell_names, in_words, short_names, telling_labels
+
+CELLS = [
+    {"embedding": "wide", "standardised": -0.05, "distance": -0.2},
+    {"embedding": "heavy", "standardised": None, "distance": -0.5},
+    {"embedding": "early", "standardised": -0.8, "distance": -0.1, "trusted": False},
+    {"embedding": "narrow", "standardised": -0.9, "distance": -0.02},
+    {"embedding": "gone", "error": "no such vector file"},
+    {"embedding": "between", "standardised": -0.35, "distance": -0.01},
+]
+
+
+def test_cells_are_sorted_and_judged_in_standard_deviations_with_the_distance_beside_them():
+    frame = made_up_sweep(CELLS).compared()
+    assert frame["embedding"].tolist() == ["narrow", "early", "between", "wide", "heavy"]
+    assert frame["standardised"].dropna().tolist() == [-0.9, -0.8, -0.35, -0.05]
+    # All distances lie by themselves beyond, or within, a ROPE of 0.02 in another way.
+    assert frame["verdict"].fillna("none").tolist() == [
+        "nearer", "none", "nearer, perhaps by little", "unclear", "none",
+    ]  # fmt: skip
+    assert frame["distance"].tolist() == [-0.02, -0.1, -0.01, -0.2, -0.5]
+    ends = frame[["standardised_low", "standardised_high", "distance_low", "distance_high"]].iloc[0]
+    assert ends.tolist() == pytest.approx([-1.2, -0.6, -0.07, 0.03])
+    assert set(frame["rope"].dropna()) == {0.1}
+    assert frame["superiority"].isna().tolist() == [False, False, False, False, True]
+
+
+def test_the_contrast_that_there_is_stands_in_for_the_usual_one():
+    result = made_up_sweep(CELLS, contrast="human - neutral")
+    assert set(result.compared()["contrast"]) == {"human - neutral"}
+    with pytest.raises(InputError, match=r"unknown contrast of this sweep; found: 'associated - different'"):
+        result.compared("associated - different")
+    with pytest.raises(InputError, match="unknown level of this sweep"):
+        result.compared(level="class")
+    with pytest.raises(InputError, match="unknown estimand of this sweep"):
+        result.compared(estimand="these_words")
+    assert made_up_sweep([{"embedding": "gone", "error": "e"}]).compared().empty
+
+
+def test_what_is_said_counts_verdicts_and_names_both_ends():
+    said = in_words(made_up_sweep(CELLS).compared())
+    assert said == [
+        "associated - different in 3 cells, judged in standard deviations of neutral pairs for new words like these; the "
+        "first is nearer in 1; nearer, perhaps by little in 1; unclear in 1.",
+        "The lowest is narrow (-0.90, 89% HPDI -1.20 to -0.60; -0.020 in cosine distance), the highest wide (-0.05, 89% HPDI "
+        "-0.35 to +0.25; -0.200 in cosine distance).",
+    ]
+    other = [*CELLS, {"embedding": "bare", "unit": "sd of associated and different pairs"}]
+    assert "These are not all on one scale" in in_words(made_up_sweep(other).compared())[1]
+    nothing = in_words(made_up_sweep([CELLS[1], CELLS[2], CELLS[4]]).compared())
+    assert nothing == [
+        "No cell has a contrast in standard deviations that is to be trusted: there is nothing to compare."
+    ]
+
+
+def test_cells_are_named_by_what_tells_them_apart():
+    cells = pd.DataFrame(
+        {
+            "embedding": ["a/v.txt", "b/v.txt", None], "wordlist": ["x/pets.toml", "x/meals.toml", None],
+            "controls": ["none", "none", None], "distances": [None, None, "t/pairs.csv"],
+            "model": "crossed", "seed": 1,
+        }
+    )  # fmt: skip
+    assert telling_labels(cells) == {
+        "embedding": ["a/v.txt", "b/v.txt", ""],
+        "wordlist": ["pets.toml", "meals.toml", ""],
+        "distances": ["", "", "pairs.csv"],
+    }
+    assert cell_names(cells) == ["a/v.txt, pets.toml", "b/v.txt, meals.toml", "pairs.csv"]
+    assert list(telling_labels(cells.head(1))) == ["embedding", "wordlist", "controls", "model", "seed"]
+    assert short_names(["a/v.txt", "b/v.txt", "c/w.txt", "c/w.txt"]) == [
+        "a/v.txt",
+        "b/v.txt",
+        "w.txt",
+        "w.txt",
+    ]
