@@ -9,9 +9,9 @@ from bayesbias.columns.table import Column, contrast, count, interval, number, p
 from bayesbias.inference.verdicts import contrast_verdict
 
 MEASURES_SAID = {
-    "word": "a word: associated - different",
-    "class": "a class: associated - different",
-    "stereotype": "a list: its own class - other classes",
+    "word": "associated - different of a word",
+    "class": "associated - different of a class",
+    "stereotype": "own class - other classes, on a list",
     "weat": "WEAT of two classes",
     "mac": "MAC of a class",
 }
@@ -136,7 +136,7 @@ def reliability_columns(prob: float) -> list[Column]:
         number("words a class", "words", 1),
         number("attributes a list", "attributes", 1),
         text("held against", lambda row: COEFFICIENTS_SAID[row.coefficient]),
-        number("coefficient", "mean", 2),
+        number("coefficient", "mean"),
         hpdi(prob),
     ]
 

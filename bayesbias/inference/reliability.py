@@ -168,6 +168,8 @@ def score_components(
     check_scores(design, table)
     cells = _cells(table)
     kinds = [(measure, kind) for measure, of_it in MEASURES.items() for kind in of_it]
+    if not cells:
+        return dict.fromkeys(kinds, "one_class")
     if any(not _within(cells, table, dim) for dim in _random_dims(design)):
         return dict.fromkeys(kinds, "other_columns")
     scores = _scores(cells)

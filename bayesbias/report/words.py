@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bayesbias.basics.errors import InputError
+from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.wording import interval_text, probability_text, signed_text, with_minus
 from bayesbias.columns.table import Table, page_table
 from bayesbias.columns.words import (
+    MEASURES_SAID,
     contrast_columns,
     mean_columns,
+    reliability_columns,
     standard_columns,
     summary_columns,
     word_columns,
@@ -24,6 +26,7 @@ from bayesbias.findings.trust import convergence
 from bayesbias.findings.words import findings_of_words
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.reliability import LEFT_OUT
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.standard import in_full
 from bayesbias.report.again import (
@@ -244,7 +247,43 @@ def _trust(study: _Study) -> Part:
     moved = largest_prior_shift(fit)
     sentences += [moved] if moved else []
     predicted = Part("Would the model make such data?", figures=study.figures.take("predictive"))
-    return Part(sentences=sentences, folded=[predicted])
+    return Part(sentences=sentences, folded=[predicted, *_reliability(study)])
+
+
+def _reliability(study: _Study) -> list[Part]:
+    """Return the part on scores as instruments; none where the model has no such variances."""
+    try:
+        frame = study.fit.reliability(prob=study.prob)
+    except FitError:
+        return []
+    shown = frame[frame["left_out"] == ""]
+    if shown.empty:
+        return []
+    sentences = [
+        "With other words and stereotypes like these a score comes out otherwise. A coefficient is the share of its "
+        "variance that is due to what is measured, which is also its correlation with the same score from other words; "
+        "held against zero it is the share of its mean square, and at 0.8 the score is two standard errors away from it.",
+        *_left_out(frame),
+    ]
+    if ((shown["measure"] == "weat") & (shown["coefficient"] == "absolute")).any():
+        sentences.append(
+            "A few classes say little of how classes differ: where classes are held against others, the interval is wide "
+            "and leans on the prior."
+        )
+    table = page_table(
+        "t-reliability", "Reliability of scores", reliability_columns(study.prob), shown.itertuples()
+    )
+    return [Part("How reliable are scores of so many words?", sentences, tables=[table])]
+
+
+def _left_out(frame: pd.DataFrame) -> list[str]:
+    """Say why scores are left out, each reason with its scores."""
+    sentences = []
+    for reason, rows in frame[frame["left_out"] != ""].groupby("left_out", sort=False):
+        scores = "; ".join(dict.fromkeys(with_minus(MEASURES_SAID[name]) for name in rows["measure"]))
+        against = "" if "against_zero" in set(rows["coefficient"]) else ", held against others"
+        sentences.append(f"Left out{against} ({scores}): {LEFT_OUT[str(reason)]}.")
+    return sentences
 
 
 def _again(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None) -> Again:

@@ -316,6 +316,8 @@ def test_what_a_model_lacks_is_left_out_with_its_reason(crossed):
     table = pairs()
     alone = made_up(table[table["protected_class"] == "x"]).reliability()
     assert set(alone.loc[alone["measure"] == "weat", "left_out"]) == {"one_class"}
+    controls = made_up(table[table["connection"] == "neutral"]).reliability()
+    assert set(controls["left_out"]) == {"one_class"}
     kinds = set(frame["left_out"]) | set(additive["left_out"]) | set(alone["left_out"])
     assert kinds - {""} <= set(LEFT_OUT)
 

@@ -26,6 +26,7 @@ from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.words import plates, plot_connections
 from bayesbias.findings.of_result import finding
 from bayesbias.findings.trust import convergence
+from bayesbias.inference.reliability import LEFT_OUT
 from bayesbias.report import pictures, texts, words as words_page
 
 pytestmark = pytest.mark.slow  # whole pages are drawn
@@ -161,6 +162,17 @@ def test_a_fit_of_one_connection_has_a_report(tmp_path):
     result = bb.fit(table, "crossed", **SETTINGS)
     text = bb.write_report(result, tmp_path / "one.html").read_text(encoding="utf-8")
     assert "no two connections to hold against each other" in check_structure(text).all_text()
+
+
+def test_reliability_stands_in_the_appendix(fit, page):
+    """Each coefficient that the model has, with its interval; what it has not is named with its reason."""
+    found = check_structure(page.read_text(encoding="utf-8"))
+    frame = fit.reliability()
+    for row in frame[frame["left_out"] == ""].itertuples():
+        assert f"{row.hpdi_low:.3f} to {row.hpdi_high:.3f}" in found.all_text()
+    reasons = set(frame["left_out"]) - {""}
+    assert reasons
+    assert all(LEFT_OUT[reason] in found.all_text() for reason in reasons)
 
 
 def test_bad_runs_are_refused_and_nothing_is_written(fit, tmp_path):
