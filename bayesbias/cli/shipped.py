@@ -46,7 +46,8 @@ def list_(kind: str) -> None:
 def show(name: str) -> None:
     """Show a list, model or embedding by name or path.
 
-    A list is one of words, of control words or of occupations.
+    A list is one of words, of control words or of occupations. Of a model, what its prior expects of a contrast is said
+    beside the file, on standard error.
 
     `show template` starts a word list of your own, `show occupations` a list for the sentences on occupations.
     """
@@ -61,6 +62,8 @@ def show(name: str) -> None:
         click.echo(wordlist_template(), nl=False)
     elif name in shipped_models() or (path.is_file() and _has_key(path, "likelihood")):
         click.echo(load_model(name).text, nl=False)  # as it is, so that it can be edited and used
+        for line in _prior_lines(load_model(name)):
+            click.echo(line, err=True)  # no part of the file
     elif name in shipped_controls():
         from bayesbias.words.controls import load_controls
 
@@ -92,6 +95,17 @@ def show(name: str) -> None:
             valid="see `bayesbias list`",
             hint=nearest(name, names),
         )
+
+
+def _prior_lines(spec: Any) -> list[str]:
+    """Say what the prior of a model expects, where that can be said without a table."""
+    from bayesbias.inference.expectation import fits_usual_pairs, prior_expectation
+
+    if fits_usual_pairs(spec):
+        return prior_expectation(spec).lines()
+    return [
+        "What its prior expects depends on the table: bayesbias.inference.prior_expectation(model, table) says it."
+    ]
 
 
 def _has_key(path: str | Path, key: str) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias.basics.errors import FitError
 from bayesbias.basics.wording import percent
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.outcomes import need_columns, table_name_of
@@ -14,6 +16,12 @@ from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import ridge_axis
 from bayesbias.figures.style import FAINT, INK, axes_or_new, size_ridges, styled
 from bayesbias.inference.contrasts import chosen_rows, keys_of_rows, level_draws
+from bayesbias.inference.expectation import (
+    fits_usual_pairs,
+    predictive_of_pairs,
+    prior_contrasts,
+    usual_pairs,
+)
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_priors"]
 
 _PRIOR_DRAWS = 6000
-_PRIOR_PAIRS = 20_000
+_POSTERIOR = marks.contrast_colour("population")
 
 
 @styled
@@ -37,13 +45,14 @@ def plot_priors(
     """Show what a model believes before it has seen a pair, against the possible distances.
 
     Per connection: the prior of the mean distance (filled), the prior predictive of a single pair (line),
-    and the share of such pairs that falls outside [0, 2], where no cosine distance can lie.
+    and the share of such pairs that falls outside [0, 2], where no cosine distance can lie. Below, in the same units, the
+    prior of the first contrast overall, and of a fit its posterior beside it.
 
     Parameters
     ----------
     model_or_fit : str, path, ModelSpec or BiasFit
-        A model alone is shown for one protected word, and a fit for the words of its table; the two differ
-        only where the mean is averaged over words, as in the additive model.
+        A model alone is shown for one protected word (its contrast on the list religion), and a fit for the words of its
+        table; the two differ only where the mean is averaged over words, as in the additive model.
     seed : int
         Of the draws from the prior.
     ax : matplotlib Axes, optional
@@ -64,27 +73,29 @@ def plot_priors(
     >>> from matplotlib.figure import Figure
     >>> ax = bb.plot_priors("crossed", ax=Figure().subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['associated', 'different', 'human', 'neutral']
+    ['associated', 'different', 'human', 'neutral', 'associated - different']
     """
     fit = model_or_fit if isinstance(model_or_fit, BiasFit) else None
     spec = fit.spec if fit is not None else load_model(model_or_fit)  # type: ignore[arg-type]
     frame = _one_pair_each(spec) if fit is None else fit.table
     need_columns(frame, ("connection",), spec)
     means = _prior_means(spec, frame, seed)
-    pairs = frame.drop_duplicates("connection")
-    design = Design.of(spec, pairs)
-    new = design.outcome_draws(design.prior_draws(_PRIOR_PAIRS, seed), seed + 1)
-    predictive = {str(name): new[:, i] for i, name in enumerate(pairs["connection"])}
+    predictive = predictive_of_pairs(spec, frame, seed)
+    contrast = _contrast_of(spec, fit, seed)
 
     names = list(means)
-    ax = axes_or_new(ax, size_ridges(len(names)))
+    rows = [*names, *([contrast.name] if contrast else [])]
+    ax = axes_or_new(ax, size_ridges(len(rows)))
     possible = (0.0, 2.0) if spec.outcome == "distance" else None
-    low, high = (-1.0, 3.0) if possible else marks.value_range([*means.values(), *predictive.values()], 0.01)
+    every = [*means.values(), *predictive.values(), *([contrast.prior] if contrast else [])]
+    low, high = (-1.0, 3.0) if possible else marks.value_range(every, 0.01)
     grid = np.linspace(low, high, 401)
-    ridge_axis(ax, names, (low, high))
+    ridge_axis(ax, rows, (low, high))
     if possible:
         for edges in ((low, possible[0]), (possible[1], high)):
             ax.axvspan(*edges, facecolor="#E4E4E4", edgecolor="#B5B5B5", hatch="////", linewidth=0, zorder=0)
+    if contrast:
+        _draw_contrast(ax, contrast, len(names), grid)
     for row, name in enumerate(names):
         curves = [
             marks.density(drawn, grid, 1.6 * marks.bandwidth(drawn))
@@ -112,6 +123,8 @@ def plot_priors(
         marks.line_handle(INK, "prior predictive of a single pair"),
         *([marks.patch_handle("#E4E4E4", "impossible", hatch="////", edge="#B5B5B5")] if possible else []),
     ]
+    if contrast and contrast.posterior is not None:
+        handles.append(marks.line_handle(_POSTERIOR, "posterior of the difference", width=2))
     subtitle = f"Model {spec.name}" + (f" on {table_name_of(fit)}" if fit is not None else "")
     headings.add_headings(ax, "Before the data: prior against the possible distances", subtitle, handles)
     return ax
@@ -122,10 +135,67 @@ def plate(fit: BiasFit) -> Plate:
     return Plate(
         "priors",
         on_axes(plot_priors, fit),
-        size_ridges(fit.table["connection"].nunique()),
-        "What the model believed before it saw a pair, against the distances that are possible.",
-        "Prior of the mean distance and prior predictive of a single pair, per connection.",
+        size_ridges(fit.table["connection"].nunique() + 1),
+        "What the model believed before it saw a pair, against the distances that are possible; and the first difference, "
+        "before and after the data.",
+        "Prior of the mean distance and prior predictive of a single pair, per connection; prior and posterior of the first "
+        "difference.",
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Contrast:
+    """The first contrast overall for new words, before the data and after."""
+
+    name: str
+    prior: np.ndarray
+    posterior: np.ndarray | None
+
+
+def _contrast_of(spec: ModelSpec, fit: BiasFit | None, seed: int) -> _Contrast | None:
+    """Draw the first contrast from the prior; None where there is none, or no usual table for a model alone."""
+    if fit is None and not fits_usual_pairs(spec):
+        return None
+    table = usual_pairs(spec) if fit is None else fit.table
+    try:
+        found = chosen_rows(prior_contrasts(spec, table, _PRIOR_DRAWS, seed), level="overall")
+    except FitError:  # a table of one connection
+        return None
+    name = keys_of_rows(found, "contrast")[0][0]
+    prior = found.to_numpy()[0, :, 0]
+    if fit is None:
+        return _Contrast(name, prior, None)
+    draws = fit.draws_of("contrasts", level="overall", estimand="population")
+    return _Contrast(name, prior, draws.to_numpy()[..., 0].ravel())
+
+
+def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) -> None:
+    """Draw a ridge of differences, which are possible on both sides of zero."""
+    foot = row + 0.42
+    ax.axhspan(row - 0.5, row + 0.6, facecolor="white", linewidth=0, zorder=0.5)
+    ax.plot((0, 0), (row - 0.45, foot), color=INK, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=1)
+    curve = marks.density(contrast.prior, grid, 1.6 * marks.bandwidth(contrast.prior))
+    up = foot - 0.8 * curve / curve.max()
+    ax.fill_between(
+        grid, foot, up, color=FAINT, alpha=0.4, linewidth=0, zorder=2, label="_prior of a contrast"
+    )
+    said = f"prior sd {contrast.prior.std(ddof=1):.2f}"
+    if contrast.posterior is not None:
+        # A posterior is far narrower than the prior: a grid of its own keeps its shape.
+        low, high = marks.value_range([contrast.posterior], 0.0)
+        fine = np.linspace(low - 0.1 * (high - low), high + 0.1 * (high - low), 201)
+        curve = marks.density(contrast.posterior, fine)
+        ax.fill_between(
+            fine,
+            foot,
+            foot - 0.8 * curve / curve.max(),
+            color=_POSTERIOR,
+            linewidth=1.2,
+            zorder=3,
+            label="_posterior of a contrast",
+        )
+        said += f"\nposterior sd {contrast.posterior.std(ddof=1):.2g}"
+    headings.write_aside(ax, row, said)
 
 
 def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:

@@ -1,4 +1,5 @@
 from .estimands import ROPE as ROPE, STANDARD_ROPE as STANDARD_ROPE
+from .expectation import PriorExpectation as PriorExpectation, prior_expectation as prior_expectation
 from .fitting import build as build
 from .power import power_scaling as power_scaling
 from .prediction import loo as loo

@@ -6,9 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics.errors import FitError
 from bayesbias.basics.wording import number_of
 from bayesbias.columns.table import Cell, Table, number_cell, of_cells
 from bayesbias.inference.estimands import STANDARD_ROPE
+from bayesbias.inference.expectation import prior_expectation
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.parts import (
     Data,
@@ -110,8 +112,16 @@ def model_part(
     """Make the section on a model: its file and parameters; of the model of the page also the priors, drawn."""
     folded = [parameters_part(fit, prob, f"-{fit.spec.name}" if use else "")]
     if drawn:
-        folded.insert(0, Part("The priors, drawn", figures=drawn))
+        folded.insert(0, Part("The priors, drawn", _expected(fit), figures=drawn))
     return about_spec(fit.spec, use, notes, folded)
+
+
+def _expected(fit: BiasFit) -> list[str]:
+    """Say what the prior of a fit's model expects on its table; nothing where nothing is contrasted."""
+    try:
+        return [prior_expectation(fit.spec, fit.table).sentence()]
+    except FitError:
+        return []
 
 
 def glossary_of(table: pd.DataFrame, outcome: str, prob: float, rope: float) -> list[Labelled]:

@@ -51,6 +51,17 @@ def test_show(run, files):
     assert run("show", files)[0] == 2
 
 
+def test_what_a_prior_expects_stands_beside_the_file(run, files):
+    from bayesbias.inference.expectation import prior_expectation
+
+    for name in ("crossed", files / "own.toml"):
+        code, _, err = run("show", name)
+        assert code == 0
+        assert err.splitlines() == prior_expectation(name).lines()
+    assert "associated - different" in run("show", "crossed")[2]
+    assert "depends on the table" in run("show", "sentiment")[2]
+
+
 def test_every_shipped_list_can_be_shown(run):
     for name in bayesbias.words.shipped_wordlists():
         code, out, err = run("show", name)

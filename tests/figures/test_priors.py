@@ -11,7 +11,9 @@ import pytest
 
 mpl.use("Agg")
 from helpers.figures import drawn, simulated
+from helpers.seeds import shifted
 
+import bayesbias
 from bayesbias.basics.errors import InputError
 from bayesbias.figures import priors
 from bayesbias.figures.priors import plot_priors
@@ -45,6 +47,36 @@ def test_the_impossible_share_is_computed(tmp_path: Path, ax: Any) -> None:
     np.testing.assert_allclose(spans, [[-1, 0], [2, 3]], atol=1e-9)
     with pytest.raises(InputError, match="did you mean 'crossed'"):
         plot_priors("crosed", ax=ax)
+
+
+def test_the_contrast_stands_below_prior_and_posterior_side_by_side(ax: Any) -> None:
+    frame = simulated({"men": ["he", "him", "his"], "women": ["she", "her", "hers"]})
+    table = frame.assign(distance=frame["distance"] - 0.4 * (frame["connection"] == "associated"))
+    result = bayesbias.fit(table, "crossed", seed=shifted(1), draws=300, chains=2, pointwise=False)
+    plot_priors(result, ax=ax)
+    assert [label.get_text() for label in ax.get_yticklabels()][-1] == "associated - different"
+    areas = {area.get_label(): area.get_paths()[0].vertices for area in ax.collections}
+    prior, posterior = (areas[f"_{which} of a contrast"] for which in ("prior", "posterior"))
+    values = result.draws_of("contrasts", level="overall", estimand="population").to_numpy()[..., 0]
+    assert values.min() > posterior[:, 0].min()
+    assert values.max() < posterior[:, 0].max()
+    peak = posterior[np.argmin(posterior[:, 1]), 0]
+    assert abs(peak - values.mean()) < values.std()
+    # The prior of a difference of two means with sd 0.3: half of its height lies 1.18 * 0.42 from zero.
+    high = prior[prior[:, 1] < 4.42 - 0.4]
+    assert np.ptp(high[:, 0]) / 2 == pytest.approx(1.18 * 0.3 * np.sqrt(2), rel=0.15)
+    (said,) = [text.get_text() for text in ax.texts if "posterior sd" in text.get_text()]
+    before, after = said.split("\n")
+    assert float(before.removeprefix("prior sd ")) == pytest.approx(0.3 * np.sqrt(2), abs=0.02)
+    assert after == f"posterior sd {values.std(ddof=1):.2g}"
+
+
+def test_without_two_connections_there_is_no_contrast(ax: Any) -> None:
+    frame = simulated({"men": ["he", "him", "his"], "women": ["she", "her", "hers"]})
+    one = frame[frame["connection"] == "neutral"].reset_index(drop=True)
+    result = bayesbias.fit(one, "hierarchical", seed=shifted(1), draws=100, chains=2, pointwise=False)
+    plot_priors(result, ax=ax)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["neutral"]
 
 
 @pytest.mark.parametrize("model", ["additive", "crossed", "hierarchical", "robust"])

@@ -1,0 +1,204 @@
+"""What a model expects before it has seen a pair, in the units of the result: its prior of the contrast, and of single pairs."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesbias.basics import checks
+from bayesbias.basics.face import public_in
+from bayesbias.basics.values import Shown
+from bayesbias.basics.wording import percent
+from bayesbias.inference.contrasts import (
+    chosen_rows,
+    contrast_draws,
+    contrasted_groups,
+    keys_of_rows,
+    level_draws,
+    no_contrasts,
+)
+from bayesbias.inference.diagnostics import shortest_interval
+from bayesbias.inference.estimands import PROB
+from bayesbias.models.design import Design
+from bayesbias.models.loading import load_model
+from bayesbias.models.spec import ModelSpec
+from bayesbias.tables.pair_table import PairTable
+from bayesbias.words.pairing import pairs
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+__all__ = ["PriorExpectation", "prior_expectation"]
+
+USUAL_LIST = "religion"
+"""The word list that a model is shown on where no table is given: three classes, 15 words, 11 stereotypes, 311 controls."""
+MOST_IMPOSSIBLE = 0.05
+"""The largest share of impossible pairs that a prior of distances should have."""
+_POSSIBLE = {"distance": (0.0, 2.0), "change": (-2.0, 2.0), "difference": (-1.0, 1.0)}
+_PAIRS = 20_000
+
+
+@public_in("bayesbias.inference")
+@dataclass(frozen=True, eq=False, repr=False)
+class PriorExpectation(Shown):
+    """What a model expects before any data.
+
+    Attributes
+    ----------
+    model, on : str
+        Name of the model, and what pairs it was laid over.
+    contrasts : DataFrame
+        One row per level, of the first contrast: ``level, contrast, mean, sd, low, high, prob``; at levels of several
+        labels for any one of them.
+    impossible : float or None
+        The share of simulated single pairs that no data can show: distances outside [0, 2], changes of a distance
+        outside [-2, 2], differences of two probabilities outside [-1, 1]. None where every number is possible.
+    """
+
+    model: str
+    on: str
+    contrasts: pd.DataFrame
+    impossible: float | None
+
+    @property
+    def possible(self) -> bool:
+        """Whether at most 5 % of the pairs are impossible."""
+        return self.impossible is None or self.impossible <= MOST_IMPOSSIBLE
+
+    def lines(self) -> list[str]:
+        """Return the same in lines, the first what they are about."""
+        first = str(self.contrasts["contrast"].iloc[0])
+        return [
+            f"Before any data, on {self.on}, model {self.model} expects of {first}, for new words like these:",
+            *(f"  {part}" for part in self._parts()),
+        ]
+
+    def sentence(self) -> str:
+        """Return the same in one sentence."""
+        return f"{self.lines()[0]} {'; '.join(self._parts())}."
+
+    def _parts(self) -> list[str]:
+        out = []
+        for row in self.contrasts.itertuples():
+            of = "overall" if row.level == "overall" else f"of one {str(row.level).replace('_', ' ')}"
+            ends = f"{row.prob:.0%} between {row.low:+.2f} and {row.high:+.2f}"
+            out.append(f"{of} sd {row.sd:.2f}, {ends}")
+        if self.impossible is not None:
+            verdict = "" if self.possible else f" (a prior should have at most {percent(MOST_IMPOSSIBLE)})"
+            out.append(f"{percent(self.impossible)} of single pairs where no pair can be{verdict}")
+        return out
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
+
+
+def prior_expectation(
+    model: str | os.PathLike[str] | ModelSpec,
+    table: PairTable | pd.DataFrame | None = None,
+    *,
+    prob: float = PROB,
+    draws: int = 4000,
+    seed: int = 0,
+) -> PriorExpectation:
+    """State the prior of a model in the units of its result.
+
+    Parameters
+    ----------
+    model : str, path or ModelSpec
+    table : PairTable or DataFrame, optional
+        What the model would be fitted to; its outcomes are not read. By default the pairs of the list religion.
+    prob : float in (0, 1)
+        Probability of the intervals, the shortest ones.
+    draws, seed : int
+        Draws from the prior. Shares of impossible pairs are of 20,000 draws of a pair of each connection, known to within
+        0.003 or so.
+
+    Returns
+    -------
+    PriorExpectation
+
+    Raises
+    ------
+    InputError
+        For an unknown model, or one that needs a column the table lacks.
+    FitError
+        Where the table holds nothing to contrast.
+
+    Examples
+    --------
+    >>> expected = prior_expectation("crossed")
+    >>> list(expected.contrasts["level"]), expected.possible
+    (['overall', 'class', 'word'], False)
+    >>> bool(abs(expected.contrasts["sd"][0] - 0.3 * 2**0.5) < 0.02)  # of the difference of two means, each with sd 0.3
+    True
+    """
+    import pandas as pd
+
+    checks.probability(prob)
+    checks.count(draws, "draws")
+    spec = load_model(model)
+    if table is None:
+        frame, on = usual_pairs(spec), f"the pairs of the list {USUAL_LIST}"
+    elif isinstance(table, PairTable):
+        frame, on = table.frame, str(table.provenance.get("name", "this table"))
+    else:
+        frame, on = table, "this table"
+    found = prior_contrasts(spec, frame, draws, seed)
+    first = keys_of_rows(found, "contrast")[0][0]
+    rows = []
+    for level in ("overall", *spec.results.levels):
+        values = chosen_rows(found, level=level, contrast=first).to_numpy().ravel()
+        if values.size:
+            low, high = shortest_interval(values, prob)
+            rows.append((level, first, values.mean(), values.std(ddof=1), float(low), float(high), prob))
+    columns = ["level", "contrast", "mean", "sd", "low", "high", "prob"]
+    return PriorExpectation(
+        spec.name, on, pd.DataFrame(rows, columns=columns), impossible_share(spec, frame, seed)
+    )
+
+
+def fits_usual_pairs(spec: ModelSpec) -> bool:
+    """Say whether a model names no column beyond those of pairs of words."""
+    columns = {dim for parameter in spec.parameters.values() for dim in parameter.dims} | {*spec.units}
+    return columns | {spec.results.group} <= set(pairs(USUAL_LIST))
+
+
+def usual_pairs(spec: ModelSpec) -> pd.DataFrame:
+    """Return the pairs of a usual list with an outcome that nobody reads, for a model without data."""
+    import pandas as pd
+
+    return pd.DataFrame(pairs(USUAL_LIST)).assign(**{spec.outcome: 1.0})
+
+
+def prior_contrasts(spec: ModelSpec, frame: pd.DataFrame, draws: int, seed: int) -> xr.DataArray:
+    """Draw the contrasts for new words at every level from the prior, labelled as those of a fit."""
+    design = Design.of(spec, frame)
+    group = spec.results.group
+    means = level_draws(design, frame, design.prior_draws(draws, seed), "population")
+    found = contrast_draws(means, contrasted_groups(group, frame[group].astype(str)), group)
+    if not found.sizes["row"]:
+        raise no_contrasts(spec)
+    return found
+
+
+def predictive_of_pairs(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict[str, np.ndarray]:
+    """Draw a single pair of each connection (or whatever the model gives results for) from the prior."""
+    one = frame.drop_duplicates(spec.results.group)
+    design = Design.of(spec, one)
+    new = design.outcome_draws(design.prior_draws(_PAIRS, seed), seed + 1)
+    return {str(name): new[:, place] for place, name in enumerate(one[spec.results.group])}
+
+
+def impossible_share(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> float | None:
+    """Return the share of pairs drawn from the prior that no data can show; None where every number is possible."""
+    if spec.outcome not in _POSSIBLE:
+        return None
+    low, high = _POSSIBLE[spec.outcome]
+    drawn = predictive_of_pairs(spec, frame, seed)
+    counts = frame[spec.results.group].astype(str).value_counts()
+    shares = [((new < low) | (new > high)).mean() for new in drawn.values()]
+    return float(np.average(shares, weights=[counts[name] for name in drawn]))
