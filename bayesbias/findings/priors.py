@@ -36,8 +36,9 @@ def prior_doubts(fit: BiasFit) -> list[Doubt]:
         out.append(
             Doubt(
                 kind="prior",
-                text=f"{row['contrast']}{of} rests on the prior of {row['parameter']}: {_moved(row)}, by more than half its "
-                f"sd{more}; state the prior with the result, or gather more words",
+                text=f"{row['contrast']}{of} rests on a prior: with {_which(row)} it goes from {row['mean_before']:+.3f} to "
+                f"{row['mean_after']:+.3f}, by {abs(row['shift_in_sd']):.1f} of its sd{more}; state the prior with the "
+                "result, or gather more words",
                 level=str(level),
                 contrast=str(row["contrast"]),
                 group=None if level == "overall" else str(row["name"]),
@@ -67,13 +68,12 @@ def largest_prior_shift(fit: BiasFit) -> str:
     rest = f" Of {', '.join(unknown)} it is not known." if len(unknown) else ""
     return (
         "With each prior half or twice as wide, no main contrast moves by more than "
-        f"{abs(row['shift_in_sd']):.2f} of its sd ({row['contrast']}{of}: {_moved(row)}).{rest}"
+        f"{abs(row['shift_in_sd']):.2f} of its sd ({row['contrast']}{of}, with {_which(row)}).{rest}"
     )
 
 
-def _moved(row: Any) -> str:
-    wider = "half" if row["direction"] == "halved" else "twice"
-    return f"with that of {row['parameter']} {wider} as wide it goes from {row['mean_before']:+.3f} to {row['mean_after']:+.3f}"
+def _which(row: Any) -> str:
+    return f"the prior of {row['parameter']} {'half' if row['direction'] == 'halved' else 'twice'} as wide"
 
 
 def _table(fit: BiasFit) -> pd.DataFrame | None:
