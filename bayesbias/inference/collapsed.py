@@ -89,6 +89,42 @@ class Collapsed:
         value = log_density(*arguments)
         return value, grad
 
+    def coordinates(self) -> np.ndarray:
+        """Return the matrix that turns the coordinates which are sampled into the logarithms of the scales.
+
+        Factors of a term and its spread say the same thing twice but for their priors. What the data determine, the
+        spread times the mean factor, is sampled in place of the spread, and the factors as their mean and the
+        contrasts around it. The volume is that of the logarithms.
+
+        Returns
+        -------
+        ndarray, shape (n_theta, n_theta)
+        """
+        from scipy.linalg import helmert
+
+        spec = self.design.spec
+        starts = np.cumsum([0, *(self.design.size(name) for name in self.scales)])
+        place = {
+            name: np.arange(a, b)
+            for name, a, b in zip(self.scales, starts[:-1], starts[1:], strict=True)
+        }
+        factors: dict[str, set[str | None]] = {}
+        for parameter in spec.parameters.values():
+            if isinstance(spread := parameter.args.get("sigma"), str):
+                factors.setdefault(spread, set()).add(parameter.times)
+        out = np.eye(self.n_theta)
+        for spread, its in factors.items():
+            times = its.pop() if len(its) == 1 else None
+            if times is not None and spread not in spec.noise.values():
+                out[np.ix_(place[spread], place[times])] = -1 / len(place[times])
+        for name in spec.factors():
+            size = len(place[name])
+            if size > 1:
+                turn = np.eye(self.n_theta)
+                turn[np.ix_(place[name], place[name])] = helmert(size, full=True).T
+                out = out @ turn
+        return out
+
     def split(self, theta: np.ndarray) -> dict[str, np.ndarray]:
         """Turn log-scales, shape (..., n_theta), into the named scale parameters."""
         values, out, start = np.exp(theta), {}, 0
@@ -176,8 +212,13 @@ def collapse(design: Design) -> Collapsed:
     )
     factors = factors_of(design)
     index = {name: design.index[name] for name in terms}
-    orbits = find_orbits(factors, index, variance_of, noise)
-    components = components_of(y, factors, orbits, index, variance_of, noise)
+    times = {
+        name: offset[factor] + design.index[factor]
+        for name in spec.mu
+        if (factor := spec.parameters[name].times) is not None
+    }
+    orbits = find_orbits(factors, index, variance_of, [noise, *times.values()])
+    components = components_of(y, factors, orbits, index, variance_of, noise, times)
     cubes = sum(float(len(comp.noise)) ** 3 for comp in components)
     if cubes > MOST_CUBES:
         raise NotCollapsible(
@@ -245,4 +286,5 @@ def _kernel_arrays(
         starts([len(effect.blocks) for effect in effects]),
         joined([effect.blocks for effect in effects], np.int64),
         joined([effect.coef for effect in effects], float),
+        joined([effect.factors for effect in effects], np.int64),
     )

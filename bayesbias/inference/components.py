@@ -28,6 +28,7 @@ class _Effect:
     variance: int
     blocks: np.ndarray  # the rows of the component it enters
     coef: np.ndarray  # with these coefficients
+    factors: np.ndarray  # times the scale of this number, or -1
     scale: float  # from the rotated effect to its entries
 
 
@@ -49,14 +50,26 @@ class Component:
     effects: tuple[_Effect, ...]
 
 
+def incidence(comp: Component, var: np.ndarray) -> np.ndarray:
+    """Return how the effects of a component enter its rows, shape (n or 1, rows, effects), for draws of variances."""
+    x = np.zeros((len(comp.noise), len(comp.effects)))
+    for column, effect in enumerate(comp.effects):
+        x[effect.blocks, column] = effect.coef
+    if all((effect.factors < 0).all() for effect in comp.effects):
+        return x[None]
+    out = np.repeat(x[None], len(var), axis=0)
+    for column, effect in enumerate(comp.effects):
+        for block, factor in zip(effect.blocks, effect.factors, strict=True):
+            if factor >= 0:
+                out[:, block, column] *= np.sqrt(var[:, factor])
+    return out
+
+
 def draw_component(comp: Component, var: np.ndarray, flat: dict[str, np.ndarray], rng: Normals) -> None:
     """Add the draws of one component to the effects it is part of."""
     assert comp.data is not None
     shape = comp.data.shape[1:]
     n, m, n_eff, size = len(var), len(comp.noise), len(comp.effects), int(np.prod(shape))
-    x = np.zeros((m, n_eff))
-    for column, effect in enumerate(comp.effects):
-        x[effect.blocks, column] = effect.coef
     data = comp.data.reshape(m, size)
     along = tuple(2 + axis for axis, length in enumerate(shape) if length > 1)
     few = n_eff <= m
@@ -66,8 +79,9 @@ def draw_component(comp: Component, var: np.ndarray, flat: dict[str, np.ndarray]
         part = slice(start, min(n, start + step))
         noise = var[part][:, comp.noise]
         prior = var[part][:, [effect.variance for effect in comp.effects]]
+        x = incidence(comp, var[part])
         if few:
-            weighted = x.T / noise[:, None]  # X^T S^-1, (k, n_eff, m)
+            weighted = x.transpose(0, 2, 1) / noise[:, None]  # X^T S^-1, (k, n_eff, m)
             precision = np.matmul(weighted, x)
             diagonal = np.arange(n_eff)
             precision[:, diagonal, diagonal] += 1 / prior
@@ -81,11 +95,11 @@ def draw_component(comp: Component, var: np.ndarray, flat: dict[str, np.ndarray]
             k = len(noise)
             u = np.sqrt(prior)[:, :, None] * _projected_normals(rng, (k, n_eff, *shape), along)
             left = data - x @ u - np.sqrt(noise)[:, :, None] * _projected_normals(rng, (k, m, *shape), along)
-            total = (x * prior[:, None]) @ x.T
+            total = (x * prior[:, None]) @ x.transpose(0, 2, 1)
             total[:, np.arange(m), np.arange(m)] += noise
             inverse = np.linalg.inv(np.linalg.cholesky(total))
             left = np.matmul(inverse.transpose(0, 2, 1), np.matmul(inverse, left))
-            u += prior[:, :, None] * (x.T @ left)
+            u += prior[:, :, None] * (x.transpose(0, 2, 1) @ left)
         for column, effect in enumerate(comp.effects):
             own = (u[:, column] * effect.scale).reshape(len(u), *shape)
             spread = np.broadcast_to(own, (len(u), *effect.entries.shape))
@@ -122,7 +136,7 @@ def exchangeable_blocks(design: Design) -> dict[str, np.ndarray]:
     sigma = spec.noise["sigma"]
     noise = design.index[sigma] if isinstance(sigma, str) else np.zeros(len(design.y), dtype=np.int64)
     factors = factors_of(design)
-    orbits = find_orbits(factors, index, prior, noise)
+    orbits = find_orbits(factors, index, prior, [noise, *(design.index[name] for name in spec.factors())])
     out = {}
     for name, idx in index.items():
         kinds = [
@@ -155,16 +169,19 @@ def find_orbits(
     factors: list[np.ndarray],
     index: Mapping[str, np.ndarray],
     variance_of: Mapping[str, np.ndarray],
-    noise: np.ndarray,
+    kinds: list[np.ndarray],
 ) -> list[np.ndarray]:
-    """For each factor the orbit of each level: levels whose rows differ in nothing but the level."""
+    """For each factor the orbit of each level: levels whose rows differ in nothing but the level.
+
+    `kinds` are codes of the rows that levels of one orbit must share, such as which noise a row has.
+    """
     out = []
     for f, codes in enumerate(factors):
         others = [factor for g, factor in enumerate(factors) if g != f]
         order = np.lexsort([*others[::-1], codes])
         bounds = np.searchsorted(codes[order], np.arange(codes.max() + 2))
         own = {name: within_one_level(idx, codes) for name, idx in index.items()}
-        columns = [*others, noise, *(variance_of[name][idx] for name, idx in index.items())]
+        columns = [*others, *kinds, *(variance_of[name][idx] for name, idx in index.items())]
         columns += [idx for name, idx in index.items() if not own[name]]
         fixed = np.stack(columns)[:, order]
         seen: dict[bytes, int] = {}
@@ -196,6 +213,7 @@ def components_of(
     index: Mapping[str, np.ndarray],
     variance_of: Mapping[str, np.ndarray],
     noise: np.ndarray,
+    times: Mapping[str, np.ndarray],
 ) -> tuple[Component, ...]:
     """Rotate a balanced table into components that are independent: contrasts within each set of factors."""
     n_factors = len(factors)
@@ -223,7 +241,7 @@ def components_of(
                 if copies == 0:
                     continue
                 component = _one_component(
-                    y, [blocks[b] for b in members], along, copies, names, own, index, variance_of, noise
+                    y, [blocks[b] for b in members], along, copies, names, own, index, variance_of, noise, times
                 )
                 if component.effects:
                     out.append(component)
@@ -246,6 +264,7 @@ def _one_component(
     index: Mapping[str, np.ndarray],
     variance_of: Mapping[str, np.ndarray],
     noise: np.ndarray,
+    times: Mapping[str, np.ndarray],
 ) -> Component:
     n_factors = members[0].ndim
     rest = tuple(f for f in range(n_factors) if f not in along)
@@ -274,6 +293,7 @@ def _one_component(
                 int(variance_of[name][entry]),
                 np.array(ks),
                 np.array(coef),
+                np.array([times[name][members[k].flat[0]] if name in times else -1 for k in ks]),
                 float(scale),
             )
         )

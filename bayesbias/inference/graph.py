@@ -61,7 +61,7 @@ def pymc_model(design: Design, *, rotated: bool = False) -> pm.Model:
                     entries = design.parent[name, arg].reshape(design.shape(name))
                     args[arg] = up.flatten()[entries] if spec.parameters[value].dims else up
                 else:
-                    args[arg] = value
+                    args[arg] = np.float64(value)  # a plain number would be rounded to single precision
             if name in roots:
                 args["mu"] = args["mu"] + shift(name).reshape(design.shape(name))
             label = f"{name}__shifted" if moved else name
@@ -90,7 +90,11 @@ def pymc_model(design: Design, *, rotated: bool = False) -> pm.Model:
             variable = make(value)
             return variable.flatten()[design.index[value]] if spec.parameters[value].dims else variable
 
-        mean = sum(per_pair(name) for name in spec.mu)
+        def term(name: str) -> Any:
+            times = spec.parameters[name].times
+            return per_pair(name) if times is None else per_pair(times) * per_pair(name)
+
+        mean = sum(term(name) for name in spec.mu)
         noise = {arg: per_pair(value) for arg, value in spec.noise.items()}
         getattr(pm, spec.likelihood)(spec.outcome, mu=mean, **noise, observed=design.y)
     return model
@@ -190,7 +194,7 @@ def _by_block(
 
     def of(arg: str, entries: np.ndarray) -> Any:
         value = args[arg]
-        return value if isinstance(value, float) or value.ndim == 0 else value.flatten()[entries]
+        return value if value.ndim == 0 else value.flatten()[entries]
 
     def partly(label: str, mu: Any, spread: Any, entries: np.ndarray) -> Any:
         """Make normal effects, centred on their mean as far as the data know them."""

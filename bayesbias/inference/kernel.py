@@ -81,6 +81,7 @@ def log_density(
     eff_ptr: np.ndarray,
     inc_obs: np.ndarray,
     inc_coef: np.ndarray,
+    inc_factor: np.ndarray,
     grad: np.ndarray,
 ) -> float:
     """Return the marginal log-posterior of the logarithms of the scales; write its gradient.
@@ -89,7 +90,7 @@ def log_density(
     component j: `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``; F with one line a row at
     ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the Gram matrix G of the data summed over ``comp_nu[j]``
     independent copies; and the effects ``comp_eff[j]:comp_eff[j + 1]``, each with a variance and a sparse
-    incidence on the rows. G enters by F since its rank is that of the copies, which is 1 for the largest component.
+    incidence on the rows, each coefficient times the scale ``inc_factor`` where that is not -1. G enters by F since its rank is that of the copies, which is 1 for the largest component.
 
     Where a trial step of the sampler leaves the range of floating point the density is zero (-inf), which the
     sampler takes for a divergence; nothing is raised.
@@ -98,6 +99,14 @@ def log_density(
     n_var = n_theta + constants.shape[0]
     var = np.empty(n_var)
     gvar = np.zeros(n_var)
+    gfactor = np.zeros(n_theta)  # with respect to logarithms
+    coef = inc_coef.copy()
+    for x in range(coef.shape[0]):
+        t = inc_factor[x]
+        if t >= 0:
+            if not abs(theta[t]) < _FARTHEST:
+                return -math.inf
+            coef[x] *= math.exp(theta[t])
     total = 0.0
     for t in range(n_theta):
         if not abs(theta[t]) < _FARTHEST:
@@ -131,7 +140,7 @@ def log_density(
             v = var[eff_var[e]]
             for x in range(eff_ptr[e], eff_ptr[e + 1]):
                 for y in range(eff_ptr[e], x + 1):
-                    up[inc_obs[y], inc_obs[x]] += v * inc_coef[x] * inc_coef[y]
+                    up[inc_obs[y], inc_obs[x]] += v * coef[x] * coef[y]
         # V = U'U, with U in the upper triangle.
         logdet = 0.0
         for r in range(m):
@@ -198,29 +207,37 @@ def log_density(
             acc = 0.0
             for x in range(eff_ptr[e], eff_ptr[e + 1]):
                 for y in range(eff_ptr[e], x + 1):
-                    term = inc_coef[x] * inc_coef[y] * tri[inc_obs[x], inc_obs[y]]
-                    acc += term if x == y else 2.0 * term
+                    term = coef[x] * coef[y] * tri[inc_obs[x], inc_obs[y]]
+                    if x != y:
+                        term *= 2.0
+                    acc += term
+                    if inc_factor[x] >= 0:
+                        gfactor[inc_factor[x]] += var[eff_var[e]] * term
+                    if inc_factor[y] >= 0:
+                        gfactor[inc_factor[y]] += var[eff_var[e]] * term
             gvar[eff_var[e]] += acc
     for t in range(n_theta):
-        grad[t] += 2.0 * var[t] * gvar[t]
+        grad[t] += 2.0 * var[t] * gvar[t] + gfactor[t]
     return total
 
 
-_ARRAYS = 15  # the arguments of `log_density` between `theta` and `grad`
-_HEAD = 1 + 2 * _ARRAYS
-_FLOATS = (1, 2, 3, 5, 10, 14)  # which of them hold no whole numbers
+_ARRAYS = 16  # the arguments of `log_density` between `theta` and `grad`
+_HEAD = 1 + 2 * (_ARRAYS + 1)
+_FLOATS = (1, 2, 3, 5, 10, 14, _ARRAYS)  # which of them hold no whole numbers
 
 
-def packed(arrays: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the block of words that `logp_callback` reads.
+def packed(arrays: Sequence[np.ndarray], coordinates: np.ndarray) -> np.ndarray:
+    """Return the block of words that the callbacks read.
 
     Parameters
     ----------
     arrays : sequence of ndarray
         The arguments of `log_density` between `theta` and `grad`.
+    coordinates : ndarray, shape (n_theta, n_theta)
+        Turns what is sampled into `theta`.
     """
-    parts = list(arrays)
-    assert len(parts) == _ARRAYS
+    parts = [*arrays, coordinates.ravel()]
+    assert len(parts) == _ARRAYS + 1
     lengths = np.array([part.size for part in parts])
     starts = _HEAD + np.concatenate([[0], np.cumsum(lengths)[:-1]])
     out = np.zeros(_HEAD + int(lengths.sum()), dtype=np.int64)
@@ -257,8 +274,25 @@ def _packed_log_density(theta: np.ndarray, words: np.ndarray, numbers: np.ndarra
         whole(12),
         whole(13),
         real(14),
+        whole(15),
         grad,
     )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _turned(words: np.ndarray, numbers: np.ndarray, at: np.ndarray, out: np.ndarray, back: bool) -> None:
+    """Multiply by the matrix of coordinates, or by its transpose."""
+    start = words[1 + 2 * _ARRAYS]
+    n = at.shape[0]
+    for r in range(n):
+        out[r] = 0.0
+    for r in range(n):
+        for k in range(n):
+            a = numbers[start + r * n + k]
+            if back:
+                out[k] += a * at[r]
+            else:
+                out[r] += a * at[k]
 
 
 _DOUBLES = types.CPointer(types.float64)
@@ -271,7 +305,10 @@ def logp_callback(n, theta_at, grad_at, value_at, data):
     words = carray(data, (head[0],), np.int64)
     numbers = carray(data, (head[0],), np.float64)
     grad = carray(grad_at, (n,))
-    value = _packed_log_density(carray(theta_at, (n,)), words, numbers, grad)
+    theta, own = np.empty(n), np.empty(n)
+    _turned(words, numbers, carray(theta_at, (n,)), theta, False)
+    value = _packed_log_density(theta, words, numbers, own)
+    _turned(words, numbers, own, grad, True)
     carray(value_at, (1,))[0] = value
     if not math.isfinite(value):
         return 4  # a divergence, as the sampler calls it
@@ -283,8 +320,9 @@ def logp_callback(n, theta_at, grad_at, value_at, data):
 
 @cfunc(types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr), cache=True)
 def expand_callback(n, expanded, theta_at, out_at, data):
-    """Copy ``theta`` as the draw to be kept."""
-    theta, out = carray(theta_at, (n,)), carray(out_at, (n,))
-    for t in range(n):
-        out[t] = theta[t]
+    """Write ``theta``, the draw to be kept."""
+    head = carray(data, (1,), np.int64)
+    words = carray(data, (head[0],), np.int64)
+    numbers = carray(data, (head[0],), np.float64)
+    _turned(words, numbers, carray(theta_at, (n,)), carray(out_at, (n,)), False)
     return 0

@@ -90,8 +90,14 @@ def _sample_scales(reduced: Collapsed, settings: Mapping[str, Any], cores: int, 
     n = reduced.n_theta
     spread = np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2)
 
+    # A factor starts from one, a spread from that of the outcome.
+    spec = reduced.design.spec
+    start = np.concatenate(
+        [np.full(reduced.design.size(name), 0.0 if name in spec.factors() else spread) for name in reduced.scales]
+    )
+
     def initial(seed: int) -> np.ndarray:
-        return spread + np.random.default_rng(seed).normal(0, 0.5, n)
+        return start + np.random.default_rng(seed).normal(0, 0.5, n)
 
     # What nutpie makes of a PyMC model, made by hand: two compiled functions and the data behind a pointer.
     compiled = CompiledPyMCModel(
@@ -104,7 +110,7 @@ def _sample_scales(reduced: Collapsed, settings: Mapping[str, Any], cores: int, 
         initial_point_func=initial,
         shared_data={},
         shared_var_keys={},
-        user_data=packed(reduced.arrays),
+        user_data=packed(reduced.arrays, reduced.coordinates()),
         n_expanded=n,
         shape_info=(["theta"], [slice(0, n)], [(n,)]),
         logp_func=None,

@@ -36,7 +36,7 @@ class Design:
     y : ndarray, shape (n_pairs,)
         The outcome.
     index : Mapping of str to ndarray of int, shape (n_pairs,)
-        For every location parameter and every noise parameter, the flat entry a row uses.
+        For every location parameter, every noise parameter and every factor, the flat entry a row uses.
     parent : Mapping of (str, str) to ndarray of int
         For a parameter and one of its arguments that is itself a parameter, the flat entry of the
         latter that each flat entry of the former uses.
@@ -101,7 +101,8 @@ class Design:
             for arg, value in parameter.args.items()
             if isinstance(value, str)
         }
-        names = [*spec.location_parameters(), *(v for v in spec.noise.values() if isinstance(v, str))]
+        noise = [v for v in spec.noise.values() if isinstance(v, str)]
+        names = [*spec.location_parameters(), *noise, *spec.factors()]
         index: dict[str, np.ndarray] = {}
         for name in [*spec.mu, *(n for n in names if n not in spec.location_parameters())]:
             index[name] = flat(spec.parameters[name].dims)
@@ -133,19 +134,23 @@ class Design:
         """
         out: Any = 0.0
         for name in self.spec.mu:
-            values = np.asarray(draws[name])
-            lead = values.shape[: values.ndim - len(self.shape(name))]
-            out = out + values.reshape((*lead, -1))[..., self.index[name]]
+            term = self._of_rows(name, draws)
+            times = self.spec.parameters[name].times
+            out = out + (term if times is None else term * self._of_rows(times, draws))
         return out
+
+    def _of_rows(self, name: str, draws: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Return the value of a parameter that each row uses."""
+        values = np.asarray(draws[name])
+        lead = values.shape[: values.ndim - len(self.shape(name))]
+        return values.reshape((*lead, -1))[..., self.index[name]]
 
     def noise(self, draws: Mapping[str, np.ndarray], arg: str) -> np.ndarray | float:
         """Return ``sigma`` or ``nu`` of each row, or the one number they share."""
         value = self.spec.noise[arg]
         if not isinstance(value, str):
             return float(value)
-        values = np.asarray(draws[value])
-        lead = values.shape[: values.ndim - len(self.shape(value))]
-        return values.reshape((*lead, -1))[..., self.index[value]]
+        return self._of_rows(value, draws)
 
     def prior_draws(
         self, n: int, seed: int, given: Mapping[str, np.ndarray] | None = None

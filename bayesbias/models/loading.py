@@ -175,7 +175,10 @@ def _checked_parameter(name: str, table: Any, at: str) -> Parameter:
     )
     row = DISTRIBUTIONS[distribution]
     args = row.args
-    checks.known_keys(table, ("distribution", "dims", *args), at, needed=("distribution", *args))
+    checks.known_keys(table, ("distribution", "dims", "times", *args), at, needed=("distribution", *args))
+    times = table.get("times")
+    if not isinstance(times, str | None):
+        raise InputError("must be the name of a parameter", where=f"{at}, key times", found=times)
     dims = _checked_strings(table.get("dims", []), f"{at}, key dims")
     for dim in dims:
         if dim in _TAKEN_DIMS:
@@ -188,6 +191,7 @@ def _checked_parameter(name: str, table: Any, at: str) -> Parameter:
             arg: _checked_argument(table[arg], arg in row.positive_args, None, f"{at}, key {arg}")
             for arg in args
         },
+        times=times,
     )
 
 
@@ -237,6 +241,20 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
                 where=f"{where}, [likelihood], key mu",
                 found=name,
             )
+    for name, parameter in spec.parameters.items():
+        if parameter.times is None:
+            continue
+        at = f"{where}, [parameter.{name}], key times"
+        _check_parameter_name(parameter.times, spec.parameters, at)
+        if not spec.parameters[parameter.times].positive:
+            raise InputError("needs a positive parameter", where=at, found=parameter.times)
+        if name not in spec.mu or not spec.is_random(name) or isinstance(parameter.args["mu"], str):
+            raise InputError(
+                "only a term of the mean that scatters around a number, with a spread of its own, may have a factor",
+                where=at,
+                found=name,
+            )
+        visit(parameter.times, ())
     for arg, value in spec.noise.items():
         if isinstance(value, str):
             visit(value, ())

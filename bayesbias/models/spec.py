@@ -18,12 +18,17 @@ __all__ = ["ModelSpec", "Parameter"]
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a model: ``name[dims] ~ distribution(args)``."""
+    """One parameter of a model: ``name[dims] ~ distribution(args)``.
+
+    Where `times` names another, positive one, the term enters the mean multiplied by that: an effect that some
+    classes show more strongly than others.
+    """
 
     name: str
     dims: tuple[str, ...]
     distribution: str
     args: Mapping[str, float | str]
+    times: str | None = None
 
     def __hash__(self) -> int:
         return content_hash(self)
@@ -145,6 +150,10 @@ class ModelSpec(Shown):
     def is_random(self, name: str) -> bool:
         """Whether a parameter is a random effect: its spread is itself a parameter."""
         return isinstance(self.parameters[name].args.get("sigma"), str)
+
+    def factors(self) -> list[str]:
+        """Return the parameters that terms of the mean are multiplied by."""
+        return list(dict.fromkeys(p.times for p in self.parameters.values() if p.times is not None))
 
     def location_parameters(self) -> list[str]:
         """Return the parameters that reach the mean, each after the one it is centred on."""
