@@ -1,14 +1,17 @@
-"""What is asked of a posterior: two estimands, the contrasts, and the conventions of an answer.
+"""What is asked of a posterior: the estimands, the contrasts, and the conventions of an answer.
 
 The estimands are never mixed, always named:
 
 ``population``
-    Random effects that are not held are set to the mean of their population: the answer for *new* words
-    like the listed ones. Overall nothing is held. At the levels ``class`` and ``word`` the named
-    protected words keep their own effects, and only the attributes are new.
+    The mean over new words and attributes like the listed ones: random effects that are not held are set to the mean of
+    their population. Overall nothing is held; what each level holds, says the model (`Level.held`): the class, or
+    the listed words of the class, so that only attributes are new.
 ``these_words``
     Every effect is the one of the words on the list, averaged over the pairs at hand: the answer for
-    this list and no other.
+    this list and no other. The listed distances are known exactly, so that its width is the model's noise.
+``one_new_word``, ``one_new_pair``
+    What a single new protected word, on average over new attributes, or a single new pair of each connection, may
+    show: predictive intervals, at the levels that a word belongs to (overall and its class).
 
 Means are over pairs: where classes have unequal numbers of attributes, a word counts in each connection as
 often as it has pairs there, so ``these_words`` compares connections with slightly different mixes of words.
@@ -19,13 +22,14 @@ population to generalise to; they are averaged over the listed words under both 
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesbias.basics.errors import FitError
+from bayesbias.inference.linear import Linear, Part, joined
 from bayesbias.models.design import Design, labels_of
 
 if TYPE_CHECKING:
@@ -59,6 +63,76 @@ CONTRASTS = (
     ("human", "neutral"),
 )
 ESTIMANDS = ("population", "these_words")
+PREDICTIVE = ("one_new_word", "one_new_pair")
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What is asked for, row by row; a row is a mixture where a new word may be of several classes.
+
+    Attributes
+    ----------
+    keys : list of (level, name, label)
+        The label is a connection, or of contrasts ``a - b``.
+    linear : Linear
+        The parts of the mixtures.
+    row : ndarray of int, shape (parts,)
+        The row that each part belongs to, in order.
+    weight : ndarray, shape (parts,)
+        Weights of the parts; those of a row add up to one.
+    """
+
+    keys: list[tuple[str, str, str]]
+    linear: Linear
+    row: np.ndarray
+    weight: np.ndarray
+
+    def chosen(self, rows: Sequence[int]) -> Rows:
+        """Return some rows, in this order."""
+        parts = [np.flatnonzero(self.row == row) for row in rows]
+        at = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+        return Rows(
+            [self.keys[row] for row in rows],
+            self.linear.taken(at),
+            np.repeat(np.arange(len(parts)), [len(own) for own in parts]),
+            self.weight[at],
+        )
+
+
+def mean_rows(design: Design, table: pd.DataFrame, estimand: str) -> Rows:
+    """Return the mean of the outcome per (level, name, connection), as functions of the effects.
+
+    Parameters
+    ----------
+    design : Design
+    table : DataFrame
+        The rows the design was laid over.
+    estimand : {"population", "these_words"}
+        Or one that the model declares.
+    """
+    levels = levels_of(design, table, estimand)
+    present, group = labels_of(table[design.spec.results.group], design.spec.results.group)
+    keys: list[tuple[str, str, str]] = []
+    parts = []
+    for level, (labels, codes, held) in levels.items():
+        cells, rows, counts = np.unique(codes * len(present) + group, return_inverse=True, return_counts=True)
+        keys += [(level, labels[c // len(present)], present[c % len(present)]) for c in cells]
+        parts.append(averaged(design, held | set(design.spec.results.fixed), rows, counts))
+    return Rows(keys, joined(parts), np.arange(len(keys)), np.ones(len(keys)))
+
+
+def contrast_rows(means: Rows, pairs: Sequence[tuple[str, str]]) -> Rows:
+    """Return the differences between labels wherever both stand, from rows that are no mixtures."""
+    at = {key: row for row, key in enumerate(means.keys)}
+    keys, first, second = [], [], []
+    for level, name in dict.fromkeys((level, name) for level, name, _ in means.keys):
+        for a, b in pairs:
+            if (level, name, a) in at and (level, name, b) in at:
+                keys.append((level, name, f"{a} - {b}"))
+                first.append(at[level, name, a])
+                second.append(at[level, name, b])
+    linear = means.linear.taken(first).minus(means.linear.taken(second))
+    return Rows(keys, linear, np.arange(len(keys)), np.ones(len(keys)))
 
 
 def level_means(
@@ -80,51 +154,65 @@ def level_means(
     keys : list of (level, name, connection)
     means : ndarray, shape (n, len(keys))
     """
-    from scipy import sparse
+    rows = mean_rows(design, table, estimand)
+    return rows.keys, rows.linear.draws(draws, times_of(design))
 
+
+def times_of(design: Design) -> dict[str, str | None]:
+    """Return what multiplies each parameter."""
+    return {name: parameter.times for name, parameter in design.spec.parameters.items()}
+
+
+def levels_of(
+    design: Design, table: pd.DataFrame, estimand: str
+) -> dict[str, tuple[list[str], np.ndarray, set[str]]]:
+    """Return for each level the labels, the code of each row of the table, and the dimensions that are held."""
     results = design.spec.results
     for column in (results.group, *(level.by for level in results.levels.values())):
         if column not in table.columns:
             raise FitError(f"means per {results.group} need the column {column!r}, which the table lacks")
-    present, group = labels_of(table[results.group], results.group)
-    every = set(design.coords)
-    given = every if estimand == "these_words" else set(results.estimands.get(estimand, ()))
+    given = set(design.coords) if estimand == "these_words" else set(results.estimands.get(estimand, ()))
     levels = {"overall": (["all"], np.zeros(len(table), dtype=np.int64), given)}
     for level, about in results.levels.items():
         levels[level] = (*labels_of(table[about.by], about.by), given | set(about.held))
-    keys: list[tuple[str, str, str]] = []
-    blocks = []
-    for level, (labels, codes, held) in levels.items():
-        cells, rows, counts = np.unique(codes * len(present) + group, return_inverse=True, return_counts=True)
-        keys += [(level, labels[c // len(present)], present[c % len(present)]) for c in cells]
-        average = functools.partial(
-            _average_term, design, draws, held | set(results.fixed), sparse, rows, counts
-        )
-        mean = sum(average(name, design.index[name]) for name in design.spec.mu)
-        # Where every effect is averaged away to a number of the model file, all draws are that number.
-        blocks.append(np.broadcast_to(mean, (len(draws[design.spec.mu[0]]), len(cells))))
-    return keys, np.concatenate(blocks, axis=-1)
+    return levels
 
 
-def _average_term(
-    design: Design,
-    draws: Mapping[str, np.ndarray],
-    held: set[str],
-    sparse: Any,
-    group: np.ndarray,
-    counts: np.ndarray,
-    name: str,
-    idx: np.ndarray,
-) -> Any:
-    """Average one term of the mean over the pairs of each group; see the module's docstring."""
-    parameter = design.spec.parameters[name]
-    # An effect is known only where all that it was sampled over is held: the effect of a class on a listed attribute
-    # says nothing of the class and a new attribute.
-    if design.spec.is_random(name) and not set(parameter.dims) <= held:
-        mu = parameter.args["mu"]
-        if not isinstance(mu, str):
-            return np.full((1, len(counts)), float(mu))
-        return _average_term(design, draws, held, sparse, group, counts, mu, design.parent[name, "mu"][idx])
-    weights = sparse.csr_array((1.0 / counts[group], (group, idx)), shape=(len(counts), design.size(name)))
-    flat = draws[name].reshape(len(draws[name]), -1)
-    return (weights @ flat.T).T
+def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarray) -> Linear:
+    """Return the average of the mean over the pairs of each group.
+
+    Parameters
+    ----------
+    design : Design
+    held : set of str
+        Dimensions whose effects are kept; a random effect over any other is averaged away, to what it is centred on.
+    group : ndarray of int, shape (n_pairs,)
+        The group of each row of the table, or -1.
+    counts : ndarray of int, shape (groups,)
+        How many rows each has.
+    """
+    from scipy import sparse
+
+    spec = design.spec
+    constant = np.zeros(len(counts))
+    parts: list[Part] = []
+    for term in spec.mu:
+        name, idx = term, design.index[term]
+        # An effect is known only where all that it was sampled over is held: the effect of a class on a listed attribute
+        # says nothing of the class and a new attribute.
+        while spec.is_random(name) and not set(spec.parameters[name].dims) <= held:
+            mu = spec.parameters[name].args["mu"]
+            if not isinstance(mu, str):
+                constant += float(mu)
+                break
+            name, idx = mu, design.parent[name, "mu"][idx]
+        else:
+            times = spec.parameters[name].times
+            factor = np.zeros(len(group), dtype=np.int64) if times is None else design.index[times]
+            for value in np.unique(factor[group >= 0]):
+                mine = np.flatnonzero((group >= 0) & (factor == value))
+                weights = sparse.csr_array(
+                    (1.0 / counts[group[mine]], (group[mine], idx[mine])), shape=(len(counts), design.size(name))
+                )
+                parts.append(Part(name, None if times is None else int(value), weights))
+    return Linear(constant, tuple(parts))

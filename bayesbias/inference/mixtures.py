@@ -1,0 +1,96 @@
+"""Normal mixtures described: mean, sd, shortest interval, tail probabilities.
+
+Given the scales of a normal model every contrast is normal, so that over the draws of the scales its posterior is
+the mixture of those normals (Rao-Blackwell). Its ends jitter far less between seeds than those of sorted draws.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_STEPS = 60
+_EXACT = 1e-10
+_GRID = 2001
+
+
+def mixture_mean_sd(mean: np.ndarray, sd: np.ndarray, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and sd of mixtures; arguments as of `mixture_interval`."""
+    centre = _average(mean, weight)
+    return centre, np.sqrt(_average(sd**2 + (mean - centre) ** 2, weight))
+
+
+def mixture_below(mean: np.ndarray, sd: np.ndarray, at: float, weight: np.ndarray | None = None) -> np.ndarray:
+    """Return the probability of lying below a number; arguments as of `mixture_interval`."""
+    from scipy.special import ndtr
+
+    return _average(ndtr((at - mean) / sd), weight)
+
+
+def mixture_interval(
+    mean: np.ndarray, sd: np.ndarray, prob: float, weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the shortest interval of each mixture: the highest posterior density interval of one hump.
+
+    The ends have equal density and hold `prob` between them; solved by Newton's method for all rows at once. A row where
+    that does not succeed (humps apart) is solved on a grid.
+
+    Parameters
+    ----------
+    mean, sd : ndarray, shape (n, rows)
+        Of the normals; sd > 0.
+    prob : float in (0, 1)
+    weight : ndarray, shape (n,), optional
+        By default all alike; they add up to one.
+
+    Returns
+    -------
+    low, high : ndarray, shape (rows,)
+    """
+    from scipy.special import ndtr, ndtri
+
+    centre, spread = mixture_mean_sd(mean, sd, weight)
+    z = float(ndtri(0.5 + prob / 2))
+    low, high = centre - z * spread, centre + z * spread
+    open_rows = np.arange(mean.shape[1])
+    for _ in range(_STEPS):
+        m, s, unit = mean[:, open_rows], sd[:, open_rows], spread[open_rows]
+        sides = []
+        for end in (low[open_rows], high[open_rows]):
+            x = (end - m) / s
+            density = np.exp(-0.5 * x * x) / (s * np.sqrt(2 * np.pi))
+            sides.append((_average(ndtr(x), weight), _average(density, weight), _average(-x * density / s, weight)))
+        (f_low, d_low, slope_low), (f_high, d_high, slope_high) = sides
+        mass, tilt = f_high - f_low - prob, (d_low - d_high) * unit
+        # Of [mass, tilt] with respect to [low, high].
+        a, b, c, d = -d_low, d_high, slope_low * unit, -slope_high * unit
+        with np.errstate(divide="ignore", invalid="ignore"):
+            by = 1 / (a * d - b * c)
+            step_low, step_high = (d * mass - b * tilt) * by, (a * tilt - c * mass) * by
+        reach = 0.5 * unit
+        low[open_rows] -= np.clip(np.nan_to_num(step_low, nan=np.inf), -reach, reach)
+        high[open_rows] -= np.clip(np.nan_to_num(step_high, nan=np.inf), -reach, reach)
+        moving = (np.abs(mass) > _EXACT) | (np.abs(tilt * unit) > _EXACT)
+        # Rising at the low end and falling at the high one, or it is no interval of highest density.
+        moving |= ~((slope_low > 0) & (slope_high < 0))
+        open_rows = open_rows[moving]
+        if len(open_rows) == 0:
+            break
+    for row in open_rows:
+        low[row], high[row] = _on_a_grid(mean[:, row], sd[:, row], prob, weight)
+    return low, high
+
+
+def _on_a_grid(mean: np.ndarray, sd: np.ndarray, prob: float, weight: np.ndarray | None) -> tuple[float, float]:
+    """Return the shortest interval of one mixture, from its distribution function on a grid."""
+    from scipy.special import ndtr
+
+    grid = np.linspace((mean - 6 * sd).min(), (mean + 6 * sd).max(), _GRID)
+    below = np.array([_average(ndtr((x - mean) / sd)[:, None], weight)[0] for x in grid])
+    start = np.linspace(below[0], 1 - prob, _GRID)
+    ends = np.interp(start, below, grid), np.interp(start + prob, below, grid)
+    at = int(np.argmin(ends[1] - ends[0]))
+    return float(ends[0][at]), float(ends[1][at])
+
+
+def _average(values: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    return values.mean(axis=0) if weight is None else weight @ values

@@ -1,0 +1,156 @@
+r"""Mean and variance of linear quantities given the scales, exactly; nothing is drawn.
+
+Within a component (`bayesbias.inference.components`), with incidence :math:`X`, effect variances :math:`D` and noise variances
+:math:`S`, the covariance of the data is :math:`V = X D X^T + S`, and the effects given the data are normal with mean
+:math:`D X^T V^{-1} y` and covariance :math:`D - D X^T V^{-1} X D`, the same at every position along the component's factors
+(on which deviations are projected). A linear quantity is a sum over components of such effects.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesbias.inference.collapsed import Collapsed
+from bayesbias.inference.components import Component, incidence
+from bayesbias.inference.linear import Linear, Part
+
+_NUMBERS_AT_A_TIME = 4e6
+
+
+def conditional_moments(reduced: Collapsed, theta: np.ndarray, linear: Linear) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and variance of linear quantities for given scales.
+
+    Parameters
+    ----------
+    reduced : Collapsed
+    theta : ndarray, shape (n, n_theta)
+        Logarithms of the scales.
+    linear : Linear
+        New effects are left out; see `Linear.new_variance`.
+
+    Returns
+    -------
+    mean, variance : ndarray, shape (n, rows)
+    """
+    from threadpoolctl import threadpool_limits
+
+    constant, parts = _own_effects(reduced, linear)
+    n = len(theta)
+    fixed = np.broadcast_to(reduced.constants, (n, len(reduced.constants)))
+    var = np.concatenate([np.exp(2 * theta), fixed], axis=1)
+    mean = np.broadcast_to(constant, (n, len(constant))).copy()
+    variance = np.zeros_like(mean)
+    with threadpool_limits(1, user_api="blas"):
+        for component in reduced.components:
+            if component.effects:
+                _add_component(component, reduced, var, parts, mean, variance)
+    for part in parts:
+        _add_untouched(reduced, var, part, variance)
+    return mean, variance
+
+
+def _own_effects(reduced: Collapsed, linear: Linear) -> tuple[np.ndarray, list[Part]]:
+    """Return the same quantities by deviations: a parameter centred on another is that one and an effect of its own."""
+    from scipy import sparse
+
+    design = reduced.design
+    constant = linear.constant.astype(float)
+    weights: dict[tuple[str, int | None], sparse.csr_array] = {}
+    for part in linear.parts:
+        key = (part.name, part.factor)
+        weights[key] = weights[key] + part.weights if key in weights else part.weights
+    for name in reversed(design.spec.location_parameters()):
+        mu = design.spec.parameters[name].args["mu"]
+        for key in [key for key in weights if key[0] == name]:
+            if isinstance(mu, str):
+                up = design.parent[name, "mu"]
+                turn = sparse.csr_array((np.ones(len(up)), (np.arange(len(up)), up)), shape=(len(up), design.size(mu)))
+                moved = weights[key] @ turn
+                weights[mu, None] = weights[mu, None] + moved if (mu, None) in weights else moved
+            elif mu:
+                constant = constant + weights[key].sum(axis=1) * float(mu)
+    return constant, [Part(name, factor, own.tocsc()) for (name, factor), own in weights.items()]
+
+
+def _add_component(
+    component: Component,
+    reduced: Collapsed,
+    var: np.ndarray,
+    parts: list[Part],
+    mean: np.ndarray,
+    variance: np.ndarray,
+) -> None:
+    assert component.data is not None
+    shape = component.data.shape[1:]
+    m, size, rows = len(component.noise), int(np.prod(shape)), mean.shape[1]
+    along = tuple(1 + axis for axis, length in enumerate(shape) if length > 1)
+    data = component.data.reshape(m, size)
+    column, factor, loads = [], [], []
+    for k, effect in enumerate(component.effects):
+        for part in parts:
+            if part.name != effect.name:
+                continue
+            own = part.weights[:, effect.entries.ravel()].toarray().reshape(rows, *effect.entries.shape)
+            rest = tuple(1 + axis for axis, length in enumerate(shape) if length == 1)
+            own = effect.scale * own.sum(axis=rest, keepdims=True) if rest else effect.scale * own
+            for axis in along:
+                own = own - own.mean(axis=axis, keepdims=True)
+            own = own.reshape(rows, size)
+            if own.any():
+                column.append(k)
+                factor.append(_place(reduced, part))
+                loads.append(own)
+    if not loads:
+        return
+    used = np.flatnonzero(np.any([load.any(axis=1) for load in loads], axis=0))
+    weights = np.stack([load[used] for load in loads])  # (loads, rows, size)
+    onto = np.einsum("ms,prs->pmr", data, weights)
+    among = np.einsum("prs,qrs->pqr", weights, weights)
+    at = np.array(column)
+    step = max(1, int(_NUMBERS_AT_A_TIME // max(m * len(component.effects), len(at) ** 2, len(used))))
+    for start in range(0, len(var), step):
+        part = slice(start, min(len(var), start + step))
+        x = incidence(component, var[part])
+        prior = var[part][:, [effect.variance for effect in component.effects]]
+        towards = (x * prior[:, None]).transpose(0, 2, 1)  # D X^T
+        total = x @ towards
+        total[:, np.arange(m), np.arange(m)] += var[part][:, component.noise]
+        lower = np.linalg.cholesky(total)
+        half = np.linalg.solve(lower, towards.transpose(0, 2, 1))  # L^-1 X D, (k, m, effects)
+        gain = np.linalg.solve(lower.transpose(0, 2, 1), half).transpose(0, 2, 1)[:, at]  # D X^T V^-1
+        mine = half[:, :, at]
+        covariance = -np.matmul(mine.transpose(0, 2, 1), mine)
+        same = (at[:, None] == at[None, :]).astype(float)
+        covariance += same * prior[:, at][:, :, None]
+        lift = np.ones((len(prior), len(at)))
+        for place, number in enumerate(factor):
+            if number is not None:
+                lift[:, place] = np.sqrt(var[part][:, number])
+        gain = gain * lift[:, :, None]
+        covariance = covariance * lift[:, :, None] * lift[:, None, :]
+        k = len(prior)
+        mean[part, used] += gain.reshape(k, -1) @ onto.reshape(-1, len(used))
+        variance[part, used] += covariance.reshape(k, -1) @ among.reshape(-1, len(used))
+
+
+def _place(reduced: Collapsed, part: Part) -> int | None:
+    """Return the number of the scale that multiplies a part."""
+    if part.factor is None:
+        return None
+    times = str(reduced.design.spec.parameters[part.name].times)
+    before = reduced.scales[: reduced.scales.index(times)]
+    return sum(reduced.design.size(name) for name in before) + part.factor
+
+
+def _add_untouched(reduced: Collapsed, var: np.ndarray, part: Part, variance: np.ndarray) -> None:
+    """Add the prior variance of entries that no row touches."""
+    design = reduced.design
+    untouched = np.ones(design.size(part.name), dtype=bool)
+    untouched[design.index[part.name]] = False
+    if not untouched.any():
+        return
+    own = part.weights[:, untouched].toarray()
+    if own.any():
+        number = _place(reduced, part)
+        lift = 1.0 if number is None else var[:, number, None]
+        variance += lift * (var[:, reduced.variance_of[part.name][untouched]] @ (own**2).T)
