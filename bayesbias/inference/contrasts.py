@@ -15,8 +15,9 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
-from bayesbias.inference.diagnostics import describe_draws, joined_chains
-from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, level_means
+from bayesbias.inference.diagnostics import batches_of, describe_draws, joined_chains
+from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PREDICTIVE, level_means
+from bayesbias.inference.mixtures import Mixtures
 from bayesbias.inference.spreads import noise_variance, term_variances
 from bayesbias.models.design import Design, labels_of
 from bayesbias.models.spec import ModelSpec, Results
@@ -92,21 +93,39 @@ def draws_with(
     return draws
 
 
-def described(draws: xr.DataArray, prob: float) -> pd.DataFrame:
-    """Return labels, mean, sd, HPDI, effective draws and R-hat of every row."""
+def described(draws: xr.DataArray, prob: float, mixtures: Mixtures | None = None) -> pd.DataFrame:
+    """Return labels, mean, sd, HPDI with the Monte Carlo error of its ends, effective draws and R-hat of every row.
+
+    Where the rows are known as normal mixtures, mean, sd and HPDI are those of the mixtures, and not of the draws.
+    """
     frame = describe_draws(draws.to_numpy(), prob)
+    if mixtures is not None:
+        whole = mixtures.described(prob)
+        for column, key in (("mean", "mean"), ("sd", "sd"), ("hpdi_low", "low"), ("hpdi_high", "high")):
+            frame[column] = whole[key][0]
+        batches = batches_of(*mixtures.mean.shape[:2])
+        if batches > 1:
+            each = mixtures.described(prob, batches)
+            for column, key in (("mcse_low", "low"), ("mcse_high", "high")):
+                frame[column] = each[key].std(axis=0, ddof=1) / np.sqrt(batches)
     for place, (name, labels) in enumerate(labels_of_rows(draws).items()):
         frame.insert(place, name, labels)
     return frame
 
 
-def described_with_rope(draws: xr.DataArray, prob: float, rope: float) -> pd.DataFrame:
+def described_with_rope(
+    draws: xr.DataArray, prob: float, rope: float, mixtures: Mixtures | None = None
+) -> pd.DataFrame:
     """Return `described`, and the probabilities of being below zero and within the ROPE."""
     checks.positive(rope, "rope")
-    frame = described(draws, prob)
-    flat = joined_chains(draws.to_numpy())
-    frame["p_below_zero"] = (flat < 0).mean(axis=0)
-    frame["p_in_rope"] = (np.abs(flat) < rope).mean(axis=0)
+    frame = described(draws, prob, mixtures)
+    if mixtures is None:
+        flat = joined_chains(draws.to_numpy())
+        frame["p_below_zero"] = (flat < 0).mean(axis=0)
+        frame["p_in_rope"] = (np.abs(flat) < rope).mean(axis=0)
+    else:
+        frame["p_below_zero"] = mixtures.below(0.0)
+        frame["p_in_rope"] = mixtures.below(rope) - mixtures.below(-rope)
     frame["rope"] = rope
     return frame
 
@@ -196,7 +215,12 @@ def check_level(spec: ModelSpec, level: str) -> None:
 
 def check_estimand(spec: ModelSpec, estimand: str) -> None:
     """Refuse an estimand that a model does not declare."""
-    checks.choice(estimand, (*ESTIMANDS, *spec.results.estimands), "estimand")
+    checks.choice(estimand, (*ESTIMANDS, *PREDICTIVE, *spec.results.estimands), "estimand")
+
+
+def no_new_words(level: str, estimand: str) -> FitError:
+    """Say that a level has no new words."""
+    return FitError(f"{estimand} is given overall and for the classes of words, and not at the level {level}")
 
 
 def no_contrasts(spec: ModelSpec) -> FitError:

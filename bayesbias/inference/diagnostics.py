@@ -17,11 +17,17 @@ if TYPE_CHECKING:
 
 MAX_R_HAT = 1.01
 MIN_ESS_PER_CHAIN = 100
+_BATCHES_PER_CHAIN = 5
+_LEAST_BATCH = 20
 MIN_DRAWS_PER_CHAIN = 4  # per chain; R-hat and ESS split each chain in two and need a variance in both halves
 
 
 def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
-    """Mean, sd, HPDI, effective draws and R-hat of quantities given as draws, shape (chain, draw, n)."""
+    """Mean, sd, HPDI, effective draws and R-hat of quantities given as draws, shape (chain, draw, n).
+
+    ``mcse_low`` and ``mcse_high`` are Monte Carlo errors of the ends, from batches of draws; an interval from few draws has
+    ends that are less sure than those of many, so that errors are rather too large than too small.
+    """
     import arviz as az
     import pandas as pd
     import xarray as xr
@@ -34,17 +40,33 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
         flat = joined_chains(draws)
         sd = flat.std(axis=0, ddof=1)
     low, high = shortest_interval(flat, prob)
+    error_low = error_high = np.full(flat.shape[1], np.nan)
+    batches = batches_of(*draws.shape[:2])
+    if batches > 1:
+        length = len(flat) // batches
+        parts = flat[: batches * length].reshape(batches, length, -1).transpose(1, 0, 2)
+        error_low, error_high = (
+            ends.std(axis=0, ddof=1) / np.sqrt(batches) for ends in shortest_interval(parts, prob)
+        )
     return pd.DataFrame(
         {
             "mean": flat.mean(axis=0),
             "sd": sd,
             "hpdi_low": low,
             "hpdi_high": high,
+            "mcse_low": error_low,
+            "mcse_high": error_high,
             "prob": prob,
             "ess_bulk": ess,
             "r_hat": r_hat,
         }
     )
+
+
+def batches_of(chains: int, draws: int) -> int:
+    """Return into how many batches draws are cut to see how much an end moves; 1 where they are too few."""
+    per_chain = min(_BATCHES_PER_CHAIN, draws // _LEAST_BATCH)
+    return chains * per_chain if per_chain else 1
 
 
 def joined_chains(draws: np.ndarray) -> np.ndarray:

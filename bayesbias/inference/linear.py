@@ -139,7 +139,7 @@ def joined(tables: Sequence[Linear]) -> Linear:
     """Return the rows of some tables of the same model, one after the other."""
     from scipy import sparse
 
-    constant = np.concatenate([table.constant for table in tables])
+    constant = np.concatenate([np.zeros(0), *(table.constant for table in tables)])
     starts = np.cumsum([0, *(len(table) for table in tables)])
 
     def stacked(group: str, add: Any) -> dict[Any, list[tuple[int, Any]]]:

@@ -6,11 +6,77 @@ the mixture of those normals (Rao-Blackwell). Its ends jitter far less between s
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 _STEPS = 60
 _EXACT = 1e-10
 _GRID = 2001
+
+
+@dataclass(frozen=True, eq=False)
+class Mixtures:
+    """One normal mixture a row: over the draws of the scales and, where a row is a mixture itself, over its parts.
+
+    Attributes
+    ----------
+    mean, sd : ndarray, shape (chains, draws, parts)
+    row : ndarray of int, shape (parts,)
+        The row that each part belongs to, in order.
+    weight : ndarray, shape (parts,)
+    """
+
+    mean: np.ndarray
+    sd: np.ndarray
+    row: np.ndarray
+    weight: np.ndarray
+
+    def described(self, prob: float, batches: int = 1) -> dict[str, np.ndarray]:
+        """Return mean, sd and the ends of the shortest interval; with several batches of draws, of each on its own.
+
+        Returns
+        -------
+        dict of str to ndarray, shape (batches, rows)
+        """
+        n = self.mean.shape[0] * self.mean.shape[1]
+        length = n // batches
+        flat = [values.reshape(n, -1)[: length * batches].reshape(batches, length, -1) for values in (self.mean, self.sd)]
+        out = {key: np.full((batches, self.rows), np.nan) for key in ("mean", "sd", "low", "high")}
+        for rows, parts, weight in self._alike():
+            for batch in range(batches):
+                mean, sd = (values[batch][:, parts].transpose(0, 2, 1).reshape(-1, len(rows)) for values in flat)
+                each = None if weight is None else np.tile(weight, length) / length
+                out["mean"][batch, rows], out["sd"][batch, rows] = mixture_mean_sd(mean, sd, each)
+                low, high = mixture_interval(mean, sd, prob, each)
+                out["low"][batch, rows], out["high"][batch, rows] = low, high
+        return out
+
+    def below(self, at: float) -> np.ndarray:
+        """Return the probability of lying below a number, shape (rows,)."""
+        n = self.mean.shape[0] * self.mean.shape[1]
+        mean, sd = self.mean.reshape(n, -1), self.sd.reshape(n, -1)
+        own = mixture_below(mean, sd, at)
+        return np.bincount(self.row, self.weight * own, minlength=self.rows)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows."""
+        return int(self.row[-1]) + 1 if len(self.row) else 0
+
+    def _alike(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
+        """Return rows with the same weights together: their numbers, their parts (rows, parts), and the weights."""
+        groups: dict[bytes, list[int]] = {}
+        starts = np.searchsorted(self.row, np.arange(self.rows + 1))
+        for row in range(self.rows):
+            groups.setdefault(self.weight[starts[row] : starts[row + 1]].tobytes(), []).append(row)
+        out = []
+        for rows in groups.values():
+            width = int(starts[rows[0] + 1] - starts[rows[0]])
+            parts = np.stack([np.arange(starts[row], starts[row + 1]) for row in rows])
+            weight = None if width == 1 else self.weight[parts[0]]
+            out.append((np.array(rows), parts, weight))
+        return out
 
 
 def mixture_mean_sd(mean: np.ndarray, sd: np.ndarray, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

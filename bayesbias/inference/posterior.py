@@ -16,9 +16,11 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
-from bayesbias.inference import contrasts, reliability, sensitivity, standard
+from bayesbias.inference import answers, contrasts, reliability, sensitivity, standard
+from bayesbias.inference.collapsed import Collapsed, collapse
 from bayesbias.inference.diagnostics import diagnose
-from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE
+from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE, Rows
+from bayesbias.inference.mixtures import Mixtures
 from bayesbias.inference.saving import write_fit
 from bayesbias.inference.spreads import check_normal_noise
 from bayesbias.models.design import Design
@@ -131,7 +133,10 @@ class BiasFit(Shown):
         ).copy()
 
     def _means_with_counts(self, level: str, prob: float, estimand: str) -> pd.DataFrame:
-        frame = contrasts.described(self._means_at(level, estimand), prob)
+        draws, mixtures = self._answered(level, estimand, contrasted=False)
+        if not draws.sizes["row"]:
+            raise contrasts.no_new_words(level, estimand)
+        frame = contrasts.described(draws, prob, mixtures)
         frame["n_pairs"] = contrasts.rows_per_label(self.table, self.spec.results, level, frame)
         return frame
 
@@ -276,8 +281,8 @@ class BiasFit(Shown):
     def _contrasts_described(
         self, level: str, estimand: str, prob: float, rope: float
     ) -> pd.DataFrame | None:
-        draws = self._contrasts_at(level, estimand)
-        return contrasts.described_with_rope(draws, prob, rope) if draws.sizes["row"] else None
+        draws, mixtures = self._answered(level, estimand, contrasted=True)
+        return contrasts.described_with_rope(draws, prob, rope, mixtures) if draws.sizes["row"] else None
 
     def standardised(
         self,
@@ -553,18 +558,33 @@ class BiasFit(Shown):
     def _chains(self) -> int:
         return int(self.tree["posterior"].sizes["chain"])
 
-    def _levels(self, estimand: str) -> xr.DataArray:
-        """Draws of the mean of the outcome at all levels; kept, since every table asks for them again."""
+    @property
+    def _reduced(self) -> Collapsed | None:
+        """The exact reduction, of a fit that was sampled by it."""
+        if self.provenance.get("sampler", {}).get("method") != "collapsed":
+            return None
+        return kept_with(self, "reduced", lambda: collapse(self.design))
+
+    def _rows(self, level: str, estimand: str, contrasted: bool) -> Rows:
+        contrasts.check_level(self.spec, level)
         contrasts.check_estimand(self.spec, estimand)
-        return kept_with(
+        rows = kept_with(
             self,
-            ("levels", estimand),
-            lambda: contrasts.level_draws(self.design, self.table, self.draws(), estimand, self._chains),
+            ("rows", estimand, contrasted),
+            lambda: answers.asked_rows(self.design, self.table, estimand, contrasted),
         )
+        return answers.rows_at(rows, level)
+
+    def _answered(self, level: str, estimand: str, contrasted: bool) -> tuple[xr.DataArray, Mixtures | None]:
+        """Return draws of the rows of a table, and the same rows as mixtures where they are."""
+        rows, draws = self._rows(level, estimand, contrasted), self.draws()
+        column = "contrast" if contrasted else self.spec.results.group
+        seed = int(self.provenance.get("sampler", {}).get("seed", 0))
+        own = answers.answer_draws(rows, self.design, draws, self._chains, estimand, column, seed)
+        return own, answers.answer_mixtures(rows, self.design, self._reduced, draws, self._chains)
 
     def _means_at(self, level: str, estimand: str) -> xr.DataArray:
-        contrasts.check_level(self.spec, level)
-        return contrasts.chosen_rows(self._levels(estimand), level=level)
+        return self._answered(level, estimand, contrasted=False)[0]
 
     def _blocks(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
         """Return level and estimand of each block of rows in a table of contrasts, in their order."""
@@ -574,11 +594,7 @@ class BiasFit(Shown):
         return [(own, which) for which in (ESTIMANDS if estimand is None else (estimand,)) for own in levels]
 
     def _contrasts_at(self, level: str, estimand: str) -> xr.DataArray:
-        group = self.spec.results.group
-        pairs = contrasts.contrasted_groups(group, self.table[group].astype(str))
-        return contrasts.contrast_draws(
-            contrasts.chosen_rows(self._levels(estimand), level=level), pairs, group
-        )
+        return self._answered(level, estimand, contrasted=True)[0]
 
 
 def kept_with(fit: BiasFit, key: Any, make: Callable[[], Any]) -> Any:

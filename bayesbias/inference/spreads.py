@@ -47,13 +47,14 @@ def term_variances(
         Location parameter -> its variance.
     """
     spec = design.spec
-    return {
-        name: _variance(
-            draws, spec.parameters[name].args["sigma"], design.parent[name, "sigma"][design.index[name][rows]]
-        )
-        for name in spec.location_parameters()
-        if spec.is_random(name)
-    }
+    out = {}
+    for name in spec.location_parameters():
+        if spec.is_random(name):
+            parameter = spec.parameters[name]
+            entries = design.parent[name, "sigma"][design.index[name][rows]]
+            factor = None if parameter.times is None else (parameter.times, design.index[parameter.times][rows])
+            out[name] = _variance(draws, parameter.args["sigma"], entries, factor)
+    return out
 
 
 def noise_variance(design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray) -> np.ndarray:
@@ -110,9 +111,19 @@ def total_sd(
     return np.sqrt(np.broadcast_to(sum(np.broadcast_to(part, n) for part in parts), n))
 
 
-def _variance(draws: Mapping[str, np.ndarray], spread: float | str, entries: np.ndarray) -> np.ndarray:
+def _variance(
+    draws: Mapping[str, np.ndarray],
+    spread: float | str,
+    entries: np.ndarray,
+    factor: tuple[str, np.ndarray] | None = None,
+) -> np.ndarray:
     if not isinstance(spread, str):
         return np.array([spread**2])
     flat = draws[spread].reshape(len(draws[spread]), -1)
-    used, counts = np.unique(entries, return_counts=True)
-    return (flat[:, used] ** 2) @ (counts / counts.sum())
+    if factor is None:
+        used, counts = np.unique(entries, return_counts=True)
+        return (flat[:, used] ** 2) @ (counts / counts.sum())
+    times, which = factor
+    lift = draws[times].reshape(len(draws[times]), -1)
+    both, counts = np.unique(np.stack([entries, which]), axis=1, return_counts=True)
+    return (flat[:, both[0]] * lift[:, both[1]]) ** 2 @ (counts / counts.sum())

@@ -13,13 +13,16 @@ SETTINGS = {"draws": 200, "tune": 200, "chains": 2, "seed": shifted(3)}
 
 
 def edited(result: BiasFit, **changes) -> BiasFit:
-    """A copy of a fit whose draws were changed in place by a function per parameter."""
+    """A copy of a fit whose draws were changed in place by a function per parameter: those of no sampler any more."""
     posterior = result.tree["posterior"].to_dataset().copy(deep=True)
     for name, change in changes.items():
         change(posterior[name].values)
     tree = result.tree.copy()
     tree["posterior"] = xr.DataTree(posterior)
-    return BiasFit(tree=tree, table=result.table, spec=result.spec, provenance=result.provenance)
+    sampler = {**result.provenance["sampler"], "method": "edited"}
+    return BiasFit(
+        tree=tree, table=result.table, spec=result.spec, provenance={**result.provenance, "sampler": sampler}
+    )
 
 
 def brute_hpdi(x: np.ndarray, prob: float) -> tuple[float, float]:

@@ -113,7 +113,7 @@ def _fit(
         }
     )
     sampler = {
-        "name": "made up", "draws": size[1], "tune": 0, "chains": size[0], "seed": seed, "method": "collapsed",
+        "name": "made up", "draws": size[1], "tune": 0, "chains": size[0], "seed": seed, "method": "made up",
         "why_pairwise": "",
     }  # fmt: skip
     return BiasFit(tree, frame, spec, {"table": {"name": name}, "sampler": sampler})

@@ -84,6 +84,13 @@ _SENTENCES = {"p": "ps", "q": "qs", "pc": "pcs", "qc": "qcs", "s": "ss", "r": "r
 _BOTH = {"w": "wws", "t": "tts", "wt": "wts", "tw": "tws"}
 
 
+DOCUMENTED["cells"] = (
+    "Normal",
+    {"g": "Normal(1, 0.25)", "d": "Normal(0, 0.1)", "e": "Normal(0, 0.1)", "f": "Normal(0, fsd)"}
+    | {"c": "Normal(0, csd)", "v": "Normal(0, ws)", "u": "Normal(0, us)", "m": "Normal(0, ms)"}
+    | {sd: "Exponential(10)" for sd in ("fsd", "csd", "ws", "us", "ms", "sigma")}
+    | {factor: "LogNormal(0, 0.4)" for factor in ("ka", "kw")},
+)
 DOCUMENTED["sentence"] = (
     "Normal",
     {
@@ -275,7 +282,7 @@ def test_invalid_toml_and_text_are_refused_with_their_line():
 
 def test_unknown_models_are_refused(tmp_path):
     with pytest.raises(
-        InputError, match=r"unknown model; found: 'crosed'; valid: additive, change, crossed.*'crossed'\?"
+        InputError, match=r"unknown model; found: 'crosed'; valid: additive, cells, change, crossed.*'crossed'\?"
     ):
         load_model("crosed")
     with pytest.raises(InputError, match="is a folder, not a model file"):

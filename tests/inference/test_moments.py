@@ -1,0 +1,52 @@
+"""Mean and variance of linear quantities given the scales: against draws of the effects, which another path makes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers import monte_carlo as mc
+from helpers.seeds import shifted
+from helpers.tables import grid
+
+from bayesbias.inference.answers import asked_rows
+from bayesbias.inference.collapsed import collapse
+from bayesbias.inference.estimands import times_of
+from bayesbias.inference.moments import conditional_moments
+from bayesbias.models.design import Design
+from bayesbias.models.loading import load_model
+
+HOLES = grid().drop(index=[0, 17, 40]).reset_index(drop=True)
+
+
+@pytest.mark.parametrize("contrasted", [False, True], ids=["means", "contrasts"])
+@pytest.mark.parametrize("estimand", ["population", "these_words"])
+@pytest.mark.parametrize(
+    ("model", "table"),
+    [("cells", grid()), ("cells", HOLES), ("crossed", grid()), ("shared", HOLES), ("additive", grid())],
+    ids=["cells", "cells with holes", "crossed", "shared with holes", "additive"],
+)
+def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrasted):
+    design = Design.of(load_model(model), table)
+    reduced = collapse(design)
+    theta = np.random.default_rng(2).normal(-2, 0.3, (1, reduced.n_theta))
+    rows = asked_rows(design, table, estimand, contrasted)
+    mean, variance = (values[0] for values in conditional_moments(reduced, theta, rows.linear))
+    n = 6_000
+    each = np.repeat(theta, n, axis=0)
+    drawn = reduced.split(each) | reduced.draw_effects(each, np.random.default_rng(shifted(3)))
+    values = rows.linear.draws(drawn, times_of(design))
+    known = variance < 1e-12  # such as a mean over new words that is a number of the model file
+    np.testing.assert_allclose(values[:, known], np.broadcast_to(mean[known], values[:, known].shape), atol=1e-7)
+    sd = np.sqrt(variance[~known])
+    limit = mc.limit(2 * len(rows.keys))
+    assert (np.abs(values[:, ~known].mean(axis=0) - mean[~known]) / (sd / np.sqrt(n))).max(initial=0) < limit
+    assert (np.abs(values[:, ~known].std(axis=0) / sd - 1) * np.sqrt(2 * n)).max(initial=0) < limit
+
+
+def test_levels_follow_what_the_model_holds():
+    """In cells the class has means of its own and its words are new; in crossed the listed words of a class are held."""
+    table = grid((2, 3), (2, 2), 0, 2)
+    for model, names in (("cells", {"g", "d", "e", "f"}), ("crossed", {"c"})):
+        rows = asked_rows(Design.of(load_model(model), table), table, "population", contrasted=False)
+        of_classes = rows.chosen([k for k, key in enumerate(rows.keys) if key[0] == "class"])
+        assert {part.name for part in of_classes.linear.parts if part.weights.nnz} == names

@@ -1,0 +1,83 @@
+"""What a single new word or pair shows: the variance it adds, by hand, and its mixture over classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers.tables import grid
+
+from bayesbias.basics.errors import FitError
+from bayesbias.inference.answers import answer_draws, asked_rows
+from bayesbias.models.design import Design
+from bayesbias.models.loading import load_model
+
+
+def design_of(model, table):
+    design = Design.of(load_model(model), table)
+    return design, design.prior_draws(500, 7)
+
+
+def added(design, table, draws, estimand, level, name, label, contrasted=True):
+    rows = asked_rows(design, table, estimand, contrasted)
+    own = rows.chosen([rows.keys.index((level, name, label))])
+    return own.linear.new_variance(draws)
+
+
+def test_a_new_word_brings_its_own_gaps():
+    table = grid((3, 2), (3, 2), 2, 3)
+    design, x = design_of("cells", table)
+    label = design.coords["connection"].index
+    kind = design.coords["attribute_kind"].index
+    kw, c, m = (x[name] ** 2 for name in ("kw", "csd", "ms"))
+    for k, name in enumerate(design.coords["protected_class"]):
+        gap = added(design, table, x, "one_new_word", "class", name, "associated - different")
+        by_hand = kw[:, k] * (c[:, label("associated")] + c[:, label("different")])  # m is shared and cancels
+        np.testing.assert_allclose(gap[:, 0], by_hand, rtol=1e-12)
+        gap = added(design, table, x, "one_new_word", "class", name, "associated - neutral")
+        by_hand = kw[:, k] * (c[:, label("associated")] + c[:, label("neutral")] + m[:, kind("stereotype")] + m[:, kind("neutral")])
+        np.testing.assert_allclose(gap[:, 0], by_hand, rtol=1e-12)
+
+
+def test_a_new_pair_brings_attributes_and_noise_too():
+    table = grid((3, 2), (3, 2), 2, 3)
+    design, x = design_of("cells", table)
+    label, kind = design.coords["connection"].index, design.coords["attribute_kind"].index
+    name = design.coords["protected_class"][1]
+    word = added(design, table, x, "one_new_word", "class", name, "associated - neutral")
+    pair = added(design, table, x, "one_new_pair", "class", name, "associated - neutral")
+    ka = x["ka"][:, 1] ** 2
+    more = ka * (2 * x["ws"] ** 2 + x["us"][:, kind("stereotype")] ** 2 + x["us"][:, kind("neutral")] ** 2)
+    more = more + x["sigma"][:, label("associated")] ** 2 + x["sigma"][:, label("neutral")] ** 2
+    np.testing.assert_allclose((pair - word)[:, 0], more, rtol=1e-10)
+
+
+def test_overall_a_new_word_is_of_one_of_the_classes():
+    table = grid((3, 1), (3, 2), 0, 3)
+    design, x = design_of("cells", table)
+    rows = asked_rows(design, table, "one_new_word", contrasted=True)
+    assert {key[0] for key in rows.keys} == {"overall", "class"}
+    overall = rows.chosen([rows.keys.index(("overall", "all", "associated - different"))])
+    assert overall.weight.tolist() == [0.75, 0.25]
+    draws = answer_draws(overall, design, x, 1, "one_new_word", "contrast", seed=1)
+    assert draws.shape == (1, 500, 1)
+    # Two lists of unequal size are met by one new attribute in proportion to their sizes.
+    pairs = asked_rows(design, table, "one_new_pair", contrasted=False)
+    own = pairs.chosen([pairs.keys.index(("overall", "all", "associated"))])
+    assert own.weight.tolist() == [0.75, 0.25]
+
+
+def test_crossed_knows_no_classes():
+    table = grid((3, 2), (3, 2), 2, 3)
+    design, x = design_of("crossed", table)
+    rows = asked_rows(design, table, "one_new_word", contrasted=True)
+    overall = rows.chosen([rows.keys.index(("overall", "all", "associated - different"))])
+    assert overall.weight.tolist() == [1.0]
+    np.testing.assert_allclose(overall.linear.new_variance(x)[:, 0], (x["csd"][:, :2] ** 2).sum(axis=1), rtol=1e-12)
+
+
+def test_noise_that_is_not_normal_has_no_new_pair():
+    table = grid()
+    design, _ = design_of("robust", table)
+    assert asked_rows(design, table, "one_new_word", contrasted=True).keys
+    with pytest.raises(FitError, match="one_new_pair needs normal noise"):
+        asked_rows(design, table, "one_new_pair", contrasted=True)
