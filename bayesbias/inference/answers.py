@@ -57,7 +57,12 @@ def answer_draws(
     levels, names, labels = zip(*rows.keys, strict=True) if rows.keys else ((), (), ())
     return labelled_draws(
         values.reshape(chains, len(values) // chains, len(rows.keys)),
-        {"level": list(levels), "name": list(names), column: list(labels), "estimand": [estimand] * len(labels)},
+        {
+            "level": list(levels),
+            "name": list(names),
+            column: list(labels),
+            "estimand": [estimand] * len(labels),
+        },
     )
 
 
@@ -84,7 +89,9 @@ def answer_mixtures(
     if not rows.keys:
         return None
     if reduced is not None:
-        theta = np.log(np.concatenate([draws[name].reshape(len(draws[name]), -1) for name in reduced.scales], axis=1))
+        theta = np.log(
+            np.concatenate([draws[name].reshape(len(draws[name]), -1) for name in reduced.scales], axis=1)
+        )
         mean, variance = conditional_moments(reduced, theta, rows.linear)
     elif rows.linear.shared or rows.linear.apart:
         mean = rows.linear.draws(draws, times_of(design))

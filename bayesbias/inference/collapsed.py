@@ -105,8 +105,7 @@ class Collapsed:
         spec = self.design.spec
         starts = np.cumsum([0, *(self.design.size(name) for name in self.scales)])
         place = {
-            name: np.arange(a, b)
-            for name, a, b in zip(self.scales, starts[:-1], starts[1:], strict=True)
+            name: np.arange(a, b) for name, a, b in zip(self.scales, starts[:-1], starts[1:], strict=True)
         }
         factors: dict[str, set[str | None]] = {}
         for parameter in spec.parameters.values():

@@ -241,7 +241,16 @@ def components_of(
                 if copies == 0:
                     continue
                 component = _one_component(
-                    y, [blocks[b] for b in members], along, copies, names, own, index, variance_of, noise, times
+                    y,
+                    [blocks[b] for b in members],
+                    along,
+                    copies,
+                    names,
+                    own,
+                    index,
+                    variance_of,
+                    noise,
+                    times,
                 )
                 if component.effects:
                     out.append(component)

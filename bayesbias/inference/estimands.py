@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -212,7 +212,8 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
             for value in np.unique(factor[group >= 0]):
                 mine = np.flatnonzero((group >= 0) & (factor == value))
                 weights = sparse.csr_array(
-                    (1.0 / counts[group[mine]], (group[mine], idx[mine])), shape=(len(counts), design.size(name))
+                    (1.0 / counts[group[mine]], (group[mine], idx[mine])),
+                    shape=(len(counts), design.size(name)),
                 )
                 parts.append(Part(name, None if times is None else int(value), weights))
     return Linear(constant, tuple(parts))

@@ -90,7 +90,8 @@ def log_density(
     component j: `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``; F with one line a row at
     ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the Gram matrix G of the data summed over ``comp_nu[j]``
     independent copies; and the effects ``comp_eff[j]:comp_eff[j + 1]``, each with a variance and a sparse
-    incidence on the rows, each coefficient times the scale ``inc_factor`` where that is not -1. G enters by F since its rank is that of the copies, which is 1 for the largest component.
+    incidence on the rows, each coefficient times the scale ``inc_factor`` where that is not -1. G enters
+    by F since its rank is that of the copies, which is 1 for the largest component.
 
     Where a trial step of the sampler leaves the range of floating point the density is zero (-inf), which the
     sampler takes for a divergence; nothing is raised.

@@ -90,9 +90,16 @@ class Linear:
         mine, its = self, other
         return Linear(
             mine.constant - its.constant,
-            tuple(replace(a, weights=a.weights - b.weights) for a, b in zip(mine.parts, its.parts, strict=True)),
-            tuple(replace(a, weights=a.weights - b.weights) for a, b in zip(mine.shared, its.shared, strict=True)),
-            tuple(replace(a, weights=a.weights + b.weights) for a, b in zip(mine.apart, its.apart, strict=True)),
+            tuple(
+                replace(a, weights=a.weights - b.weights) for a, b in zip(mine.parts, its.parts, strict=True)
+            ),
+            tuple(
+                replace(a, weights=a.weights - b.weights)
+                for a, b in zip(mine.shared, its.shared, strict=True)
+            ),
+            tuple(
+                replace(a, weights=a.weights + b.weights) for a, b in zip(mine.apart, its.apart, strict=True)
+            ),
         )
 
     def draws(self, draws: Mapping[str, np.ndarray], times: Mapping[str, str | None]) -> np.ndarray:
@@ -158,7 +165,9 @@ def joined(tables: Sequence[Linear]) -> Linear:
 
     def fresh(group: str) -> tuple[Fresh, ...]:
         out = []
-        for items in stacked(group, lambda new: (new.spread, new.times, new.entries.tobytes(), new.factors.tobytes())).values():
+        for items in stacked(
+            group, lambda new: (new.spread, new.times, new.entries.tobytes(), new.factors.tobytes())
+        ).values():
             weights = np.zeros((len(constant), items[0][1].weights.shape[1]))
             for place, new in items:
                 weights[starts[place] : starts[place + 1]] += new.weights

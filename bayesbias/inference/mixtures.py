@@ -41,11 +41,16 @@ class Mixtures:
         """
         n = self.mean.shape[0] * self.mean.shape[1]
         length = n // batches
-        flat = [values.reshape(n, -1)[: length * batches].reshape(batches, length, -1) for values in (self.mean, self.sd)]
+        flat = [
+            values.reshape(n, -1)[: length * batches].reshape(batches, length, -1)
+            for values in (self.mean, self.sd)
+        ]
         out = {key: np.full((batches, self.rows), np.nan) for key in ("mean", "sd", "low", "high")}
         for rows, parts, weight in self._alike():
             for batch in range(batches):
-                mean, sd = (values[batch][:, parts].transpose(0, 2, 1).reshape(-1, len(rows)) for values in flat)
+                mean, sd = (
+                    values[batch][:, parts].transpose(0, 2, 1).reshape(-1, len(rows)) for values in flat
+                )
                 each = None if weight is None else np.tile(weight, length) / length
                 out["mean"][batch, rows], out["sd"][batch, rows] = mixture_mean_sd(mean, sd, each)
                 low, high = mixture_interval(mean, sd, prob, each)
@@ -79,13 +84,17 @@ class Mixtures:
         return out
 
 
-def mixture_mean_sd(mean: np.ndarray, sd: np.ndarray, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+def mixture_mean_sd(
+    mean: np.ndarray, sd: np.ndarray, weight: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and sd of mixtures; arguments as of `mixture_interval`."""
     centre = _average(mean, weight)
     return centre, np.sqrt(_average(sd**2 + (mean - centre) ** 2, weight))
 
 
-def mixture_below(mean: np.ndarray, sd: np.ndarray, at: float, weight: np.ndarray | None = None) -> np.ndarray:
+def mixture_below(
+    mean: np.ndarray, sd: np.ndarray, at: float, weight: np.ndarray | None = None
+) -> np.ndarray:
     """Return the probability of lying below a number; arguments as of `mixture_interval`."""
     from scipy.special import ndtr
 
@@ -124,7 +133,9 @@ def mixture_interval(
         for end in (low[open_rows], high[open_rows]):
             x = (end - m) / s
             density = np.exp(-0.5 * x * x) / (s * np.sqrt(2 * np.pi))
-            sides.append((_average(ndtr(x), weight), _average(density, weight), _average(-x * density / s, weight)))
+            sides.append(
+                (_average(ndtr(x), weight), _average(density, weight), _average(-x * density / s, weight))
+            )
         (f_low, d_low, slope_low), (f_high, d_high, slope_high) = sides
         mass, tilt = f_high - f_low - prob, (d_low - d_high) * unit
         # Of [mass, tilt] with respect to [low, high].
@@ -146,7 +157,9 @@ def mixture_interval(
     return low, high
 
 
-def _on_a_grid(mean: np.ndarray, sd: np.ndarray, prob: float, weight: np.ndarray | None) -> tuple[float, float]:
+def _on_a_grid(
+    mean: np.ndarray, sd: np.ndarray, prob: float, weight: np.ndarray | None
+) -> tuple[float, float]:
     """Return the shortest interval of one mixture, from its distribution function on a grid."""
     from scipy.special import ndtr
 

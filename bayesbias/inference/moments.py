@@ -17,7 +17,9 @@ from bayesbias.inference.linear import Linear, Part
 _NUMBERS_AT_A_TIME = 4e6
 
 
-def conditional_moments(reduced: Collapsed, theta: np.ndarray, linear: Linear) -> tuple[np.ndarray, np.ndarray]:
+def conditional_moments(
+    reduced: Collapsed, theta: np.ndarray, linear: Linear
+) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and variance of linear quantities for given scales.
 
     Parameters
@@ -64,7 +66,9 @@ def _own_effects(reduced: Collapsed, linear: Linear) -> tuple[np.ndarray, list[P
         for key in [key for key in weights if key[0] == name]:
             if isinstance(mu, str):
                 up = design.parent[name, "mu"]
-                turn = sparse.csr_array((np.ones(len(up)), (np.arange(len(up)), up)), shape=(len(up), design.size(mu)))
+                turn = sparse.csr_array(
+                    (np.ones(len(up)), (np.arange(len(up)), up)), shape=(len(up), design.size(mu))
+                )
                 moved = weights[key] @ turn
                 weights[mu, None] = weights[mu, None] + moved if (mu, None) in weights else moved
             elif mu:
@@ -109,12 +113,12 @@ def _add_component(
     at = np.array(column)
     step = max(1, int(_NUMBERS_AT_A_TIME // max(m * len(component.effects), len(at) ** 2, len(used))))
     for start in range(0, len(var), step):
-        part = slice(start, min(len(var), start + step))
-        x = incidence(component, var[part])
-        prior = var[part][:, [effect.variance for effect in component.effects]]
+        some = slice(start, min(len(var), start + step))
+        x = incidence(component, var[some])
+        prior = var[some][:, [effect.variance for effect in component.effects]]
         towards = (x * prior[:, None]).transpose(0, 2, 1)  # D X^T
         total = x @ towards
-        total[:, np.arange(m), np.arange(m)] += var[part][:, component.noise]
+        total[:, np.arange(m), np.arange(m)] += var[some][:, component.noise]
         lower = np.linalg.cholesky(total)
         half = np.linalg.solve(lower, towards.transpose(0, 2, 1))  # L^-1 X D, (k, m, effects)
         gain = np.linalg.solve(lower.transpose(0, 2, 1), half).transpose(0, 2, 1)[:, at]  # D X^T V^-1
@@ -125,12 +129,12 @@ def _add_component(
         lift = np.ones((len(prior), len(at)))
         for place, number in enumerate(factor):
             if number is not None:
-                lift[:, place] = np.sqrt(var[part][:, number])
+                lift[:, place] = np.sqrt(var[some][:, number])
         gain = gain * lift[:, :, None]
         covariance = covariance * lift[:, :, None] * lift[:, None, :]
         k = len(prior)
-        mean[part, used] += gain.reshape(k, -1) @ onto.reshape(-1, len(used))
-        variance[part, used] += covariance.reshape(k, -1) @ among.reshape(-1, len(used))
+        mean[some, used] += gain.reshape(k, -1) @ onto.reshape(-1, len(used))
+        variance[some, used] += covariance.reshape(k, -1) @ among.reshape(-1, len(used))
 
 
 def _place(reduced: Collapsed, part: Part) -> int | None:

@@ -53,7 +53,9 @@ def new_rows(
     check_new_rows(spec, estimand)
     connections, connection = labels_of(table[spec.results.group], spec.results.group)
     word, attribute = (labels_of(table[column], column)[1] for column in (_WORD, _ATTRIBUTE))
-    used = sorted({dim for parameter in spec.parameters.values() for dim in parameter.dims} & set(table.columns))
+    used = sorted(
+        {dim for parameter in spec.parameters.values() for dim in parameter.dims} & set(table.columns)
+    )
     kinds = [c for c in used if c != _WORD and _follows(word, labels_of(table[c], c)[1])]
     lists = [c for c in used if c != _ATTRIBUTE and _follows(attribute, labels_of(table[c], c)[1])]
     kind, which_list = _joint(table, kinds), _joint(table, lists if single else [])
@@ -72,10 +74,19 @@ def new_rows(
         linear = _with_new(design, averaged(design, known, group, counts), known, group, counts, single)
         for code, label in enumerate(labels):
             for sides in [(name,) for name in connections] if pairs is None else pairs:
-                parts = _parts(cells, group, (word, attribute), code, [connections.index(s) for s in sides if s in connections])
+                parts = _parts(
+                    cells,
+                    group,
+                    (word, attribute),
+                    code,
+                    [connections.index(s) for s in sides if s in connections],
+                )
                 if len(parts) == 0 or not set(sides) <= set(connections):
                     continue
-                own = [linear.taken([combination[side] for combination, _ in parts]) for side in range(len(sides))]
+                own = [
+                    linear.taken([combination[side] for combination, _ in parts])
+                    for side in range(len(sides))
+                ]
                 tables.append(own[0] if len(own) == 1 else own[0].minus(own[1]))
                 row += [len(keys)] * len(parts)
                 weight += [share for _, share in parts]
@@ -92,14 +103,19 @@ def check_new_rows(spec: ModelSpec, estimand: str) -> None:
 
 
 def _parts(
-    cells: np.ndarray, group: np.ndarray, units: tuple[np.ndarray, np.ndarray], code: int, sides: Sequence[int]
+    cells: np.ndarray,
+    group: np.ndarray,
+    units: tuple[np.ndarray, np.ndarray],
+    code: int,
+    sides: Sequence[int],
 ) -> list[tuple[tuple[int, ...], float]]:
     """Return the combinations of cells that a row is a mixture of, with their weights."""
     word, attribute = units
     out = []
     for kind in np.unique(cells[1]):
         own = [
-            np.flatnonzero((cells[0] == code) & (cells[1] == kind) & (cells[2] == side)).tolist() for side in sides
+            np.flatnonzero((cells[0] == code) & (cells[1] == kind) & (cells[2] == side)).tolist()
+            for side in sides
         ]
         if not own or not all(own):
             continue
@@ -128,7 +144,9 @@ def _with_new(
             continue  # averaged over new attributes
         rest = [dim for dim in parameter.dims if dim not in spec.units]
         spread = str(parameter.args["sigma"])
-        own = _cells_of(design, name, spread, design.parent[name, "sigma"][design.index[name]], rest, group, counts)
+        own = _cells_of(
+            design, name, spread, design.parent[name, "sigma"][design.index[name]], rest, group, counts
+        )
         (shared if new == {_WORD} else apart).append(own)
     sigma = spec.noise["sigma"]
     if single:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import functools
 import os
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import FitError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
 from bayesbias.inference import answers, contrasts, reliability, sensitivity, standard
@@ -22,6 +20,7 @@ from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE, Rows
 from bayesbias.inference.mixtures import Mixtures
 from bayesbias.inference.saving import write_fit
+from bayesbias.inference.shown import text_of_fit
 from bayesbias.inference.spreads import check_normal_noise
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec
@@ -31,9 +30,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 __all__ = ["BiasFit"]
-
-_MOST_LINES = 5  # of results in a repr
-_MOST_LINES_OF_REPR = 8
 
 
 @public_in("bayesbias")
@@ -522,35 +518,7 @@ class BiasFit(Shown):
         write_fit(path, self.tree, self.table, self.spec, self.provenance)
 
     def __repr__(self) -> str:
-        chains, draws = (self.tree["posterior"].sizes[dim] for dim in ("chain", "draw"))
-        source = self.provenance.get("table", {}).get("name", "a table")
-        head = (
-            f"BiasFit: model {self.spec.name} on {source}, {len(self.table):,} rows, {chains} x {draws} draws"
-        )
-        lines = [head]
-        with contextlib.suppress(FitError):  # a table without the columns of the results has no such lines
-            if self.spec.results.group == "connection":
-                frame = self.contrasts(estimand="population").rename(columns={"contrast": "said"})
-                frame = frame[frame["level"] == "overall"]
-            else:
-                frame = self.summary().rename(columns={self.spec.results.group: "said"})
-            lines += [
-                f"  {row.said:<24} {row.mean:+.3f}  {row.prob:.0%} HPDI [{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]"
-                for row in frame.head(_MOST_LINES).itertuples()
-            ]
-            if len(frame) > _MOST_LINES:
-                lines.append(f"  and {len(frame) - _MOST_LINES} more")
-        results = len(lines) > 1
-        d = self.diagnostics()
-        more = f" (and {len(d['problems']) - 1} more)" if len(d["problems"]) > 1 else ""
-        lines.append(
-            f"  converged: R-hat {d['max_r_hat']:.3f}, ESS {d['min_ess_bulk']:.0f}, no divergences"
-            if d["ok"]
-            else f"  NOT TO BE TRUSTED YET: {d['problems'][0]}{more}"
-        )
-        if results and len(lines) < _MOST_LINES_OF_REPR:
-            lines.append("  in sentences: bayesbias.findings_of(fit).lines()")
-        return "\n".join(lines)
+        return text_of_fit(self)
 
     # -- the linear functionals behind the tables ------------------------------------------------
 

@@ -93,7 +93,10 @@ def _sample_scales(reduced: Collapsed, settings: Mapping[str, Any], cores: int, 
     # A factor starts from one, a spread from that of the outcome.
     spec = reduced.design.spec
     start = np.concatenate(
-        [np.full(reduced.design.size(name), 0.0 if name in spec.factors() else spread) for name in reduced.scales]
+        [
+            np.full(reduced.design.size(name), 0.0 if name in spec.factors() else spread)
+            for name in reduced.scales
+        ]
     )
 
     def initial(seed: int) -> np.ndarray:

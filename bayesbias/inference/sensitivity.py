@@ -265,7 +265,7 @@ class _Weighing:
         widths = [weighted_width(value, w, PROB) for value, w in zip(values, (even, weights), strict=True)]
         limit = min(MOST_PARETO_K, 1 - 1 / np.log10(len(weights)))
         trusted = bool(k <= limit and (error <= LARGEST_ERROR * sd).all())
-        return _Found(shift / sd, error / sd, widths[1] / widths[0], k, "weights", trusted)
+        return _Found(_over(shift, sd), _over(error, sd), _over(widths[1], widths[0]), k, "weights", trusted)
 
     def fitted_again(self, changed: ModelSpec, sd: np.ndarray, k: float) -> _Found:
         """Answer by a fit with the changed prior."""
@@ -397,6 +397,11 @@ def _terms_of(spec: ModelSpec) -> set[str]:
         if isinstance(parent, str):
             needed.add(parent)
     return needed
+
+
+def _over(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Divide; what no draw tells apart does not move either."""
+    return np.divide(values, unit, out=np.zeros_like(values), where=unit > 0)
 
 
 def _standard_error(draws: np.ndarray) -> np.ndarray:

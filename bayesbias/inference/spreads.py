@@ -52,7 +52,9 @@ def term_variances(
         if spec.is_random(name):
             parameter = spec.parameters[name]
             entries = design.parent[name, "sigma"][design.index[name][rows]]
-            factor = None if parameter.times is None else (parameter.times, design.index[parameter.times][rows])
+            factor = (
+                None if parameter.times is None else (parameter.times, design.index[parameter.times][rows])
+            )
             out[name] = _variance(draws, parameter.args["sigma"], entries, factor)
     return out
 

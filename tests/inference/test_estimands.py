@@ -47,7 +47,9 @@ def test_each_estimand_holds_what_it_says(opinions):
         np.testing.assert_allclose(own, values, atol=1e-12)
         error = values.std(axis=0, ddof=1) / np.sqrt(frame["ess_bulk"])
         assert (np.abs(frame["mean"] - values.mean(axis=0)) / error).max() < mc.K
-        assert (np.abs(frame["sd"] / values.std(axis=0, ddof=1) - 1)).max() < mc.K / np.sqrt(2 * len(values) / 4)
+        assert (np.abs(frame["sd"] / values.std(axis=0, ddof=1) - 1)).max() < mc.K / np.sqrt(
+            2 * len(values) / 4
+        )
     wide = {name: mc.log_sd_of_row(opinions.summary(estimand=name).iloc[0]) for name in expected}
     assert wide["these_words"].value < wide["new_professions"].value < wide["new_nouns"].value
     assert (wide["population"] - wide["new_nouns"]).may_reach(0)  # professions hardly vary

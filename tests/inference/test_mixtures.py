@@ -13,10 +13,23 @@ def columns(n=300, seed=0):
     """Mixtures of several shapes: one normal, many alike, skewed, heavy-tailed, of very different sizes."""
     rng = np.random.default_rng(seed)
     mean = np.stack(
-        [np.zeros(n), rng.normal(0, 0.1, n), 0.5 * rng.exponential(size=n), rng.normal(0, 1e-4, n), np.full(n, 5.0)], axis=1
+        [
+            np.zeros(n),
+            rng.normal(0, 0.1, n),
+            0.5 * rng.exponential(size=n),
+            rng.normal(0, 1e-4, n),
+            np.full(n, 5.0),
+        ],
+        axis=1,
     )
     sd = np.stack(
-        [np.ones(n), np.ones(n), np.full(n, 0.3), 1e-4 * rng.exponential(size=n) + 1e-5, 1 / np.sqrt(rng.gamma(2, 1, n))],
+        [
+            np.ones(n),
+            np.ones(n),
+            np.full(n, 0.3),
+            1e-4 * rng.exponential(size=n) + 1e-5,
+            1 / np.sqrt(rng.gamma(2, 1, n)),
+        ],
         axis=1,
     )
     return mean, sd
@@ -29,6 +42,7 @@ def test_the_interval_is_the_shortest_that_holds_its_probability(prob):
     z = stats.norm.ppf(0.5 + prob / 2)
     assert (low[0], high[0]) == pytest.approx((-z, z), abs=1e-9)
     for k in range(mean.shape[1]):
+
         def cdf(x, k=k):
             return stats.norm.cdf((x - mean[:, k]) / sd[:, k]).mean()
 
@@ -38,11 +52,13 @@ def test_the_interval_is_the_shortest_that_holds_its_probability(prob):
         for by in (-0.05 * unit, 0.05 * unit):
             assert cdf(high[k] + by) - cdf(high[k] + by - width) < prob
 
-        def end(start, k=k):
-            return optimize.brentq(lambda x: cdf(x) - cdf(start) - prob, start, start + 100 * unit + 100 * width)
+        def end(start, cdf=cdf, reach=100 * (unit + width)):
+            return optimize.brentq(lambda x: cdf(x) - cdf(start) - prob, start, start + reach)
 
         best = optimize.minimize_scalar(
-            lambda start: end(start) - start, bounds=(low[k] - 0.2 * unit, low[k] + 0.1 * unit), method="bounded"
+            lambda start: end(start) - start,
+            bounds=(low[k] - 0.2 * unit, low[k] + 0.1 * unit),
+            method="bounded",
         )
         assert width <= best.fun + 1e-6 * unit
 
@@ -53,7 +69,9 @@ def test_two_humps_are_searched_on_a_grid():
     sd = np.full((200, 1), 0.2)
     low, high = mixture_interval(mean, sd, 0.89)
     assert high[0] - low[0] == pytest.approx(2 * (3 + 0.2 * stats.norm.ppf(0.89)), abs=0.02)
-    assert float(mixture_below(mean, sd, high[0])[0] - mixture_below(mean, sd, low[0])[0]) == pytest.approx(0.89, abs=2e-3)
+    assert float(mixture_below(mean, sd, high[0])[0] - mixture_below(mean, sd, low[0])[0]) == pytest.approx(
+        0.89, abs=2e-3
+    )
 
 
 def test_mean_sd_and_tails_are_those_of_draws():
@@ -68,7 +86,7 @@ def test_mean_sd_and_tails_are_those_of_draws():
 
 def test_rows_that_are_mixtures_of_classes_weigh_their_parts():
     """Row 0 is half of either part, row 1 is the second part alone."""
-    mean = np.zeros((2, 50, 3)) + [0.0, 1.0, 1.0]
+    mean = np.tile([0.0, 1.0, 1.0], (2, 50, 1))
     sd = np.full((2, 50, 3), 0.5)
     both = Mixtures(mean, sd, np.array([0, 0, 1]), np.array([0.5, 0.5, 1.0]))
     out = both.described(0.89)

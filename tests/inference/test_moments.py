@@ -36,7 +36,9 @@ def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrast
     drawn = reduced.split(each) | reduced.draw_effects(each, np.random.default_rng(shifted(3)))
     values = rows.linear.draws(drawn, times_of(design))
     known = variance < 1e-12  # such as a mean over new words that is a number of the model file
-    np.testing.assert_allclose(values[:, known], np.broadcast_to(mean[known], values[:, known].shape), atol=1e-7)
+    np.testing.assert_allclose(
+        values[:, known], np.broadcast_to(mean[known], values[:, known].shape), atol=1e-7
+    )
     sd = np.sqrt(variance[~known])
     limit = mc.limit(2 * len(rows.keys))
     assert (np.abs(values[:, ~known].mean(axis=0) - mean[~known]) / (sd / np.sqrt(n))).max(initial=0) < limit

@@ -34,7 +34,12 @@ def test_a_new_word_brings_its_own_gaps():
         by_hand = kw[:, k] * (c[:, label("associated")] + c[:, label("different")])  # m is shared and cancels
         np.testing.assert_allclose(gap[:, 0], by_hand, rtol=1e-12)
         gap = added(design, table, x, "one_new_word", "class", name, "associated - neutral")
-        by_hand = kw[:, k] * (c[:, label("associated")] + c[:, label("neutral")] + m[:, kind("stereotype")] + m[:, kind("neutral")])
+        by_hand = kw[:, k] * (
+            c[:, label("associated")]
+            + c[:, label("neutral")]
+            + m[:, kind("stereotype")]
+            + m[:, kind("neutral")]
+        )
         np.testing.assert_allclose(gap[:, 0], by_hand, rtol=1e-12)
 
 
@@ -72,7 +77,9 @@ def test_crossed_knows_no_classes():
     rows = asked_rows(design, table, "one_new_word", contrasted=True)
     overall = rows.chosen([rows.keys.index(("overall", "all", "associated - different"))])
     assert overall.weight.tolist() == [1.0]
-    np.testing.assert_allclose(overall.linear.new_variance(x)[:, 0], (x["csd"][:, :2] ** 2).sum(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(
+        overall.linear.new_variance(x)[:, 0], (x["csd"][:, :2] ** 2).sum(axis=1), rtol=1e-12
+    )
 
 
 def test_noise_that_is_not_normal_has_no_new_pair():

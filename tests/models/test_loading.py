@@ -282,7 +282,8 @@ def test_invalid_toml_and_text_are_refused_with_their_line():
 
 def test_unknown_models_are_refused(tmp_path):
     with pytest.raises(
-        InputError, match=r"unknown model; found: 'crosed'; valid: additive, cells, change, crossed.*'crossed'\?"
+        InputError,
+        match=r"unknown model; found: 'crosed'; valid: additive, cells, change, crossed.*'crossed'\?",
     ):
         load_model("crosed")
     with pytest.raises(InputError, match="is a folder, not a model file"):
