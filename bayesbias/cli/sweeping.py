@@ -12,7 +12,7 @@ import click
 
 import bayesbias
 from bayesbias.basics.files import records
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import conjoined, number_of
 from bayesbias.cli import options, screen
 
 if TYPE_CHECKING:
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 40
 _SHORTEST = 10  # characters that a shortened name keeps
-_TEXTS = {"the first is": 10, "note": 10}  # characters in one line of a terminal
+_SAID = "the first is"  # a column of the table
+_NOTE = 24  # characters of it in one line of a terminal
 
 
 @click.command()
@@ -180,18 +181,19 @@ def _table(result: SweepResult, width: int | None) -> Table:
     prob = compared["prob"].dropna()
     interval = f"{prob.iloc[0]:.0%} HPDI" if len(prob) else "HPDI"
     labels = telling_labels(cells)
-    several = compared["unit"].nunique() > 1
+    marked = _of_another_unit(compared)
     cells = cells.head(_SHOWN)
     names = {name: texts[:_SHOWN] for name, texts in labels.items()}
-    columns = ["in sds", interval, "the first is", "sup.", "cosine", "note"]
+    columns = ["in sds", interval, "sup.", "cosine", _SAID]
     rest: dict[str, list[str]] = {name: [] for name in columns}
     told = {row.cell: row for row in compared.itertuples()}
     for row in cells.itertuples():
-        notes = ["failed" if row.status == "failed" else _note(row)]
-        if several and row.cell in told:
-            notes.insert(0, f"in {told[row.cell].unit}")
-        numbers = _numbers(told[row.cell]) if row.cell in told else [""] * (len(columns) - 1)
-        for column, text in zip(rest.values(), [*numbers, "; ".join(filter(None, notes))], strict=True):
+        numbers, said = [""] * 4, ""
+        if row.cell in told:
+            numbers, said = _numbers(told[row.cell], row.cell in marked)
+        note = "failed" if row.status == "failed" else _note(row)
+        texts = [*numbers, "; ".join(filter(None, [said, note]))]
+        for column, text in zip(rest.values(), texts, strict=True):
             column.append(text)
     title = _title(compared)
     table = _laid_out(title, names, rest, width)
@@ -211,29 +213,39 @@ def _table(result: SweepResult, width: int | None) -> Table:
 
 
 def _title(compared: pd.DataFrame) -> str:
-    from bayesbias.sweeps.comparing import unit_of
+    from bayesbias.inference.standard import in_full
 
     if not len(compared):
         return "No cell has a contrast"
+    units = compared["unit"].dropna()
+    unit = in_full(units.mode().iloc[0]) if len(units) else "standard deviations of pairs"
+    others = [in_full(other) for other in dict.fromkeys(units) if in_full(other) != unit]
     return (
-        f"{compared['contrast'].iloc[0]}, for new words like these (population), in {unit_of(compared)}; "
-        "sup.: superiority; cosine: in cosine distance"
+        f"{compared['contrast'].iloc[0]}, for new words like these (population), in {unit}"
+        f"{f' (* {conjoined(others)})' if others else ''}; sup.: superiority; cosine: in cosine distance"
     )
 
 
-def _numbers(row: Any) -> list[str]:
-    """Return the contrast in standard deviations, what it says, and the same in cosine distance."""
+def _of_another_unit(compared: pd.DataFrame) -> set[str]:
+    """Return the cells that are not measured in standard deviations of what most are."""
+    units = compared["unit"].dropna()
+    return set(compared.loc[units.index[units != units.mode().iloc[0]], "cell"]) if len(units) else set()
+
+
+def _numbers(row: Any, marked: bool) -> tuple[list[str], str]:
+    """Return the contrast in standard deviations and in cosine distance, and what the first says."""
     import pandas as pd
 
     if pd.isna(row.standardised):
-        return ["", "", "", "", f"{row.distance:+.3f}"]
-    return [
-        f"{row.standardised:+.2f}",
+        return ["", "", "", f"{row.distance:+.3f}"], ""
+    mark = "*" if marked else ""
+    numbers = [
+        f"{row.standardised:+.2f}{mark}",
         f"{row.standardised_low:+.2f} to {row.standardised_high:+.2f}",
-        "" if pd.isna(row.verdict) else row.verdict,
         f"{row.superiority:.2f}",
         f"{row.distance:+.3f}",
     ]
+    return numbers, "" if pd.isna(row.verdict) else row.verdict
 
 
 def _note(row: Any) -> str:
@@ -259,10 +271,10 @@ def _laid_out(
 ) -> Table:
     return screen.laid_out(
         title,
-        [*names, *(name if name in _TEXTS else f"#{name}" for name in rest)],
+        [*names, *(name if name == _SAID else f"#{name}" for name in rest)],
         zip(*names.values(), *rest.values(), strict=True),
-        # Texts may take several lines where there is a width to keep to.
-        {name: None if width is None else most for name, most in _TEXTS.items()},
+        # What is said may take several lines where there is a width to keep to.
+        {_SAID: None if width is None else _NOTE},
     )
 
 

@@ -30,13 +30,13 @@ def compared_columns(labels: Mapping[str, Sequence[str]], prob: float, units: in
     return [
         *label_columns(labels),
         number("standard deviations", "standardised", 2, signed=True, missing=_NONE),
-        *([text("unit", lambda row: row.unit or _NONE)] if units > 1 else []),
         _interval(f"{prob:.0%} HPDI", "standardised_low", "standardised_high", 2),
         text("the first is", lambda row: row.verdict or ("not to be trusted" if not row.trusted else _NONE)),
         number("superiority", "superiority", 2, missing=_NONE),
         number("in cosine distance", "distance", signed=True, missing=_NONE),
         _interval(f"{prob:.0%} HPDI", "distance_low", "distance_high", 3),
         Column("P(below 0)", lambda row: probability_cell(row.p_below_zero), True),
+        *([text("unit", lambda row: row.unit or _NONE)] if units > 1 else []),
     ]
 
 

@@ -51,6 +51,17 @@ def plot_sweep(
     ------
     InputError
         For an unknown contrast or estimand, or where no cell has the contrast in standard deviations.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "settings": {"draws": 200, "chains": 2, "seed": 1}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ax = bb.figures.plot_sweep(bb.run_sweep(plan, folder, workers=1, progress=False), ax=Figure().subplots())
+    >>> ax.get_title(loc="left")
+    'associated − different in every cell'
     """
     frame = _drawn(result, contrast, estimand)
     if not len(frame):

@@ -363,6 +363,14 @@ class BiasFit(Shown):
         ------
         FitError
             For a model with Student-t noise.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> result = bb.fit(bb.distance_table("minilm-static", "religion"), seed=1, draws=200, pointwise=False)
+        >>> row = result.superiority(level="overall", estimand="population").iloc[0]
+        >>> bool(0.5 < row["mean"] < 0.6)
+        True
         """
         return contrasts.described(self._superiority_draws(level, estimand), prob)
 

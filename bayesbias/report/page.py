@@ -69,7 +69,7 @@ def write_report(
         intervals of sentence tests and of sweeps are those of the result.
     rope : float > 0, optional
         Half-width of the region of practical equivalence, in cosine distance. By default that of the tables in
-        the folder, else `ROPE`. Sentiment has none.
+        the folder, else `ROPE`. Sentiment has none, and a sweep those of its plan.
 
     Returns
     -------

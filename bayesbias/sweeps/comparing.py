@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
-from bayesbias.basics.wording import conjoined, number_of
+from bayesbias.basics.wording import number_of
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.standard import in_full
 from bayesbias.inference.verdicts import contrast_verdict
@@ -119,7 +119,7 @@ def in_words(compared: pd.DataFrame) -> list[str]:
     ]
     if known["unit"].nunique() > 1:
         out.append(
-            f"These are not all on one scale: some cells are measured in {conjoined(map(in_full, known['unit'].unique()))}. "
+            f"These are not all on one scale: some cells are measured in {', others in '.join(map(in_full, known['unit'].unique()))}. "
             "Compare those of one unit, or give all lists neutral controls."
         )
     if len(known) > 1:

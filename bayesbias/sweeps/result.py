@@ -90,6 +90,17 @@ class SweepResult(Shown):
         ------
         InputError
             For a contrast, level or estimand that no cell has.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import bayesbias as bb
+        >>> plan = {"embeddings": ["minilm-static"], "wordlists": ["religion", "gender"],
+        ...         "settings": {"draws": 500, "chains": 2, "seed": 1}}
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     frame = bb.run_sweep(plan, folder, workers=1, progress=False).compared()
+        >>> frame["wordlist"].tolist(), set(frame["unit"])
+        (['gender', 'religion'], {'sd of neutral pairs'})
         """
         return compared_cells(self.frame, contrast, level, estimand)
 

@@ -56,9 +56,7 @@ def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
         monkeypatch.setenv("COLUMNS", str(width))
         _print_sweep(result, [])
         shown = capsys.readouterr().out.splitlines()
-        rows = [
-            line for line in shown if re.search(r"-\d\.\d\d to -\d\.\d\d +(nearer)? +0\.64 +-0\.123", line)
-        ]
+        rows = [line for line in shown if re.search(r"-\d\.\d\d to -\d\.\d\d +0\.64 +-0\.123", line)]
         assert [row.split()[0][0] for row in rows] == ["a", "b", "c"]
         assert ["nearer" in row for row in rows] == [True, False, True]
         assert all("..." in row for row in rows)
@@ -82,10 +80,23 @@ def test_the_lowest_standardised_contrast_is_printed_first_whatever_its_cosine_d
         if line.split()[:1] and line.split()[0] in {c["embedding"] for c in cells}
     ]
     assert [row[0] for row in rows] == ["narrow", "wide", "heavy", "gone"]
-    assert rows[0][1:] == ["-0.90", "-1.20", "to", "-0.60", "nearer", "0.64", "-0.020"]
-    assert rows[1][1:] == ["-0.20", "-0.50", "to", "+0.10", "unclear", "0.64", "-0.090"]
+    assert rows[0][1:] == ["-0.90", "-1.20", "to", "-0.60", "0.64", "-0.020", "nearer"]
+    assert rows[1][1:] == ["-0.20", "-0.50", "to", "+0.10", "0.64", "-0.090", "unclear"]
     assert rows[2][1:] == ["-0.500"]
     assert rows[3][1:] == ["failed"]
+
+
+def test_cells_of_another_unit_are_marked(capsys):
+    bare = {"embedding": "bare", "standardised": -0.4, "unit": "sd of associated and different pairs"}
+    _print_sweep(made_up_sweep([{"embedding": "a"}, {"embedding": "b"}, bare]), [])
+    lines = capsys.readouterr().out.splitlines()
+    assert (
+        "in standard deviations of neutral pairs (* standard deviations of associated and different pairs);"
+        in lines[0]
+    )
+    assert [line.split()[:2] for line in lines if re.search(r"-0\.\d\d.* to ", line)][:3] == [
+        ["a", "-0.50"], ["b", "-0.50"], ["bare", "-0.40*"],
+    ]  # fmt: skip
 
 
 def test_a_long_name_keeps_its_ends():
