@@ -118,8 +118,9 @@ def in_words(compared: pd.DataFrame) -> list[str]:
         f"{'; '.join(each)}."
     ]
     if known["unit"].nunique() > 1:
+        units = ", others in ".join(map(in_full, known["unit"].unique()))
         out.append(
-            f"These are not all on one scale: some cells are measured in {', others in '.join(map(in_full, known['unit'].unique()))}. "
+            f"These are not all on one scale: some cells are measured in {units}. "
             "Compare those of one unit, or give all lists neutral controls."
         )
     if len(known) > 1:
