@@ -212,7 +212,9 @@ class BiasFit(Shown):
         -----
         Cronbach, Gleser, Nanda & Rajaratnam (1972); Brennan (2001), *Generalizability Theory*. With one facet and a
         balanced table the relative coefficient is Cronbach's alpha. Two or three classes say little of how classes
-        differ, so that coefficients with classes as objects have wide intervals, and lean on the prior of that spread.
+        differ, so that coefficients of classes held against others have wide intervals, and lean on the prior of that
+        spread; of two classes on two lists without controls they are left out. Lists and classes weigh alike, whatever
+        their lengths.
 
         Examples
         --------

@@ -60,6 +60,7 @@ LEFT_OUT: Mapping[str, str] = {
     "one_class": "the table holds no two classes that have stereotypes of their own and meet each other's",
     "no_words": "the model has no spread of words in this score",
     "no_classes": "the model has no spread of how classes lie to lists of stereotypes, and takes all classes to be alike",
+    "few_classes": "two classes on two lists have one contrast to tell how classes differ by, which leaves it to the prior",
     "fixed_words": "the model takes effects of words or attributes as fixed, and no sample of more",
     "other_columns": "the model varies over other columns than words, attributes, their classes and connections",
 }
@@ -68,6 +69,7 @@ LEFT_OUT: Mapping[str, str] = {
 _WORD, _ATTRIBUTE = "protected_word", "attribute"
 _CLASS, _LIST = "protected_class", "attribute_class"
 _NOISE = ""
+_LEAST_CONTRASTS = 2  # of classes by lists; a spread known from a single one is its prior's
 _GROUPED = {_WORD: _CLASS, _ATTRIBUTE: _LIST}
 
 
@@ -175,7 +177,12 @@ def score_components(
     scores = _scores(cells)
     terms = _terms(design, draws, cells, table)
     means = _cell_means(design, draws, cells)
-    return {(measure, kind): _components(measure, kind, scores, terms, means) for measure, kind in kinds}
+    found = {(measure, kind): _components(measure, kind, scores, terms, means) for measure, kind in kinds}
+    if (table[_CLASS].nunique() - 1) * (table[_LIST].nunique() - 1) < _LEAST_CONTRASTS:
+        for (measure, kind), parts in found.items():
+            if measure != "word" and kind != "against_zero" and isinstance(parts, Components):
+                found[measure, kind] = "few_classes"
+    return found
 
 
 def reliability_draws(

@@ -239,24 +239,75 @@ def test_coefficients_against_zero_are_what_is_left_of_the_mean_square():
 
 def test_scores_are_weat_and_mac():
     """Of a table without noise, each distance that of its class and list, a score is what it is with endless words."""
-    frame = _grid(2, 3, 4)
+    frame = _grid(3, 3, 4)
     design = Design.of(_spec(), frame)
-    rng = np.random.default_rng(4)
-    f = rng.uniform(0.5, 1.1, (1, 2, 2))
+    f = np.random.default_rng(4).uniform(0.5, 1.1, (1, 3, 3))
     zeros = {name: np.zeros((1, *design.shape(name))) for name in ("d", "e")}
     found = score_components(design, frame, {**_one_draw(_spreads(design)), **zeros, "f": f})
-    frame["distance"] = f[0][
-        frame["protected_class"].str[1].astype(int), frame["attribute_class"].str[1].astype(int)
-    ]
-    weat = bb.weat(frame).statistic / 3
-    assert _part(found, "weat", "against_zero").universe[0] == pytest.approx(weat**2, rel=1e-12)
-    gaps = f[0].diagonal() - np.array([f[0, 0, 1], f[0, 1, 0]])
+    class_of, list_of = (
+        frame[column].str[1].astype(int) for column in ("protected_class", "attribute_class")
+    )
+    frame["distance"] = f[0][class_of, list_of]
+    pairs_of_classes = itertools.combinations(["c0", "c1", "c2"], 2)
+    weats = np.array([bb.weat(frame, classes=pair).statistic / 3 for pair in pairs_of_classes])
+    assert _part(found, "weat", "against_zero").universe[0] == pytest.approx((weats**2).mean(), rel=1e-12)
+    gaps = np.array([f[0, c, c] - np.delete(f[0, c], c).mean() for c in range(3)])
     assert _part(found, "class", "against_zero").universe[0] == pytest.approx((gaps**2).mean(), rel=1e-12)
-    # MAC is linear in the cells: its variance is that of a mean of two of them.
-    fs = _spreads(design)["fs"]
-    macs = [bb.mac(frame, words=[f"w{c}.{i}" for i in range(3)]).mac for c in (0, 1)]
+    # MAC is linear in the cells: its variance is that of a mean of three of them.
+    macs = [bb.mac(frame, words=[f"w{c}.{i}" for i in range(3)]).mac for c in range(3)]
     assert macs == pytest.approx(f[0].mean(axis=1), rel=1e-12)
-    assert _part(found, "mac", "absolute").universe[0] == pytest.approx(float(fs) ** 2 / 2, rel=1e-12)
+    fs = float(_spreads(design)["fs"])
+    assert _part(found, "mac", "absolute").universe[0] == pytest.approx(fs**2 / 3, rel=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("situation", ["gender_jobs", "names_valence"])
+def test_on_real_vectors_it_is_the_split_half_reliability(shared, situation):
+    """Scores of a hundred names by two halves of their attributes correlate as the fit says, for the same number."""
+    pools = np.load(shared / f"data/real_coverage/{situation}.npz")
+    rng = np.random.default_rng(6)
+    for side in (0, 1):
+        listed = {
+            "x": pools[f"d_{side}_{side}"].astype(float),
+            "y": pools[f"d_{side}_{1 - side}"].astype(float),
+        }
+        half = min(d.shape[1] for d in listed.values()) // 2
+        found = []
+        for _ in range(300):
+            scores = np.zeros((2, len(listed["x"])))
+            for sign, d in ((1, listed["x"]), (-1, listed["y"])):
+                order = rng.permutation(d.shape[1])
+                scores += [sign * d[:, order[k * half : (k + 1) * half]].mean(axis=1) for k in (0, 1)]
+            found.append(np.corrcoef(scores)[0, 1])
+        rows = [
+            (
+                f"w{w}",
+                "x",
+                f"{name}{a}",
+                name,
+                "associated" if name == "x" else "different",
+                "stereotype",
+                d[w, a],
+            )
+            for name, d in listed.items()
+            for w, a in np.ndindex(d.shape)
+        ]
+        columns = [
+            "protected_word",
+            "protected_class",
+            "attribute",
+            "attribute_class",
+            "connection",
+            "attribute_kind",
+        ]
+        table = pd.DataFrame(rows, columns=[*columns, "distance"])
+        fit = bb.fit(
+            table, "shared", seed=shifted(1), draws=300, tune=300, chains=2, pointwise=False, progress=False
+        )
+        row = fit.reliability(attributes=half, prob=0.99).iloc[0]
+        assert (row["measure"], row["coefficient"], row["left_out"]) == ("word", "relative", "")
+        assert row["hpdi_low"] < np.mean(found) < row["hpdi_high"]
+        assert row["hpdi_high"] - row["hpdi_low"] < 0.5  # else it would say nothing
 
 
 # -- the table of a fit ----------------------------------------------------------------------------------
@@ -305,6 +356,12 @@ def test_each_number_of_words_with_each_of_attributes(crossed):
     assert weat["mean"].is_monotonic_increasing
 
 
+def _two_by_two() -> tuple[Design, pd.DataFrame, dict[str, np.ndarray]]:
+    frame = _grid(2, 3, 4)
+    design = Design.of(_spec(), frame)
+    return design, frame, {name: values[:1] for name, values in design.prior_draws(1, 3).items()}
+
+
 def test_what_a_model_lacks_is_left_out_with_its_reason(crossed):
     frame = crossed.reliability().set_index(["measure", "coefficient"])
     for key in (("class", "relative"), ("class", "absolute"), ("weat", "absolute"), ("mac", "relative")):
@@ -318,6 +375,10 @@ def test_what_a_model_lacks_is_left_out_with_its_reason(crossed):
     assert set(alone.loc[alone["measure"] == "weat", "left_out"]) == {"one_class"}
     controls = made_up(table[table["connection"] == "neutral"]).reliability()
     assert set(controls["left_out"]) == {"one_class"}
+    few = score_components(*_two_by_two())
+    assert {key for key, parts in few.items() if parts == "few_classes"} == {
+        (measure, kind) for measure, kinds in MEASURES.items() for kind in kinds if measure != "word" and kind != "against_zero"
+    }  # fmt: skip
     kinds = set(frame["left_out"]) | set(additive["left_out"]) | set(alone["left_out"])
     assert kinds - {""} <= set(LEFT_OUT)
 
