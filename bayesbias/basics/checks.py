@@ -273,6 +273,8 @@ def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:
             found=Shortened(values),
             valid=f"[{noun}, ...]",
         )
+    if not isinstance(values, Iterable):
+        raise wrong_kind(values, where or noun, f"[{noun}, ...]")
     return list(values)
 
 

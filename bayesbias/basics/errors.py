@@ -50,12 +50,18 @@ class InputError(BayesbiasError, ValueError):
     ) -> None:
         parts = [f"{where}: {problem}" if where is not None else problem]
         if found is not None:
-            parts.append(f"found: {found!r}")
+            parts.append(f"found: {_in_one_line(repr(found))}")
         if valid is not None:
             parts.append(f"valid: {valid if isinstance(valid, str) else some(valid)}")
         if hint:
             parts.append(hint)
         super().__init__("; ".join(parts))
+
+
+def _in_one_line(text: str) -> str:
+    """Return the first words of what has lines of its own, such as a fit or a data frame."""
+    lines = text.splitlines()
+    return text if len(lines) < 2 else f"{lines[0].strip()[:60]} ..."
 
 
 @public_in("bayesbias")

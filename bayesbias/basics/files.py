@@ -41,7 +41,7 @@ def shipped_names(kind: str, suffix: str = ".toml") -> list[str]:
 
 def find_toml(name_or_path: str | os.PathLike[str], kind: str, noun: str) -> Path:
     """Return the path of a shipped TOML file by its name, or of the user's own by its path."""
-    text = os.fspath(name_or_path)
+    text = checks.path(name_or_path, noun, f"the name of a shipped {noun}, or the path of a .toml file")
     if text in shipped_names(kind):
         return data_dir(kind) / f"{text}.toml"
     path = Path(text)
@@ -115,7 +115,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     InputError
         Where the folder cannot be written or the disk is full.
     """
-    path = Path(path)
+    path = Path(checks.path(path, "path"))
     temporary: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -78,7 +78,7 @@ class Shortened:
     """
 
     def __init__(self, value: object, most: int = 60) -> None:
-        self.text = repr(value)
+        self.text = " ".join(repr(value).split())
         self.most = most
 
     def __repr__(self) -> str:

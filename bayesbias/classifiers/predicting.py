@@ -108,6 +108,8 @@ def predict(
     <Predictions: 800 sentences and 40 controls by toy (mean 0.590)>
     """
     checks.count(batch, "batch")
+    if name is not None:
+        checks.text(name, "name")
     occupations = load_occupations(corpus)
     model = load_classifier(
         classifier, name=name, positive=positive, allow_pickle=allow_pickle, corpus=occupations
@@ -120,7 +122,7 @@ def predict(
             frame = frame[known | ~frame["control"]]
             notes.append("no predictions for the control sentences")
     sentences = frame["sentence"].tolist()
-    kept = None if partial is None else _PartialFile(Path(partial), model)
+    kept = None if partial is None else _PartialFile(Path(checks.path(partial, "partial")), model)
     done: dict[str, float] = {} if kept is None else kept.read()
     left = [s for s in sentences if s not in done]
     if len(left) < len(sentences):

@@ -141,7 +141,7 @@ def read_predictions(
     >>> read_predictions(made.save(Path(tempfile.mkdtemp()) / "toy.csv"))
     <Predictions: 800 sentences and 40 controls by toy (mean 0.600)>
     """
-    path = Path(path).expanduser()
+    path = Path(checks.path(path, "path", "a .csv file of predictions")).expanduser()
     if positive not in (None, 0, 1):
         try:
             positive = int(str(positive))
@@ -415,7 +415,7 @@ def shipped_predictions(name: str = "m1") -> Predictions:
     <Predictions: 800 sentences and 40 controls by m1 (mean 0.500)>
     """
     known = shipped_names("sentiment", ".csv")
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise InputError(
             "no such predictions are shipped", found=name, valid=known, hint=nearest(str(name), known)
         )

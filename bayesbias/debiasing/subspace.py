@@ -8,12 +8,13 @@ never its basis vectors, so that their signs and order cannot matter.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.wording import some
 from bayesbias.vectors.embedding import Embedding
@@ -50,7 +51,11 @@ def prepare(
     """Check the words, find their rows, and take the subspace of the ``k`` leading directions."""
     words = None if wordlist is None else load_wordlist(wordlist)
     listed = _definitional_sets(words, sets)
-    own = [] if isinstance(neutralise, str) else list(dict.fromkeys(neutralise))
+    own = (
+        []
+        if isinstance(neutralise, str)
+        else list(dict.fromkeys(checks.texts(checks.several(neutralise, "word", "neutralise"), "neutralise")))
+    )
     vectors, spelling = _all_words(embedding, words, [*(w for s in listed for w in s), *own])
     row = {word: i for i, word in enumerate(vectors.words)}
     unit = np.array(vectors.vectors, dtype=float)
@@ -104,8 +109,13 @@ def _definitional_sets(
             )
         return words.definitional_sets
     out = []
-    for group in sets:
-        if isinstance(group, str) or len(group) < 2 or len(set(group)) < len(group):
+    for group in checks.several(sets, "set", "sets"):
+        if (
+            not isinstance(group, Sized)
+            or isinstance(group, str)
+            or len(group) < 2
+            or len(set(group)) < len(group)
+        ):
             raise InputError(
                 "a definitional set is two different words or more",
                 where="sets",

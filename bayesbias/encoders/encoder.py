@@ -119,6 +119,8 @@ def describe_encoder(encoder: Encoder, sentences: Iterable[str] | None = None) -
 
 
 def checked_sentences(sentences: Iterable[str]) -> list[str]:
+    if isinstance(sentences, Mapping) or hasattr(sentences, "columns"):
+        raise checks.wrong_kind(sentences, "sentences", "[sentence, ...]")
     texts = checks.several(sentences, "sentence")
     for number, text in enumerate(texts, start=1):
         checks.text(text, f"sentence {number}")

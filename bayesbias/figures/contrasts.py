@@ -198,7 +198,7 @@ def _contrast_names(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -
     known = [f"{a} - {b}" for a, b in CONTRASTS if a in present and b in present]
     if contrasts is None:
         return known if level != "word" else known[:1]
-    wanted = [contrasts] if isinstance(contrasts, str) else list(contrasts)
+    wanted = [contrasts] if isinstance(contrasts, str) else checks.several(contrasts, "contrast", "contrasts")
     for name in wanted:
         checks.choice(name, known, "contrast of this fit")
     if not wanted:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.wording import percent
 from bayesbias.figures import headings, marks, outcomes
@@ -75,6 +76,7 @@ def plot_priors(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['associated', 'different', 'human', 'neutral', 'associated - different']
     """
+    checks.seed(seed)
     fit = model_or_fit if isinstance(model_or_fit, BiasFit) else None
     spec = fit.spec if fit is not None else load_model(model_or_fit)  # type: ignore[arg-type]
     frame = _one_pair_each(spec) if fit is None else fit.table

@@ -216,7 +216,7 @@ def _shown_words(fit: BiasFit, words: Iterable[str] | None) -> list[str]:
     known = list(dict.fromkeys(fit.table["protected_word"].astype(str)))
     if words is None:
         return known
-    wanted = [words] if isinstance(words, str) else list(words)
+    wanted = [words] if isinstance(words, str) else checks.several(words, "word", "words")
     for word in wanted:
         checks.choice(word, known, "protected word of this fit")
     if not wanted:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.findings.change import findings_of_change
 from bayesbias.findings.parts import Findings
@@ -17,6 +18,7 @@ from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.tables.pair_table import PairTable
 
 __all__ = ["finding", "findings_of"]
 
@@ -66,7 +68,10 @@ def findings_of(
             "says nothing by itself",
             found=type(result).__name__,
             valid="a fit, a comparison, a sentiment analysis, or the result of sentence tests",
+            hint="fit the table first: findings_of(fit(table))" if isinstance(result, PairTable) else None,
         )
+    checks.probability(prob)
+    checks.positive(rope, "rope")
     return FINDINGS[kind](result, prob, rope)
 
 

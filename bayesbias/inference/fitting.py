@@ -57,12 +57,13 @@ def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataF
     >>> sorted(v.name for v in bb.inference.build("hierarchical", table).free_RVs)
     ['c', 'cbar', 'csd', 'sigma']
     """
+    _refuse_no_table(table)
     spec = load_model(model)
     return pymc_model(Design.of(spec, _table_to_fit(table, spec).frame))
 
 
-def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
-    """Return the rows to be fitted, checked and each counted once."""
+def _refuse_no_table(table: Any) -> None:
+    """Refuse a model in the place of the table, and a file."""
     if isinstance(table, str | os.PathLike | ModelSpec):
         swapped = isinstance(table, ModelSpec) or str(table) in shipped_models()
         raise InputError(
@@ -74,6 +75,10 @@ def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
             if swapped
             else "a file is read with read_distances",
         )
+
+
+def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
+    """Return the rows to be fitted, checked and each counted once."""
     apart = dict.fromkeys([*spec.units, *(dim for p in spec.parameters.values() for dim in p.dims)])
     return rows_to_model(
         table,
@@ -156,6 +161,7 @@ def fit(
         checks.probability(target_accept, "target_accept")
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
     started = time.perf_counter()
+    _refuse_no_table(table)
     spec = load_model(model)
     checked = _table_to_fit(table, spec)
     frame = checked.frame.reset_index(drop=True)

@@ -580,6 +580,10 @@ def kept_with(fit: BiasFit, key: Any, make: Callable[[], Any]) -> Any:
 
     For what is asked again and again, such as a LOO; it is no part of the fit, and no file holds it.
     """
+    try:
+        hash(key)
+    except TypeError:  # an argument of the wrong kind, of which `make` says what is wrong
+        return make()
     if key not in fit._kept:
         fit._kept[key] = make()
     return fit._kept[key]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.inference.posterior import BiasFit, kept_with
 
@@ -99,7 +100,12 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
         raise InputError(
             "a comparison needs at least two fits", found="one fit", valid="a dict or a list of fits"
         )
+    valid = "a dict or a list of fits"
+    listed = list(fits.values()) if isinstance(fits, Mapping) else checks.several(fits, "fit", "fits")
+    for fit in listed:
+        checks.instance(fit, BiasFit, "fits", valid)
     if not isinstance(fits, Mapping):
+        fits = listed
         named = {fit.spec.name: fit for fit in fits}
         if len(named) < len(fits):
             raise InputError(

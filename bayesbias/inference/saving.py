@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import whole_file
 from bayesbias.models.loading import parse_model
@@ -82,7 +83,8 @@ def read_fit(
     """
     import xarray as xr
 
-    where, valid = os.fspath(path), "a file written by BiasFit.save"
+    valid = "a file written by BiasFit.save"
+    where = checks.path(path, "path", valid)
     if os.path.isdir(where):
         raise InputError("is a folder, not a file", where=where, valid=valid)
     try:

@@ -93,7 +93,8 @@ def write_report(
     >>> text[:15], "religion in minilm-static" in text
     ('<!DOCTYPE html>', True)
     """
-    target = Path(path)
+    hint = "the run comes first, write_report(run, path)" if kind_of_any(path) is not None else None
+    target = Path(checks.path(path, "path", "the path of an .html file", hint))
     if target.suffix.lower() not in _SUFFIXES:
         raise InputError("a report is an HTML file", where=target, found=target.suffix, valid=_SUFFIXES)
     if target.is_dir():
@@ -109,9 +110,8 @@ def write_report(
         prob = result.provenance.get("prob")
     if isinstance(result, SweepResult) and prob is None:
         prob = next(iter(result.frame["prob"].dropna()), None)
-    prob, rope = float(PROB if prob is None else prob), float(ROPE if rope is None else rope)
-    checks.probability(prob)
-    checks.positive(rope, "rope")
+    prob = checks.probability(PROB if prob is None else prob)
+    rope = checks.positive(ROPE if rope is None else rope, "rope")
     kind = kind_of_any(result)
     make = None if isinstance(result, SentimentAnalysis) else PAGES.get(kind or "")
     if make is None:

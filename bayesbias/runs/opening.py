@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.inference.fitting import load_fit
@@ -92,7 +93,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     --------
     save_run : with an example.
     """
-    path = Path(path)
+    path = Path(checks.path(path, "path", _VALID_RUNS))
     if path.name in _FIRST_LAYOUT and path.suffix == ".json" and path.is_file():
         path = path.parent
     if path.is_dir():

@@ -84,14 +84,19 @@ def save_run(
     >>> run.kind, len(files) == len(run.files) + 1
     ('sentiment', True)
     """
-    if not os.fspath(folder):
-        raise InputError("no folder is named", where="folder", found="''")
+    kind = _kind_of(result, swapped=kind_of_any(folder) is not None)
+    target = Path(checks.path(folder, "folder", "the path of a folder"))
     checks.probability(prob)
     checks.positive(rope, "rope")
-    target = Path(folder)
-    layout = LAYOUTS[_kind_of(result)]
+    layout = LAYOUTS[kind]
     check_run_folder(target, layout.kind)
-    content = Content(result, float(prob), float(rope), tuple(predictions), problem)
+    content = Content(
+        result,
+        float(prob),
+        float(rope),
+        tuple(checks.several(predictions, "Predictions", "predictions")),
+        problem,
+    )
     with whole_folder(target, files_of_run) as new:
         layout.write(content, new)
         names = [path.relative_to(new) for path in _in_order(new, layout.files)]
@@ -106,10 +111,16 @@ def save_run(
     return [*(target / name for name in names), target / manifest.name]
 
 
-def _kind_of(result: object) -> str:
+def _kind_of(result: object, swapped: bool = False) -> str:
     kind = kind_of_any(result)
     if kind is None:
-        raise InputError("is no result", where="result", found=type(result).__name__, valid=_RESULTS)
+        raise InputError(
+            "is no result",
+            where="result",
+            found=type(result).__name__,
+            valid=_RESULTS,
+            hint="the result comes first, save_run(result, folder)" if swapped else None,
+        )
     if isinstance(result, BiasFit) and kind == "words":
         spec = result.spec
         if spec.outcome != "distance" or spec.results.group != "connection":

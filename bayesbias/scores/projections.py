@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -351,8 +351,13 @@ def _unit_vectors(
 
 def _defining_pairs(sets: Iterable[Sequence[str]] | None, where: str) -> list[tuple[str, str]]:
     couples = []
-    for couple in () if sets is None else sets:
-        if isinstance(couple, str) or len(couple) != 2 or couple[0] == couple[1]:
+    for couple in () if sets is None else checks.several(sets, "pair", "sets"):
+        if (
+            not isinstance(couple, Sized)
+            or isinstance(couple, str)
+            or len(couple) != 2
+            or couple[0] == couple[1]
+        ):
             raise InputError(
                 "a direction is defined by pairs of different words",
                 where=where,

@@ -199,7 +199,12 @@ def pair_of_classes(names: list[str], classes: Sequence[str] | None, where: str)
                 hint="name two with classes=(X, Y)" if len(names) > 2 else None,
             )
         return names[0], names[1]
-    if isinstance(classes, str) or len(classes) != 2 or classes[0] == classes[1]:
+    if (
+        isinstance(classes, str)
+        or not isinstance(classes, Sequence)
+        or len(classes) != 2
+        or classes[0] == classes[1]
+    ):
         raise InputError("two different protected classes are compared", found=classes, valid=names)
     for c in classes:
         checks.choice(c, names, "protected class", where)

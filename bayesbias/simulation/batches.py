@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import read_json_or_none, whole_file
 
@@ -32,7 +33,7 @@ def batch_folder(
                 "nothing to resume: no folder is named", valid="`out`, the folder of the finished batches"
             )
         return None
-    folder = Path(out)
+    folder = Path(checks.path(out, "out", "the path of a folder"))
     text = json.dumps(identity, indent=2, sort_keys=True)
     state = folder / "calibration.json"
     if state.is_file():

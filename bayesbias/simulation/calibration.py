@@ -93,6 +93,7 @@ def calibrate(
         not zero at 0 and 1.
     """
     methods = checked_methods(methods)
+    checks.instance(scenario, Scenario, "scenario", "a Scenario", "real vectors are what calibrate_on takes")
     for name, value in {"tables": tables, "draws": draws, "tune": tune, "chains": chains}.items():
         checks.count(value, name)
     if workers is not None:
@@ -128,6 +129,8 @@ def model_hashes(methods: Sequence[str]) -> dict[str, str]:
 def checked_methods(methods: Sequence[str]) -> list[str]:
     """Return methods, each once; every one is a model, or one of those that need none."""
     methods = checks.several(methods, "method")
+    if not methods:
+        raise InputError("no method is named", where="methods", valid=[*shipped_models(), *WITHOUT_MODEL])
     known = [*shipped_models(), *WITHOUT_MODEL]
     for method in methods:
         if method not in known and not Path(method).is_file():

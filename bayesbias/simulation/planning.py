@@ -108,11 +108,14 @@ def plan_words(
 
     from bayesbias.basics.progress import ticking
 
-    scenario = scenario or Scenario()
+    scenario = checks.instance(
+        Scenario() if scenario is None else scenario, Scenario, "scenario", "a Scenario"
+    )
     checks.positive(width, "width")
     checks.seed(seed, most=None)
     checks.probability(prob)
     for name, numbers in (("words", words), ("attributes", attributes)):
+        numbers = checks.several(numbers, "number", name)
         if not numbers:
             raise InputError(f"`{name}` holds no number to try", found=numbers)
         for n in numbers:

@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.inference.contrasts import contrast_draws
+from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.studies.change_fits import fit_changes, fit_distances
@@ -93,6 +94,14 @@ def compare(
             valid="change, or a copy of it",
         )
     level_spec = load_model(level_model)
+    for given in (original, *(debiased.values() if holds_tables(debiased) else (debiased,))):
+        if isinstance(given, BiasFit):
+            raise InputError(
+                "compare takes tables of distances",
+                found=type(given).__name__,
+                valid="what distance_table or read_distances returns, or a data frame",
+                hint="fits of one table are compared with compare_models",
+            )
     first = as_pair_table(original)
     tables = {str(k): as_pair_table(v) for k, v in debiased.items()} if holds_tables(debiased) else None
     if tables is None:

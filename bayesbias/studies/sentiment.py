@@ -21,6 +21,7 @@ from bayesbias.basics.values import Shown
 from bayesbias.classifiers.prediction_files import Predictions
 from bayesbias.studies.sentiment_tests import (
     UNITS,
+    checked_earnings,
     earnings_correlation,
     noun_pair_differences,
     paired_test,
@@ -260,6 +261,7 @@ def analysis_of_table(
         control = tests.iloc[:0].drop(columns=["unit", "p_bonferroni"])
     if earnings is None:
         earnings = load_occupations().earnings
+    earnings = checked_earnings(earnings)
     try:
         correlations = earnings_correlation(table, earnings, prob=prob)
     except InputError as error:

@@ -231,6 +231,12 @@ def noun_pair_differences(table: pd.DataFrame) -> pd.DataFrame:
     return out[columns].reset_index(drop=True)
 
 
+def checked_earnings(earnings: Mapping[str, float]) -> dict[str, float]:
+    """Return the earnings of each profession as numbers."""
+    given = checks.table(earnings, "earnings", "profession -> earnings")
+    return {str(name): checks.finite(earned, f"earnings, {name}") for name, earned in given.items()}
+
+
 def earnings_correlation(
     table: pd.DataFrame, earnings: Mapping[str, float] | None = None, *, prob: float = 0.95
 ) -> pd.DataFrame:
@@ -272,6 +278,7 @@ def earnings_correlation(
     checks.probability(prob)
     if earnings is None:
         earnings = load_occupations().earnings
+    earnings = checked_earnings(earnings)
     rows = []
     for name, part in profession_sentiment(table).groupby("classifier", sort=False):
         part = part[part["profession"].isin(list(earnings))]

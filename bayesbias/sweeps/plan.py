@@ -138,7 +138,7 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
     if isinstance(plan, Mapping):
         raw, where, folder, name = {"schema": _SCHEMA, **plan}, "plan", Path.cwd(), "plan"
     else:
-        path = Path(plan)
+        path = Path(checks.path(plan, "plan", "a SweepPlan, a mapping, or the path of a .toml file"))
         if path.is_dir():
             raise InputError("is a folder, not a plan", where=path, valid="a .toml file")
         if not path.is_file():

@@ -69,7 +69,7 @@ def sentiment_table(
 
     checks.between(clip, "clip", 0, 0.5)
     frame = _joined_predictions(predictions)
-    frame = frame[frame["control"].astype(bool) == control]
+    frame = frame[frame["control"].astype(bool) == bool(control)]
     if frame.empty:
         raise InputError(
             "there are no predictions for the control sentences" if control else "there are no predictions"

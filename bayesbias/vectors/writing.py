@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import whole_file
 from bayesbias.basics.wording import some
@@ -48,6 +49,14 @@ def save_word2vec(embedding: Embedding, path: str | os.PathLike[str], binary: bo
     """
     import gzip
 
+    checks.path(path, "path")
+    checks.instance(
+        embedding,
+        Embedding,
+        "embedding",
+        "an Embedding",
+        "load_embedding makes one; it comes first, then the path",
+    )
     bad = [word for word in embedding.words if not word or re.search(r"\s", word)]
     if bad:
         raise InputError(
