@@ -113,7 +113,7 @@ def signed_text(value: float) -> str:
     return number_text(value, signed=True)
 
 
-def interval_text(low: float, high: float, *, signed: bool = False) -> str:
+def interval_text(low: float, high: float, *, digits: int = 3, signed: bool = False) -> str:
     """Write the ends of an interval.
 
     Examples
@@ -121,7 +121,7 @@ def interval_text(low: float, high: float, *, signed: bool = False) -> str:
     >>> interval_text(0.25, 1), interval_text(-0.25, 1, signed=True)
     ('0.250 to 1.000', '−0.250 to +1.000')
     """
-    return f"{number_text(low, signed=signed)} to {number_text(high, signed=signed)}"
+    return f"{number_text(low, digits, signed=signed)} to {number_text(high, digits, signed=signed)}"
 
 
 def with_minus(contrast: str) -> str:

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
 @options.prob()
 @options.rope
 @options.sampling
+@click.option(
+    "--require",
+    metavar="LIMITS",
+    help='Such as "gap<0.02, controls>0.9"; exit with 1 where a method does not meet it. See above.',
+)
 @options.folder("Write fits, tables and figures here.")
 @options.as_json()
 def compare(
@@ -49,18 +54,42 @@ def compare(
     draws: int,
     tune: int,
     chains: int,
+    require: str | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Compare debiased vectors with the original, pair by pair."""
+    """Compare debiased vectors with the original, pair by pair.
+
+    With --require a script can ask whether every method meets limits, with commas between them: NAME, one of < <= > >=,
+    and a number. An upper limit is held against the upper end of the interval, a lower limit against its lower end; what
+    cannot be known or believed is not met. Names:
+
+    \b
+    gap        size of associated - different after, overall, for new words
+               (HPDI of its draws)
+    gap_sd     the same in standard deviations of distances to control words
+    class_gap  the same as gap, of the class in which it is met least
+    controls   correlation of distances to control words before and after: of
+               the distances, or of what is left of them without the means of
+               words, whichever is lower
+    slope      slope of those distances, after on before
+    moved      their root mean square change, as observed
+    human      size of the mean change of distances to human control words
+    neutral    the same of neutral control words
+
+    Exit codes: 0 all is well, and every limit is met; 1 a limit is not met (one line each on stderr: method, limit and
+    value); 2 an input cannot be used.
+    """  # noqa: D301 - click's mark for a paragraph to leave as it is
     from bayesbias.inference.estimands import ROPE
     from bayesbias.models.loading import load_model
     from bayesbias.runs.kinds import check_run_folder
     from bayesbias.studies import change
+    from bayesbias.studies.requirements import check_requirements, read_requirements
 
     started = time.perf_counter()
     if out is not None:
         check_run_folder(out, "change")
+    wanted = () if require is None else read_requirements(require)
     spec = load_model(model)
     before, after = _tables(
         original, debiased, wordlist, controls, original_distances, debiased_distances, allow_pickle
@@ -78,8 +107,10 @@ def compare(
     )
     half = float(ROPE if rope is None else rope)
     files = bayesbias.save_run(comparison, out, prob=prob, rope=half, command=options.given()) if out else []
+    required = check_requirements(comparison, wanted, prob)
     if as_json:
         payload = comparison_json(comparison, prob, half)
+        payload["requirements"] = [check.as_dict() for check in required]
         payload["timing"] = {
             "load_s": round(loaded - started, 4),
             "total_s": round(time.perf_counter() - started, 4),
@@ -87,6 +118,12 @@ def compare(
         click.echo(json.dumps(payload, allow_nan=False))
     else:
         _print_comparison(comparison, prob, half, files)
+        screen.lines([f"{check.line}." for check in required if check.met])
+    missed = [check for check in required if not check.met]
+    for check in missed:
+        click.echo(f"bayesbias: {check.line}", err=True)
+    if missed:
+        click.get_current_context().exit(1)
 
 
 def _tables(
@@ -153,6 +190,7 @@ def comparison_json(found: Comparison, prob: float, rope: float) -> dict[str, An
             name: construction_account(item.construction) for name, item in found.methods.items()
         },
         "ranking": records(found.ranking(prob, rope)) if ranked else [],
+        "geometry": records(found.geometry(prob)),
         "joined": {name: dict(item.account) for name, item in found.methods.items()},
         "diagnostics": found.diagnostics(),
         "sentences": sentences,
@@ -162,7 +200,7 @@ def comparison_json(found: Comparison, prob: float, rope: float) -> dict[str, An
 
 
 def _print_comparison(found: Comparison, prob: float, rope: float, files: list[Path]) -> None:
-    from bayesbias.columns.change import change_columns, gap_columns, ranking_columns
+    from bayesbias.columns.change import change_columns, gap_columns, geometry_columns, ranking_columns
     from bayesbias.columns.table import screen_table
     from bayesbias.findings.change import findings_of_change
 
@@ -178,6 +216,11 @@ def _print_comparison(found: Comparison, prob: float, rope: float, files: list[P
         ):
             title = f"{name}, {len(item.pairs):,} pairs: {what}, for new words like these (population)"
             screen.show(screen_table(title, columns, frame[frame["level"] == "overall"].itertuples()))
+    title = (
+        f"Distances to control words, before and after ({prob:.0%} intervals; moved: root mean square, in brackets that of "
+        "unrelated vectors; gap in standard deviations of these distances)"
+    )
+    screen.show(screen_table(title, geometry_columns(prob), found.geometry(prob).itertuples()))
     if len(found.methods) > 1 and {"associated", "different"} <= set(found.original.table["connection"]):
         title = "Methods, by what they leave of associated - different"
         screen.show(screen_table(title, ranking_columns(prob), found.ranking(prob, rope).itertuples()))

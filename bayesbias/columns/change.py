@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 from typing import Any
 
+from bayesbias.basics.wording import interval_text, number_text
 from bayesbias.columns.table import (
     Cell,
     Column,
@@ -11,11 +14,13 @@ from bayesbias.columns.table import (
     count,
     interval,
     number,
+    number_cell,
     probability,
     scientific_cell,
     text,
 )
 from bayesbias.columns.words import holding
+from bayesbias.studies.geometry import Left
 
 
 def gap_columns(prob: float, level: str = "") -> list[Column]:
@@ -57,13 +62,60 @@ def _meaning(row: Any) -> str:
     return f"{row.verdict}{' (known exactly)' if row.exact else ''}"
 
 
+def rank_cell(rank: Any) -> Cell:
+    """Make a cell of a rank; a method that destroyed the geometry has none and stands last."""
+    return number_cell(rank, 0) if isinstance(rank, numbers.Integral) else Cell("none", True, repr(math.inf))
+
+
+def related(heading: str, field: str, screen: str | None = None) -> Column:
+    """Return the column of a correlation or a slope and its interval."""
+    return Column(
+        heading,
+        lambda row: _related_cell(*(getattr(row, f"{field}{end}") for end in ("", "_low", "_high"))),
+        True,
+        screen,
+    )
+
+
+def _related_cell(value: float, low: float, high: float) -> Cell:
+    if value != value:
+        return Cell("not known", True, repr(math.inf), screen="-")
+    ends = "not known" if low != low else interval_text(low, high, digits=2)
+    return Cell(f"{number_text(value, 2)} ({ends})", True, repr(float(value)))
+
+
+def _moved_cell(row: Any) -> Cell:
+    if row.rms != row.rms:
+        return number_cell(row.rms)
+    return Cell(f"{number_text(row.rms)} ({number_text(row.rms_unrelated)})", True, repr(float(row.rms)))
+
+
+def geometry_columns(prob: float) -> list[Column]:
+    """Return the columns of what methods leave of the distances to control words."""
+    return [
+        text("method", "method"),
+        text("control words", lambda row: Left(row.left).said, screen="controls"),
+        related(f"correlation ({prob:.0%} interval)", "correlation", "correlation"),
+        related("without the means of words", "relations", "without means"),
+        related("slope", "slope").on_the_page_only(),
+        number("slope", "slope", 2).on_the_screen_only(),
+        number("root mean square change", "rms").on_the_page_only(),
+        number("of unrelated vectors", "rms_unrelated").on_the_page_only(),
+        Column("moved", _moved_cell, True).on_the_screen_only(),
+        number("gap in sd, before", "gap_before", 2, signed=True, screen="gap/sd"),
+        number("gap in sd, after", "gap_after", 2, signed=True, screen="after"),
+    ]
+
+
 def ranking_columns(prob: float) -> list[Column]:
     """Return the columns of the methods in the order of their ranking, each against the next."""
     return [
+        Column("rank", lambda row: rank_cell(row.rank), True),
         text("method", "method"),
         number("gap", "gap", signed=True),
         interval(f"{prob:.0%} HPDI", "gap_low", "gap_high", signed=True),
         text("verdict", "verdict_after"),
+        text("controls", lambda row: Left(row.geometry).said),
         text("against the next", lambda row: row.verdict_next if isinstance(row.verdict_next, str) else ""),
     ]
 

@@ -1,5 +1,6 @@
 from .change import (
     plot_changes as plot_changes,
+    plot_controls as plot_controls,
     plot_ranking as plot_ranking,
     plot_raw_pairs as plot_raw_pairs,
 )

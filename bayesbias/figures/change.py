@@ -6,21 +6,38 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.wording import interval_text, signed_text
+from bayesbias.basics.errors import FitError
+from bayesbias.basics.wording import interval_text, number_text, signed_text
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import grouped, ridge_axis, row_axis
-from bayesbias.figures.style import FAINT, HEAD, INK, MARKER, as_percent, axes_or_new, size_rows, styled
+from bayesbias.figures.style import (
+    FAINT,
+    HEAD,
+    INK,
+    MARKER,
+    WIDTH,
+    as_percent,
+    axes_or_new,
+    plain,
+    size_rows,
+    styled,
+)
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.studies.comparison import Comparison, Method
+from bayesbias.studies.geometry import Left
 from bayesbias.words.pairing import CONNECTIONS
+from bayesbias.words.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-__all__ = ["plot_changes", "plot_ranking", "plot_raw_pairs"]
+__all__ = ["plot_changes", "plot_controls", "plot_ranking", "plot_raw_pairs"]
 
 _SIZE_PAIRS = (6.0, 7.3)
+_PANEL = 2.4  # inches
+_ACROSS = 3
 
 _CROWD = {
     "human": (9, 0.6),
@@ -184,6 +201,125 @@ def plot_raw_pairs(comparison: Comparison, *, method: str | None = None, ax: Axe
 
 
 @styled
+def plot_controls(
+    comparison: Comparison, *, method: str | None = None, prob: float = PROB, ax: Axes | None = None
+) -> Axes:
+    """Show distances to control words before and after: what is left of the geometry that nobody meant to treat.
+
+    Around the diagonal the vectors are still there; a cloud without direction is what noise gives. The line is the
+    regression of distances after on those before.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    method : str, optional
+        By default all, each in a panel of its own.
+    prob : float in (0, 1)
+        Probability of the interval of the correlation.
+    ax : matplotlib Axes, optional
+        For one method, by default the first; without it a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Of several panels the first; all are in ``ax.figure.axes``.
+
+    Raises
+    ------
+    FitError
+        Where the tables hold no control words.
+    """
+    names = comparison.chosen_methods(method)
+    if ax is not None:
+        names = names[:1]
+        return _draw_controls(comparison, names, prob, [ax])
+    import matplotlib.pyplot as plt
+
+    figure = plt.figure(figsize=_size_controls(len(names)), layout="constrained")
+    return _draw_controls(comparison, names, prob, _panels(figure, len(names)))
+
+
+def _panels(figure: Figure, n: int) -> list[Axes]:
+    across = min(n, _ACROSS)
+    axes = figure.subplots(-(-n // across), across, squeeze=False, sharex=True, sharey=True).ravel()
+    for empty in axes[n:]:
+        empty.remove()
+    return list(axes[:n])
+
+
+@styled
+def _draw_controls(comparison: Comparison, names: list[str], prob: float, axes: list[Axes]) -> Axes:
+    found = [comparison.geometry_of(name, prob) for name in names]
+    tables = [comparison.methods[name].pairs for name in names]
+    tables = [table[table["connection"].isin(CONTROLS)] for table in tables]
+    if any(table.empty for table in tables):
+        raise FitError("the tables hold no control words, whose distances this figure shows")
+    values = [table[["original", "debiased"]].to_numpy(dtype=float) for table in tables]
+    low, high = min(map(np.min, values)), max(map(np.max, values))
+    pad = 0.03 * (high - low) or 0.1
+    present = [c for c in CONTROLS if any((table["connection"] == c).any() for table in tables)]
+    for name, geometry, table, each, ax in zip(names, found, tables, values, axes, strict=True):
+        ax.plot([low, high], [low, high], color=INK, linewidth=0.8, zorder=3, label="_unchanged")
+        for which in reversed(present):
+            mine = (table["connection"] == which).to_numpy()
+            ax.scatter(
+                each[mine, 0],
+                each[mine, 1],
+                s=_CROWD[which][0],
+                marker=MARKER[which],
+                color=marks.colour_of(which),
+                alpha=_CROWD[which][1],
+                linewidths=0,
+                zorder=2,
+                rasterized=len(table) > 2000,
+                label=f"_{which}",
+            )
+        middle, ends = each.mean(axis=0), np.array([each[:, 0].min(), each[:, 0].max()])
+        if np.isfinite(geometry.slope.value):
+            line = middle[1] + geometry.slope.value * (ends - middle[0])
+            ax.plot(ends, line, color=marks.colour_of("associated"), linewidth=1.6, zorder=4, label="_slope")
+        ax.set_xlim(low - pad, high + pad)
+        ax.set_ylim(low - pad, high + pad)
+        ax.set_box_aspect(1)
+        r = geometry.least
+        text = (
+            f"r = {number_text(r.value, 2)} ({interval_text(r.low, r.high, digits=2)})"
+            if np.isfinite(r.low)
+            else "r is not known"
+        )
+        ax.annotate(
+            f"{plain(name)}: {geometry.left.said}\n{text}",
+            (0.03, 0.98),
+            xycoords="axes fraction",
+            va="top",
+            fontsize=7.5,
+            zorder=5,
+            bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1.5},
+        )
+    first = axes[0]
+    for place, ax in enumerate(axes):
+        if place + _ACROSS >= len(axes):
+            ax.tick_params(labelbottom=True)
+            headings.name_x(ax, "distance before")
+        if place % _ACROSS == 0:
+            ax.set_ylabel("distance after", fontsize=8.5)
+    handles = [marks.line_handle(marks.colour_of(c), c, marker=MARKER[c], style="none") for c in present]
+    handles += [
+        marks.line_handle(INK, "unchanged", width=0.8),
+        marks.line_handle(marks.colour_of("associated"), "regression", width=1.6),
+    ]
+    subtitle = (
+        f"{comparison.provenance['original']}; r: the lower of the correlation and that without the means of words, with its "
+        f"{as_percent(prob)} interval"
+    )
+    across = axes[:_ACROSS] if len(axes) > 1 else ()
+    headings.add_headings(
+        first, "Distances to control words, before and after", subtitle, handles, across=across
+    )
+    return first
+
+
+@styled
 def plot_ranking(
     comparison: Comparison,
     *,
@@ -227,16 +363,26 @@ def plot_ranking(
     ax.plot([gap["mean"]], [0], marker="o", markersize=7, color=FAINT, markeredgecolor="white", zorder=4)
     headings.write_aside(ax, 0, f"{gap['mean']:+.3f}\n[{gap['hpdi_low']:+.3f}, {gap['hpdi_high']:+.3f}]")
     for row, r in enumerate(frame.itertuples(), 1):
+        left = Left(r.geometry)
+        colour = FAINT if left.destroyed else marks.colour_of("associated")
         ax.plot(
             [r.gap_low, r.gap_high],
             [row, row],
-            color=marks.colour_of("associated"),
+            color=colour,
             linewidth=2.4,
             solid_capstyle="butt",
             zorder=3,
             label="_interval",
         )
-        marks.draw_point(ax, r.gap, row, "associated", 7)
+        ax.plot(
+            [r.gap],
+            [row],
+            marker=MARKER["associated"],
+            markersize=7,
+            color=colour,
+            markeredgecolor="white",
+            zorder=4,
+        )
         ax.annotate(
             "",
             (r.gap, row - 0.22),
@@ -244,6 +390,7 @@ def plot_ranking(
             arrowprops={"arrowstyle": "-|>", "color": INK, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0},
         )
         forced = " (by construction)" if r.by_construction else ""
+        forced += f"\ncontrols {left.said}" if left.marked else ""
         headings.write_aside(ax, row, f"{r.gap:+.3f}\n[{r.gap_low:+.3f}, {r.gap_high:+.3f}]{forced}")
     headings.name_x(ax, "associated − different, in cosine distance (negative: own stereotypes lie nearer)")
     handles = [
@@ -288,6 +435,22 @@ def plates(comparison: Comparison, prob: float = PROB, rope: float = ROPE) -> li
                 "per connection are in the table of raw means.",
             ),
         ]
+    if set(CONTROLS) & set(comparison.original.table["connection"]):
+        names = list(comparison.methods)
+        told = "; ".join(
+            f"{name} {geometry.left.said}, correlation {number_text(geometry.least.value, 2)}"
+            for name, geometry in ((name, comparison.geometry_of(name, prob)) for name in names)
+        )
+        listed.append(
+            Plate(
+                "controls",
+                lambda figure: _draw_controls(comparison, names, prob, _panels(figure, len(names))),
+                _size_controls(len(names)),
+                "Distances to control words before and after. Around the diagonal the vectors are still there; a cloud "
+                "without direction is what noise gives.",
+                f"One point per pair of a protected word and a control word, before against after: {told}.",
+            )
+        )
     if {"associated", "different"} <= set(comparison.original.table["connection"]):
         gaps = "; ".join(
             f"{r.method} {signed_text(r.gap)} ({interval_text(r.gap_low, r.gap_high, signed=True)})"
@@ -308,6 +471,11 @@ def plates(comparison: Comparison, prob: float = PROB, rope: float = ROPE) -> li
 def _size_changes(item: Method) -> tuple[float, float]:
     rows = item.pairs["protected_word"].nunique() + HEAD * item.pairs["protected_class"].nunique()
     return size_rows(rows, 0.42, 0.17)
+
+
+def _size_controls(n: int) -> tuple[float, float]:
+    rows = -(-n // _ACROSS)
+    return (4.4, 5.0) if n == 1 else (WIDTH, 0.9 + _PANEL * rows)
 
 
 def _size_ranking(comparison: Comparison) -> tuple[float, float]:

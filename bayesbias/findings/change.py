@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesbias.basics.wording import number_of, some
-from bayesbias.findings.parts import Findings, said_of_losses
+from bayesbias.basics.wording import number_of, percent, some
+from bayesbias.findings.parts import Doubt, Findings, said_of_losses
 from bayesbias.findings.trust import ALL_AGREED, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.studies.comparison import Comparison, Method
-from bayesbias.studies.construction import Construction, control_changes
+from bayesbias.studies.construction import EXACT, Construction, control_changes
+from bayesbias.studies.geometry import Geometry, Left, Related
 from bayesbias.tables.coverage import Loss, losses
 from bayesbias.words.wordlist import CONTROLS
 
@@ -17,7 +18,7 @@ __all__ = ["construction_account", "construction_sentences", "findings_of_change
 
 
 def findings_of_change(result: Comparison, prob: float = PROB, rope: float = ROPE) -> Findings:
-    """Say what was found of each method: construction first, since it decides how the rest is to be read.
+    """Say what was found of each method: first what decides how the rest is to be read, geometry and construction.
 
     Nothing is concluded of a method one of whose fits has not converged.
     """
@@ -38,6 +39,7 @@ def _of_method(result: Comparison, name: str, several: bool, prob: float, rope: 
     about: dict[str, Any] = {
         "subject": name,
         "lead": f"{name}: " if several else "",
+        "doubts": tuple(_geometry_doubts(result.geometry_of(name, prob), prob)),
         "premises": tuple(f"{text}." for text in construction_sentences(item.construction)),
         "losses": _losses(result, item),
         "notes": tuple(item.account["notes"]),
@@ -48,7 +50,8 @@ def _of_method(result: Comparison, name: str, several: bool, prob: float, rope: 
         return Findings(headline=no_conclusion(problems[0]), **about)
     gap = _gap_sentence(result, item, prob, rope)
     controls = _control_sentences(result, item, prob, rope)
-    headline, *rest = [*([gap] if gap else []), *controls] or [_NO_CONTRAST]
+    geometry = _geometry_sentences(result, name, prob)
+    headline, *rest = [*([gap] if gap else []), *controls, *geometry] or [_NO_CONTRAST]
     missing = said_of_losses(about["losses"], CONTROLS if gap is None else ())
     return Findings(headline=f"{headline}{missing}", sentences=tuple(rest), **about)
 
@@ -101,6 +104,71 @@ def _control_sentences(result: Comparison, item: Method, prob: float, rope: floa
         f"{abs(single.loc[r.connection, 'max_change']):.2f}."
         for r in rows.itertuples()
     ]
+
+
+_CENTRED = "the nearness of each word to all others is taken out"
+
+
+def _geometry_doubts(found: Geometry, prob: float) -> list[Doubt]:
+    """Say loudly what a reader of the gap alone would miss: that the vectors are gone, the same, or not to be judged."""
+    if found.left is Left.IDENTICAL:
+        text = (
+            f"IDENTICAL: is it the same file? No distance moved by more than {EXACT:g} (vectors that differ in their "
+            "lengths alone have the same cosine distances)"
+        )
+        return [Doubt("identical", text)]
+    if found.left is Left.NO_CONTROLS:
+        text = (
+            "the tables hold no control words: whether the method took out the association or destroyed the vectors cannot "
+            "be known"
+        )
+        return [Doubt("geometry_unknown", text)]
+    if found.left is Left.TOO_FEW:
+        known = _interval(found.least, prob)
+        text = (
+            f"distances of {number_of(found.n_words, 'protected word')} to {number_of(found.n_attributes, 'control word')} "
+            f"are too few to know whether the vectors are still there (correlation before and after: {known})"
+        )
+        return [Doubt("geometry_unknown", text)]
+    if not found.left.destroyed:
+        return []
+    whole = found.left is Left.UNRELATED
+    degree = "DESTROYED" if whole else "MOSTLY DESTROYED"
+    how = "are unrelated" if whole else f"share {percent(found.least.value**2)} of their variance"
+    once = f" once {_CENTRED}" if found.least is found.relations else ""
+    text = (
+        f"THE GEOMETRY IS {degree}: distances to control words before and after {how}{once} (correlation "
+        f"{_interval(found.least, prob)}; single pairs moved by {found.rms:.3f}, root mean square, where two unrelated sets "
+        f"of vectors would give {found.rms_unrelated:.3f}). Noise has no gap either: what is left of the gap says nothing "
+        "of the method, which is ranked with no other"
+    )
+    return [Doubt("geometry_destroyed", text)]
+
+
+def _interval(found: Related, prob: float) -> str:
+    if found.value != found.value:
+        return "cannot be computed"
+    return f"{found.value:.2f}, {prob:.0%} interval {found.low:.2f} to {found.high:.2f}"
+
+
+def _geometry_sentences(result: Comparison, name: str, prob: float) -> list[str]:
+    found = result.geometry_of(name, prob)
+    texts: list[str] = []
+    if found.left is Left.IDENTICAL:
+        return texts
+    if found.n_pairs and not found.left.marked:  # else the doubt has said it
+        texts.append(
+            f"control words, before and after: {found.left.said} (distances correlate by {_interval(found.correlation, prob)}; "
+            f"once {_CENTRED}, by {_interval(found.relations, prob)}; slope {found.slope.value:.2f}; root mean square change "
+            f"{found.rms:.3f}, where unrelated sets of vectors would give {found.rms_unrelated:.3f})."
+        )
+    row: Any = result.geometry(prob, name).iloc[0]
+    if row.gap_before == row.gap_before and row.gap_after == row.gap_after:
+        texts.append(
+            f"in standard deviations of the distances to control words the gap was {row.gap_before:+.2f} and is now "
+            f"{row.gap_after:+.2f} ({row.gap_after_low:+.2f} to {row.gap_after_high:+.2f})."
+        )
+    return texts
 
 
 def _neighbours(result: Comparison, prob: float, rope: float) -> list[str]:

@@ -17,7 +17,10 @@ from bayesbias.tables.coverage import Loss, LossKind
 
 __all__ = ["Doubt", "DoubtKind", "Effect", "Findings"]
 
-DoubtKind = Literal["class_and_attribute", "word", "exact_zeros", "heavy_tails", "prior"]
+DoubtKind = Literal[
+    "class_and_attribute", "word", "exact_zeros", "heavy_tails", "prior", "geometry_destroyed", "geometry_unknown", "identical"
+]  # fmt: skip
+_DECIDES = ("geometry_destroyed", "geometry_unknown", "identical")
 
 
 @public_in("bayesbias.findings")
@@ -31,7 +34,7 @@ class Effect(enum.StrEnum):
 @public_in("bayesbias.findings")
 @dataclass(frozen=True)
 class Doubt:
-    """Something in the data that the model leaves out, or a prior that a result rests on.
+    """Something in the data that the model leaves out, a prior that a result rests on, or what decides how it is read.
 
     Attributes
     ----------
@@ -39,7 +42,9 @@ class Doubt:
         ``class_and_attribute``: pairs of one protected class and one attribute go together. ``word``: a word's
         distances to associated and to different attributes go together. ``exact_zeros``: many differences are zero
         to the last digit. ``heavy_tails``: most differences are small and a few large. ``prior``: a contrast moves by
-        more than half its posterior sd where a prior is half or twice as wide.
+        more than half its posterior sd where a prior is half or twice as wide. Of debiased vectors
+        ``geometry_destroyed``: distances to control words have little or nothing to do with those before;
+        ``geometry_unknown``: there are none, or too few; ``identical``: no distance changed.
     text : str
         The same for a reader, without a full stop.
     effect : Effect or None
@@ -66,7 +71,12 @@ class Doubt:
     @property
     def line(self) -> str:
         """The doubt as a line of its own."""
-        return f"Look again: {ended(self.text)}"
+        return f"{'READ THIS FIRST' if self.decides else 'Look again'}: {ended(self.text)}"
+
+    @property
+    def decides(self) -> bool:
+        """Whether it stands before the headline, since it decides how that is to be read."""
+        return self.kind in _DECIDES
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, for JSON."""
@@ -92,7 +102,7 @@ class Findings(Shown):
     premises : tuple of str
         What stands before the headline since it decides how that is to be read.
     doubts : tuple of Doubt
-        What the model leaves out.
+        What the model leaves out. Those that decide how the headline is to be read stand before it.
     problems : tuple of str
         Why the sampler cannot be believed, without full stops; empty where it can.
     losses : tuple of Loss
@@ -120,15 +130,16 @@ class Findings(Shown):
     lead: str = ""
 
     def statements(self) -> list[str]:
-        """Return premises, headline and sentences, without those of the parts."""
+        """Return deciding doubts, premises, headline and sentences, without those of the parts."""
+        first = [doubt.line for doubt in self.doubts if doubt.decides]
         headline = () if self.parts else (self.headline,)
-        return [f"{self.lead}{text}" for text in (*self.premises, *headline, *self.sentences)]
+        return [f"{self.lead}{text}" for text in (*first, *self.premises, *headline, *self.sentences)]
 
     def closing(self) -> list[str]:
         """Return the lines on doubts, the sampler and the input, without those of the parts."""
         sampler = [f"NOT TO BE TRUSTED YET: {self.lead}{ended(text)}" for text in self.problems]
         return [
-            *(doubt.line for doubt in self.doubts),
+            *(doubt.line for doubt in self.doubts if not doubt.decides),
             *(sampler or ([self.trust] if self.trust else [])),
             *(f"Note: {self.lead}{ended(text)}" for text in self.notes),
         ]

@@ -118,25 +118,26 @@ def gap_verdict(low: float, high: float, rope: float = ROPE, contrast: str = "as
     low, high, rope
         As in `place`.
     contrast : str
-        Only ``associated - ...`` is about bias: there a negative contrast says that stereotypes lie nearer.
+        Only ``associated - ...`` has a direction: there a negative contrast says that a word's own stereotypes lie
+        nearer.
 
     Returns
     -------
     str
-        Of ``associated - ...``: ``still biased`` where the interval lies below the ROPE, ``reversed`` above, both
-        with ``, perhaps by little`` where it excludes zero but reaches into the ROPE; ``practically no gap`` inside
-        it; ``no evidence of bias`` where it holds zero and more than the ROPE. Of other contrasts ``apart`` stands
-        for both directions, and ``no evidence of a gap``.
+        Of ``associated - ...``: ``still nearer`` where the interval lies below the ROPE, ``reversed`` above; of other
+        contrasts ``apart`` in both directions; all with ``, perhaps by little`` where the interval excludes zero but
+        reaches into the ROPE. ``practically no gap`` where it lies inside, ``no evidence of a gap`` where it holds
+        zero and more than the ROPE. Whether an association is a bias is not for a distance to say.
 
     Examples
     --------
     >>> [gap_verdict(*ends) for ends in ((-0.09, -0.03), (-0.09, 0.03), (-0.01, 0.0), (0.01, 0.05))]
-    ['still biased', 'no evidence of bias', 'practically no gap', 'reversed, perhaps by little']
+    ['still nearer', 'no evidence of a gap', 'practically no gap', 'reversed, perhaps by little']
     >>> gap_verdict(-0.09, -0.03, contrast="human - neutral")
     'apart'
     """
     first, _, _ = contrast.partition(" - ")
-    return (_BIAS if first == "associated" else _GAP)[place(low, high, rope)]
+    return (_NEARNESS if first == "associated" else _GAP)[place(low, high, rope)]
 
 
 def method_verdict(low: float, high: float, rope: float = ROPE) -> str:
@@ -145,7 +146,9 @@ def method_verdict(low: float, high: float, rope: float = ROPE) -> str:
     Examples
     --------
     >>> [method_verdict(*ends) for ends in ((-0.09, -0.03), (-0.09, -0.01), (-0.01, 0.01), (0.03, 0.09))]
-    ['nearer to zero', 'nearer to zero, perhaps by little', 'practically the same', 'no evidence of a difference']
+    ['nearer to zero', 'nearer to zero, perhaps by little', 'practically the same', 'farther from zero']
+    >>> method_verdict(-0.03, 0.09)
+    'no evidence of a difference'
     """
     return _METHOD[place(low, high, rope)]
 
@@ -177,11 +180,11 @@ _CHANGE = {
     Verdict.SLIGHTLY_ABOVE: "moved, perhaps by little",
     Verdict.ABOVE: "moved",
 }
-_BIAS = {
-    Verdict.BELOW: "still biased",
-    Verdict.SLIGHTLY_BELOW: "still biased, perhaps by little",
+_NEARNESS = {
+    Verdict.BELOW: "still nearer",
+    Verdict.SLIGHTLY_BELOW: "still nearer, perhaps by little",
     Verdict.NEGLIGIBLE: "practically no gap",
-    Verdict.OPEN: "no evidence of bias",
+    Verdict.OPEN: "no evidence of a gap",
     Verdict.SLIGHTLY_ABOVE: "reversed, perhaps by little",
     Verdict.ABOVE: "reversed",
 }
@@ -198,8 +201,8 @@ _METHOD = {
     Verdict.SLIGHTLY_BELOW: "nearer to zero, perhaps by little",
     Verdict.NEGLIGIBLE: "practically the same",
     Verdict.OPEN: "no evidence of a difference",
-    Verdict.SLIGHTLY_ABOVE: "no evidence of a difference",
-    Verdict.ABOVE: "no evidence of a difference",
+    Verdict.SLIGHTLY_ABOVE: "farther from zero, perhaps by little",
+    Verdict.ABOVE: "farther from zero",
 }
 _SENTIMENT = {
     Verdict.BELOW: "female lower",

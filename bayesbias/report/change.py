@@ -12,7 +12,9 @@ from bayesbias.columns.change import (
     change_columns,
     drift_columns,
     gap_columns,
+    geometry_columns,
     near_columns,
+    rank_cell,
     raw_columns,
     set_columns,
     what_is_left,
@@ -44,6 +46,8 @@ from bayesbias.report.sections import (
 )
 from bayesbias.report.texts import as_sentence
 from bayesbias.studies.comparison import Comparison, Method
+from bayesbias.studies.geometry import DESTROYED, KEPT, UNRELATED
+from bayesbias.words.wordlist import CONTROLS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,6 +98,14 @@ def _answer(study: _Study) -> Answer:
     warnings = not_trusted([f"fit of {text}" for text in found.problems])
     sentences: list[str] = []
     for part in found.parts:
+        doubts = [as_sentence(doubt.text) for doubt in part.doubts if doubt.decides]
+        if doubts:
+            title = (
+                f"{part.lead}read this first, before the gap"
+                if study.several
+                else "Read this first, before the gap"
+            )
+            warnings.append(Box(title, doubts))
         premises = [as_sentence(text, part.lead) for text in part.premises]
         if run.methods[part.subject].construction.found:
             title = "Read this first: some of the result could not have come out otherwise"
@@ -141,9 +153,9 @@ def _facts(run: Comparison, item: Method, prob: float, rope: float) -> list[Labe
 def _methods_table(run: Comparison, prob: float, rope: float) -> Table:
     rows = []
     contrast = _OF_INTEREST
-    for rank, name in enumerate(run.provenance["order"], 1):
+    for name, rank in run.ranks(prob).items():
         row = _gap(run, name, prob, rope)
-        cells = [Cell(name), number_cell(rank, 0)]
+        cells = [Cell(name), rank_cell(rank), Cell(run.geometry_of(name, prob).left.said)]
         if row is None:
             cells += [number_cell(None)] * 4 + [Cell("no two connections to compare")]
         else:
@@ -159,6 +171,7 @@ def _methods_table(run: Comparison, prob: float, rope: float) -> Table:
     head = [
         "method",
         "#rank",
+        "controls",
         "#gap before",
         "#gap after",
         f"#after, {prob:.0%} HPDI",
@@ -171,7 +184,8 @@ def _methods_table(run: Comparison, prob: float, rope: float) -> Table:
         f"The methods, by what they leave of {with_minus(contrast)}",
         head,
         rows,
-        "Controls moved by: root mean square change of the pairs with control words, the price of the method.",
+        "Controls: what is left of the distances to control words; a method that destroyed them has no rank, since noise has "
+        "no gap either. Controls moved by: root mean square change of these pairs, the price of the method.",
     )
 
 
@@ -189,6 +203,27 @@ def _ranked(study: _Study) -> Part | None:
         return Part("The methods, ranked", figures=study.figures.take("ranking"))
     study.figures.leave_out("ranking")
     return None
+
+
+def _geometry(study: _Study) -> Part | None:
+    run, prob = study.run, study.prob
+    if not set(CONTROLS) & set(present_connections(run.original.table)):
+        return None
+    note = (
+        "Correlation and slope of distances after on those before, over pairs of a protected word and a control word; without "
+        "the means of words: once the mean of each protected word and each control word is taken out, which leaves which word "
+        "lies near which. The lower of the two correlations decides: unrelated where its interval reaches down to "
+        f"{UNRELATED:g}, mostly destroyed below {DESTROYED:g}, kept where all of the interval lies above {KEPT:g}. The gap is "
+        "associated − different, in standard deviations of these distances."
+    )
+    table = page_table(
+        "t-geometry",
+        "What is left of the distances to control words",
+        geometry_columns(prob),
+        run.geometry(prob).itertuples(),
+        note,
+    )
+    return Part("Is the rest still there?", tables=[table], figures=study.figures.take("controls"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,7 +295,7 @@ def _sections(study: _Study) -> list[Part]:
     methods = [
         functools.partial(_method_section, name, number) for number, name in enumerate(study.run.methods, 1)
     ]
-    return in_order([_ranked, *methods], study, [study.figures])
+    return in_order([_ranked, _geometry, *methods], study, [study.figures])
 
 
 def _gap_table(id_: str, frame: pd.DataFrame, level: str, prob: float) -> Table:

@@ -2,17 +2,110 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import read_bytes, whole_file
 from bayesbias.runs.layout import Content, Layout
-from bayesbias.runs.manifest import Manifest
 from bayesbias.runs.words import versions_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bayesbias.inference.posterior import BiasFit
     from bayesbias.studies.comparison import Comparison
+
+_FORMAT = 1
+_FILE = "comparison.json"
+
+
+def write_comparison(found: Comparison, folder: Path) -> None:
+    """Write fits, pairs and account into a folder, for `read_comparison`."""
+    stems = {}
+    for number, (name, fit) in enumerate(found.fits().items()):
+        stems[name] = f"fit_{number}.nc"
+        fit.save(folder / stems[name])
+    methods = []
+    for number, (name, item) in enumerate(found.methods.items()):
+        path = folder / f"pairs_{number}.csv"
+        with whole_file(path) as temporary:
+            item.pairs.to_csv(temporary, index=False)
+        methods.append(
+            {
+                "name": name,
+                "pairs": path.name,
+                "account": dict(item.account),
+                "exact": dict(item.exact),
+                "change": stems.get(f"{name}, change"),
+                "after": stems[f"{name}, after"],
+            }
+        )
+    content = {
+        "bayesbias_comparison": _FORMAT,
+        "original": stems["original"],
+        "methods": methods,
+        "between": [
+            {"first": a, "second": b, "exact": dict(changes.exact), "fit": stems.get(f"{a} against {b}")}
+            for (a, b), changes in found.between.items()
+        ],
+        "provenance": dict(found.provenance),
+    }
+    with whole_file(folder / _FILE) as temporary:
+        temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def read_comparison(folder: Path) -> Comparison:
+    """Read what `write_comparison` wrote.
+
+    Raises
+    ------
+    InputError
+        Where the folder holds no comparison, or a damaged one.
+    """
+    from bayesbias.inference.fitting import load_fit
+    from bayesbias.studies.change_fits import ChangesFit
+    from bayesbias.studies.comparison import Comparison, Method
+    from bayesbias.studies.construction import find_construction
+    from bayesbias.tables.change import read_joined_pairs
+
+    path = folder / _FILE
+    try:
+        content = json.loads(read_bytes(path))
+    except ValueError as error:
+        raise InputError(f"is damaged ({error})", where=path) from None
+    if content.get("bayesbias_comparison") != _FORMAT:
+        raise InputError(
+            "is a comparison in a form that this version does not know",
+            where=path,
+            found=content.get("bayesbias_comparison"),
+            valid=str(_FORMAT),
+        )
+
+    def fit_of(name: str | None) -> BiasFit | None:
+        return None if name is None else load_fit(folder / name)
+
+    methods = {}
+    try:
+        for item in content["methods"]:
+            frame = read_joined_pairs(folder / item["pairs"])
+            methods[item["name"]] = Method(
+                item["name"],
+                frame,
+                item["account"],
+                fit_of(item["change"]),
+                item["exact"],
+                load_fit(folder / item["after"]),
+                find_construction(frame),
+            )
+        between = {
+            (item["first"], item["second"]): ChangesFit(fit_of(item["fit"]), item["exact"])
+            for item in content["between"]
+        }
+        return Comparison(load_fit(folder / content["original"]), methods, between, content["provenance"])
+    except KeyError as error:
+        raise InputError(f"is no complete comparison: {error} is missing", where=path) from None
 
 
 def _ranking(of: Content) -> pd.DataFrame | None:
@@ -26,10 +119,10 @@ def _construction(of: Content) -> dict[str, Any]:
     return {name: construction_account(item.construction) for name, item in of.result.methods.items()}
 
 
-def _read(folder: Path, manifest: Manifest | None) -> Comparison:
-    from bayesbias.studies.comparison import load_comparison
+def _in_words(of: Content) -> str:
+    from bayesbias.findings.change import findings_of_change
 
-    return load_comparison(folder)
+    return "\n".join(findings_of_change(of.result, of.prob, of.rope).lines()) + "\n"
 
 
 LAYOUT = Layout(
@@ -37,13 +130,15 @@ LAYOUT = Layout(
     files={
         "changes.csv": lambda of: of.result.changes(of.prob, of.rope),
         "contrasts.csv": lambda of: of.result.contrasts(of.prob, of.rope),
+        "geometry.csv": lambda of: of.result.geometry(of.prob),
         "ranking.csv": _ranking,
         "construction.json": _construction,
+        "result.txt": _in_words,
     },
-    own=lambda of, folder: of.result.save(folder),
+    own=lambda of, folder: write_comparison(of.result, folder),
     own_names=("comparison.json", "fit_[0-9]*.nc", "pairs_[0-9]*.csv"),
-    figures=("changes", "changes_[0-9]*", "pairs", "pairs_[0-9]*", "ranking"),
+    figures=("changes", "changes_[0-9]*", "controls", "pairs", "pairs_[0-9]*", "ranking"),
     known_by=("comparison.json", "changes.csv", "construction.json"),
-    read=_read,
+    read=lambda folder, manifest: read_comparison(folder),
     versions=versions_of,
 )

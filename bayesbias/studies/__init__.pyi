@@ -1,5 +1,12 @@
-from .comparison import Comparison as Comparison, load_comparison as load_comparison
+from .comparison import Comparison as Comparison
 from .construction import Construction as Construction, find_construction as find_construction
+from .geometry import (
+    Geometry as Geometry,
+    Left as Left,
+    Related as Related,
+    find_geometry as find_geometry,
+)
+from .requirements import Check as Check, Requirement as Requirement, check_requirements as check_requirements
 from .seat_result import SeatResult as SeatResult
 from .sentences import leave_one_out as leave_one_out
 from .sentiment import SentimentAnalysis as SentimentAnalysis, analysis_of_table as analysis_of_table

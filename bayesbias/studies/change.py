@@ -156,9 +156,13 @@ def compare(
 
 
 def _best_first(methods: Mapping[str, Method]) -> list[str]:
-    """Order the methods by what they leave of the overall gap for new words; those without one keep theirs."""
+    """Order the methods by what they leave of the overall gap for new words; those without one keep theirs.
+
+    Methods that destroyed the geometry stand last, since noise has no gap.
+    """
     left = {}
     for name, item in methods.items():
         gaps = contrast_draws(item.after.draws_of("means", level="overall"), [("associated", "different")])
-        left[name] = abs(float(gaps.to_numpy().mean())) if gaps.sizes["row"] else 0.0
+        gap = abs(float(gaps.to_numpy().mean())) if gaps.sizes["row"] else 0.0
+        left[name] = (item.geometry.left.destroyed, gap)
     return sorted(methods, key=lambda name: left[name])

@@ -1,27 +1,25 @@
 """Original against debiased as a value: what changed, for whom, and what changed by construction.
 
-Three questions are kept apart:
+Questions that are kept apart:
 
 - did distances change (`Comparison.changes`), and did the gaps between connections (`Comparison.contrasts`)?
-- what is left of the gaps afterwards (the columns ``after``, ``verdict_after``)?
+- what is left of the gaps afterwards (the columns ``after``, ``verdict_after``), and of everything else
+  (`Comparison.geometry`)? Vectors turned into noise have no gap either.
 - what could not have come out otherwise, because the method forces it (`Construction`)?
 """
 
 from __future__ import annotations
 
+import functools
 import itertools
-import json
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesbias.basics.errors import FitError, InputError, nearest
 from bayesbias.basics.face import public_in
-from bayesbias.basics.files import read_bytes, whole_file
 from bayesbias.basics.values import Shown
 from bayesbias.inference.contrasts import (
     chosen_rows,
@@ -34,7 +32,6 @@ from bayesbias.inference.contrasts import (
 )
 from bayesbias.inference.diagnostics import joined_chains
 from bayesbias.inference.estimands import PROB, ROPE
-from bayesbias.inference.fitting import load_fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.verdicts import change_verdict, gap_verdict, method_verdict
 from bayesbias.studies.change_fits import (
@@ -43,21 +40,20 @@ from bayesbias.studies.change_fits import (
     described_changes,
     draws_of_changes,
 )
-from bayesbias.studies.construction import Construction, control_changes, find_construction
-from bayesbias.tables.change import pairs_by_level, read_joined_pairs
+from bayesbias.studies.construction import Construction, control_changes
+from bayesbias.studies.geometry import Geometry, find_geometry
+from bayesbias.tables.change import pairs_by_level
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["Comparison", "Method", "load_comparison"]
+__all__ = ["Comparison", "Method"]
 
-_FORMAT = 1
 _BETWEEN_METHODS = [
     "method", "next", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat", "p_below_zero",
     "p_in_rope", "rope", "p_nearer_zero", "verdict",
 ]  # fmt: skip
-_FILE = "comparison.json"
 OF_INTEREST = "associated - different"  # the contrast by which methods are ranked
 
 
@@ -90,6 +86,11 @@ class Method(Shown):
     exact: Mapping[str, float]
     after: BiasFit
     construction: Construction
+
+    @functools.cached_property
+    def geometry(self) -> Geometry:
+        """What is left of the geometry of control words."""
+        return find_geometry(self.pairs)
 
     @property
     def control_rms(self) -> float | None:
@@ -230,16 +231,19 @@ class Comparison(Shown):
     def ranking(self, prob: float = PROB, rope: float = ROPE, estimand: str = "population") -> pd.DataFrame:
         """Rank the methods by what they leave of the gap between associated and different attributes.
 
-        Neighbours are told apart by a fit of the *difference of their distances*, in which all that they share
-        cancels; two separate intervals that overlap would tell nothing.
+        A method that destroys the vectors closes every gap: it stands last and has no rank. Neighbours are told apart by a
+        fit of the *difference of their distances*, in which all that they share cancels; two separate intervals that
+        overlap would tell nothing.
 
         Returns
         -------
         DataFrame
-            Best first: ``rank, method, estimand, gap, gap_low, gap_high`` (after debiasing), ``verdict_after, change,
-            change_low, change_high, control_rms`` (root mean square change of the pairs with control words, the price),
-            ``by_construction``, ``p_nearer_zero_than_next`` and ``verdict_next`` (``nearer to zero``, ``practically the
-            same`` or ``no evidence of a difference``), both missing in the last row.
+            Best first: ``rank`` (missing where the geometry of the control words is mostly destroyed or unrelated),
+            ``method, estimand, gap, gap_low, gap_high`` (after debiasing), ``verdict_after, change, change_low,
+            change_high, control_rms`` (root mean square change of the pairs with control words, the price), ``geometry,
+            correlation, correlation_low, correlation_high`` (what is left of the geometry, and the lower of the two
+            correlations that say so; see `geometry`), ``by_construction``, ``p_nearer_zero_than_next`` and
+            ``verdict_next`` (see `method_verdict`), both missing in the last row.
 
         Notes
         -----
@@ -250,8 +254,9 @@ class Comparison(Shown):
 
         rows = []
         order = self.provenance["order"]
-        for rank, name in enumerate(order, 1):
-            item = self.methods[name]
+        ranks = self.ranks(prob)
+        for name in order:
+            item, geometry = self.methods[name], self.geometry_of(name, prob)
             frame = self._contrasts_of(name, estimand, prob, rope)
             row = (
                 None
@@ -263,7 +268,7 @@ class Comparison(Shown):
             gap: Any = next(iter(row.itertuples()))
             rows.append(
                 {
-                    "rank": rank,
+                    "rank": ranks[name],
                     "method": name,
                     "estimand": estimand,
                     "gap": gap.after,
@@ -274,6 +279,10 @@ class Comparison(Shown):
                     "change_low": gap.hpdi_low,
                     "change_high": gap.hpdi_high,
                     "control_rms": item.control_rms,
+                    "geometry": geometry.left.value,
+                    "correlation": geometry.least.value,
+                    "correlation_low": geometry.least.low,
+                    "correlation_high": geometry.least.high,
                     "by_construction": gap.by_construction,
                 }
             )
@@ -281,7 +290,71 @@ class Comparison(Shown):
         following = self.between_methods(prob, rope, estimand).set_index("method")
         frame["p_nearer_zero_than_next"] = [following["p_nearer_zero"].get(name) for name in order]
         frame["verdict_next"] = [following["verdict"].get(name) for name in order]
-        return frame.astype({"p_nearer_zero_than_next": "Float64", "control_rms": "Float64"})
+        return frame.astype({"rank": "Int64", "p_nearer_zero_than_next": "Float64", "control_rms": "Float64"})
+
+    def ranks(self, prob: float = PROB) -> dict[str, int | None]:
+        """Return the rank of each method in the order of the ranking; None where the geometry is destroyed."""
+        ranked = itertools.count(1)
+        return {
+            name: None if self.geometry_of(name, prob).left.destroyed else next(ranked)
+            for name in self.provenance["order"]
+        }
+
+    def geometry_of(self, method: str, prob: float = PROB) -> Geometry:
+        """Return what a method leaves of the geometry of control words, with intervals of a probability."""
+        if prob == PROB:
+            return self.methods[method].geometry
+        if ("geometry", method, prob) not in self._kept:
+            self._kept["geometry", method, prob] = find_geometry(self.methods[method].pairs, prob)
+        found: Geometry = self._kept["geometry", method, prob]
+        return found
+
+    def geometry(self, prob: float = PROB, method: str | None = None) -> pd.DataFrame:
+        """Say how much each method leaves of the distances to control words, and of the gap beside their spread.
+
+        Parameters
+        ----------
+        prob : float in (0, 1)
+            Probability of the intervals.
+        method : str, optional
+            By default all.
+
+        Returns
+        -------
+        DataFrame
+            ``method, left`` (see `Left`), ``n_words, n_attributes, n_pairs``; ``correlation``, ``relations`` and
+            ``slope`` of distances after on those before (see `Geometry`), each with its ``_low`` and ``_high``;
+            ``rms`` and, as its yardstick, ``rms_unrelated``; ``sd_before, sd_after, largest, prob``; and ``gap_before``
+            and ``gap_after``, each with ``_low`` and ``_high``: the overall gap between associated and different
+            attributes, for new words, in standard deviations of the distances to control words before, or after.
+            Missing where there are no control words, or no such gap.
+        """
+        import pandas as pd
+
+        rows = []
+        for name in self.chosen_methods(method):
+            found = self.geometry_of(name, prob)
+            row: dict[str, Any] = {"method": name, "left": found.left.value}
+            row |= {key: getattr(found, key) for key in ("n_words", "n_attributes", "n_pairs")}
+            for key in ("correlation", "relations", "slope"):
+                related = getattr(found, key)
+                row |= {key: related.value, f"{key}_low": related.low, f"{key}_high": related.high}
+            row |= {
+                key: getattr(found, key)
+                for key in ("rms", "rms_unrelated", "sd_before", "sd_after", "largest")
+            }
+            rows.append({**row, "prob": prob, **self._gap_in_sds(name, found, prob)})
+        return pd.DataFrame(rows)
+
+    def _gap_in_sds(self, name: str, found: Geometry, prob: float) -> dict[str, float]:
+        frame = self._contrasts_of(name, "population", prob, ROPE)
+        rows = [] if frame is None else frame[frame["level"] == "overall"].to_dict("records")
+        gap: Any = next((row for row in rows if row["contrast"] == OF_INTEREST), None)
+        return {
+            f"gap_{when}{end}": float("nan") if gap is None or not sd > 0 else gap[f"{when}{end}"] / sd
+            for when, sd in (("before", found.sd_before), ("after", found.sd_after))
+            for end in ("", "_low", "_high")
+        }
 
     def between_methods(
         self, prob: float = PROB, rope: float = ROPE, estimand: str = "population"
@@ -385,60 +458,15 @@ class Comparison(Shown):
 
     def diagnostics(self) -> dict[str, Any]:
         """Say whether the samplers can be believed: `BiasFit.diagnostics` of every fit, ``ok`` and ``problems``."""
-        fits = {name: found.diagnostics() for name, found in self._fits().items()}
+        fits = {name: found.diagnostics() for name, found in self.fits().items()}
         problems = [f"{name}: {text}" for name, found in fits.items() for text in found["problems"]]
         return {"ok": not problems, "problems": problems, "fits": fits}
-
-    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write fits, pairs and account into a folder, for `load_comparison`; return the paths."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        files = []
-        stems = {}
-        for number, (name, found) in enumerate(self._fits().items()):
-            stems[name] = f"fit_{number}.nc"
-            files.append(folder / stems[name])
-            found.save(files[-1])
-        methods = []
-        for number, (name, item) in enumerate(self.methods.items()):
-            path = folder / f"pairs_{number}.csv"
-            with whole_file(path) as temporary:
-                item.pairs.to_csv(temporary, index=False)
-            files.append(path)
-            methods.append(
-                {
-                    "name": name,
-                    "pairs": path.name,
-                    "account": dict(item.account),
-                    "exact": dict(item.exact),
-                    "change": stems.get(f"{name}, change"),
-                    "after": stems[f"{name}, after"],
-                }
-            )
-        content = {
-            "bayesbias_comparison": _FORMAT,
-            "original": stems["original"],
-            "methods": methods,
-            "between": [
-                {
-                    "first": a,
-                    "second": b,
-                    "exact": dict(found.exact),
-                    "fit": stems.get(f"{a} against {b}"),
-                }
-                for (a, b), found in self.between.items()
-            ],
-            "provenance": dict(self.provenance),
-        }
-        files.append(folder / _FILE)
-        with whole_file(files[-1]) as temporary:
-            temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
-        return files
 
     def __repr__(self) -> str:
         lines = [f"Comparison: {len(self.methods)} debiased against {self.provenance['original']}"]
         for name, item in self.methods.items():
             flags = f" [{', '.join(item.construction.flags)}]" if item.construction.flags else ""
+            flags += f" [controls {item.geometry.left.said}]" if item.geometry.left.marked else ""
             frame = self._contrasts_of(name, "population", PROB, ROPE)
             text = f"{len(item.pairs):,} pairs"
             if frame is not None:
@@ -452,7 +480,8 @@ class Comparison(Shown):
             lines.append("  NOT TO BE TRUSTED YET: " + state["problems"][0])
         return "\n".join(lines[:8])
 
-    def _fits(self) -> dict[str, BiasFit]:
+    def fits(self) -> dict[str, BiasFit]:
+        """Return every fit by its name: the original, then of each method the change and what is after, then neighbours."""
         out = {"original": self.original}
         for name, item in self.methods.items():
             out |= {f"{name}, change": item.change} if item.change is not None else {}
@@ -467,47 +496,3 @@ class Comparison(Shown):
                 "no such method", found=method, valid=list(self.methods), hint=nearest(method, self.methods)
             )
         return list(self.methods) if method is None else [method]
-
-
-def load_comparison(folder: str | os.PathLike[str]) -> Comparison:
-    """Read what `Comparison.save` wrote.
-
-    Raises
-    ------
-    InputError
-        Where the folder holds no comparison, or a damaged one.
-    """
-    path = Path(folder) / _FILE
-    try:
-        content = json.loads(read_bytes(path))
-    except ValueError as error:
-        raise InputError(f"is damaged ({error})", where=path) from None
-    if content.get("bayesbias_comparison") != _FORMAT:
-        raise InputError(
-            "is a comparison in a form that this version does not know",
-            where=path,
-            found=content.get("bayesbias_comparison"),
-            valid=str(_FORMAT),
-        )
-
-    def fit_of(name: str | None) -> BiasFit | None:
-        return None if name is None else load_fit(Path(folder) / name)
-
-    methods = {}
-    try:
-        for item in content["methods"]:
-            frame = read_joined_pairs(Path(folder) / item["pairs"])
-            after, change = fit_of(item["after"]), fit_of(item["change"])
-            assert after is not None
-            methods[item["name"]] = Method(
-                item["name"], frame, item["account"], change, item["exact"], after, find_construction(frame)
-            )
-        between = {
-            (item["first"], item["second"]): ChangesFit(fit_of(item["fit"]), item["exact"])
-            for item in content["between"]
-        }
-        original = fit_of(content["original"])
-        assert original is not None
-        return Comparison(original, methods, between, content["provenance"])
-    except KeyError as error:
-        raise InputError(f"is no complete comparison: {error} is missing", where=path) from None

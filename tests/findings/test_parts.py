@@ -7,6 +7,7 @@ import dataclasses
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -59,7 +60,9 @@ def test_an_interval_lies_in_one_of_six_ways():
     assert words == [
         "nearer", "nearer, perhaps by little", "practically equal", "unclear", "farther, perhaps by little", "farther",
     ]  # fmt: skip
-    assert {method_verdict(*pair) for pair in ends[3:]} == {"no evidence of a difference"}
+    assert [method_verdict(*pair) for pair in ends[3:]] == [
+        "no evidence of a difference", "farther from zero, perhaps by little", "farther from zero",
+    ]  # fmt: skip
     with pytest.raises(InputError, match="rope"):
         place(0, 1, 0)
 
@@ -263,12 +266,43 @@ def test_a_comparison_says_construction_first_and_keeps_parts_apart():
     )
     assert part.headline.startswith("associated - different was -0.40")
     assert ": moved); it is now" in part.headline
-    assert [text.split(":")[0] for text in part.sentences] == ["human control words", "neutral control words"]
+    assert [text.split(":")[0] for text in part.sentences][:3] == [
+        "human control words", "neutral control words", "control words, before and after",
+    ]  # fmt: skip
+    assert part.doubts == ()
     assert part.notes == ("one pair is left out",)
     assert found.lines() == [
         *part.premises, part.headline, *part.sentences, "Note: one pair is left out.", found.trust,
     ]  # fmt: skip
     assert found.headline == part.headline
+
+
+def test_what_is_left_of_the_geometry_stands_before_everything_else():
+    rng = np.random.default_rng(4)
+    kept = comparison(0.4)
+    item = kept.methods["by 0.4"]
+
+    def of(debiased: np.ndarray, **labels: Any) -> Findings:
+        pairs = item.pairs.assign(debiased=debiased, **labels)
+        pairs["change"] = pairs["debiased"] - pairs["original"]
+        other = dataclasses.replace(item, pairs=pairs)
+        (part,) = findings_of(Comparison(kept.original, {"by 0.4": other}, {}, kept.provenance)).parts
+        return part
+
+    before = item.pairs["original"].to_numpy()
+    noise = before.mean() + before.std() * rng.normal(size=len(before))
+    for part, kind in (
+        (of(noise), "geometry_unknown"),  # four control words are too few
+        (of(noise, connection="associated"), "geometry_unknown"),
+        (of(before), "identical"),
+    ):
+        (doubt,) = part.doubts
+        assert (doubt.kind, doubt.decides, doubt.effect) == (kind, True, None)
+        assert part.lines()[0] == part.statements()[0] == doubt.line
+        assert doubt.line.startswith("READ THIS FIRST: ")
+        assert part.lines().count(doubt.line) == 1
+        assert part.as_dict()["doubts"][0]["kind"] == kind
+    assert of(item.pairs["debiased"].to_numpy()).doubts == ()
 
 
 def test_nothing_is_concluded_of_a_method_whose_fit_has_not_converged():

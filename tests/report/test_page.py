@@ -28,6 +28,7 @@ from bayesbias.findings.of_result import finding
 from bayesbias.findings.trust import convergence
 from bayesbias.inference.reliability import LEFT_OUT
 from bayesbias.report import pictures, texts, words as words_page
+from bayesbias.runs.change import write_comparison
 
 pytestmark = pytest.mark.slow  # whole pages are drawn
 
@@ -233,7 +234,8 @@ def test_characters_that_no_file_can_hold_are_shown_as_such():
 
 @pytest.mark.slow
 def test_a_comparison_says_what_the_method_forces_before_its_results(comparison, tmp_path):
-    comparison.save(tmp_path / "run")
+    (tmp_path / "run").mkdir()
+    write_comparison(comparison, tmp_path / "run")
     comparison.contrasts(0.8, 0.03).to_csv(tmp_path / "run" / "contrasts.csv", index=False)
     out = tmp_path / "report.html"
     done = subprocess.run(

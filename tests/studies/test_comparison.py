@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from helpers import monte_carlo as mc
+from helpers.changes import NONE, changed, table
 from helpers.draws import made_up_comparison
 from helpers.seeds import shifted
 
@@ -26,8 +27,9 @@ from bayesbias.figures.saving import save_figures
 from bayesbias.findings.change import construction_sentences
 from bayesbias.findings.of_result import findings_of
 from bayesbias.inference.verdicts import change_verdict, gap_verdict
+from bayesbias.runs.change import read_comparison
 from bayesbias.studies.change import compare
-from bayesbias.studies.comparison import Comparison, load_comparison
+from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.construction import control_changes, find_construction
 from bayesbias.tables.change import common_pairs, join_pairs
 from bayesbias.tables.reading import as_pair_table
@@ -37,43 +39,6 @@ pytestmark = pytest.mark.slow  # its fits must converge
 # R-hat must stay below its limit at every seed.
 SMALL: dict[str, Any] = {"draws": 2000, "tune": 500, "chains": 2, "seed": shifted(1)}
 PUBLISHED = "data/bayesbias_distances/reddit_pairs_2021"
-
-
-def table(seed: int = 0, words: int = 4, attributes: int = 6) -> pd.DataFrame:
-    """Distances of two classes of words to stereotypes and controls, with an effect of each attribute."""
-    rng = np.random.default_rng(seed)
-    mean = {"associated": 0.8, "different": 0.9, "human": 0.95, "neutral": 1.0}
-    listed = [(f"{kind}{i}", kind) for kind in ("x", "y", "human", "neutral") for i in range(attributes)]
-    effect = rng.normal(0, 0.08, len(listed))
-    rows = []
-    for own in ("x", "y"):
-        for w in range(words):
-            for (attribute, kind), shift in zip(listed, effect, strict=True):
-                control = kind in ("human", "neutral")
-                connection = kind if control else "associated" if kind == own else "different"
-                distance = np.clip(mean[connection] + shift + rng.normal(0, 0.05), 0, 2)
-                rows.append((f"{own}-word{w}", own, attribute, kind, connection, distance))
-    columns = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def changed(before: pd.DataFrame, shift: dict[str, float], seed: int) -> pd.DataFrame:
-    """Move distances by a number per connection, with effects of words and attributes around it."""
-    rng = np.random.default_rng(seed)
-    out = before.copy()
-    cell = before["protected_word"] + before["connection"]
-    word = {name: rng.normal(0, 0.02) for name in cell.unique()}
-    attribute = {name: rng.normal(0, 0.02) for name in before["attribute"].unique()}
-    out["distance"] += (
-        before["connection"].map(shift).astype(float)
-        + cell.map(word)
-        + before["attribute"].map(attribute)
-        + rng.normal(0, 0.03, len(before))
-    )
-    return out
-
-
-NONE = dict.fromkeys(("associated", "different", "human", "neutral"), 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +61,8 @@ def test_verdicts_are_cut_at_the_rope_and_at_zero():
     assert change_verdict(-0.02, 0.02) == change_verdict(0.001, 0.019) == "practically unchanged"
     assert change_verdict(-0.021, 0.001) == "no evidence of change"
     assert change_verdict(-0.021, 0.001, rope=0.03) == "practically unchanged"
-    assert gap_verdict(-0.1, -0.03) == "still biased"
-    assert gap_verdict(-0.1, -0.01) == "still biased, perhaps by little"
+    assert gap_verdict(-0.1, -0.03) == "still nearer"
+    assert gap_verdict(-0.1, -0.01) == "still nearer, perhaps by little"
     assert gap_verdict(0.03, 0.1) == "reversed"
     assert gap_verdict(0.03, 0.1, contrast="human - neutral") == "apart"
     assert gap_verdict(-0.1, 0.1, contrast="human - neutral") == "no evidence of a gap"
@@ -340,16 +305,21 @@ def test_one_method_alone_is_ranked_first_of_one(tmp_path):
 
 @pytest.mark.slow
 def test_a_comparison_is_saved_and_read_back(found, tmp_path):
-    found.save(tmp_path / "run")
-    again = load_comparison(tmp_path / "run")
+    bb.save_run(found, tmp_path / "run")
+    again = bb.open_run(tmp_path / "run").result
     pd.testing.assert_frame_equal(again.contrasts(), found.contrasts())
     pd.testing.assert_frame_equal(again.ranking(), found.ranking())
+    pd.testing.assert_frame_equal(again.geometry(), found.geometry(), rtol=1e-9)
+    lines = (tmp_path / "run" / "result.txt").read_text(encoding="utf-8").splitlines()
+    assert lines == findings_of(found).lines()
+    written = pd.read_csv(tmp_path / "run" / "geometry.csv")
+    assert written["left"].tolist() == found.geometry()["left"].tolist()
     assert findings_of(again) == findings_of(found)
     with pytest.raises(InputError, match="cannot be read"):
-        load_comparison(tmp_path)
+        read_comparison(tmp_path)
     (tmp_path / "comparison.json").write_text('{"bayesbias_comparison": 9}')
     with pytest.raises(InputError, match="does not know"):
-        load_comparison(tmp_path)
+        read_comparison(tmp_path)
 
 
 def test_nothing_is_concluded_from_a_fit_that_has_not_converged():
@@ -516,7 +486,7 @@ def test_every_pair_is_drawn_and_every_method_ranked(found, tmp_path):
     ax = plot_ranking(found, ax=Figure().subplots())
     assert [t.get_text() for t in ax.get_yticklabels()] == ["original", "strong", "weak", "same"]
     files = save_figures(found, tmp_path, ("png",))
-    names = ["changes_1", "pairs_1", "changes_2", "pairs_2", "changes_3", "pairs_3", "ranking"]
+    names = ["changes_1", "pairs_1", "changes_2", "pairs_2", "changes_3", "pairs_3", "controls", "ranking"]
     assert [f.stem for f in files] == names
     with pytest.raises(InputError, match="unknown figure format"):
         save_figures(found, tmp_path, ("gif",))
@@ -551,9 +521,19 @@ def test_debias_and_compare_on_the_command_line(tmp_path):
         ("overall", "human"),
         ("word", "neutral"),
     }
-    assert len(load_comparison(tmp_path / "run").methods["hard"].pairs) == 4200
+    assert len(bb.open_run(tmp_path / "run").result.methods["hard"].pairs) == 4200
     names = {p.name for p in (tmp_path / "run").rglob("*") if p.is_file()}
-    assert {"changes.csv", "contrasts.csv", "ranking.csv", "construction.json", "ranking.png"} <= names
+    assert {
+        "changes.csv",
+        "contrasts.csv",
+        "geometry.csv",
+        "ranking.csv",
+        "construction.json",
+        "result.txt",
+    } <= names
+    assert {"ranking.png", "controls.png"} <= names
+    assert payload["geometry"][0]["left"] == "kept"
+    assert payload["requirements"] == []
 
 
 @pytest.mark.parametrize(

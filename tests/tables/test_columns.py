@@ -8,7 +8,6 @@ import pytest
 from helpers.seeds import shifted
 
 from bayesbias.basics.errors import InputError
-from bayesbias.studies.comparison import load_comparison
 from bayesbias.tables.change import join_pairs
 from bayesbias.tables.columns import numbers_of_texts
 from bayesbias.tables.pair_table import COLUMNS
@@ -141,8 +140,8 @@ def test_columns_of_ones_own_travel_with_a_fit_and_a_comparison(with_own, tmp_pa
 
     found = bb.compare(table, after, draws=50, tune=50, chains=2, seed=shifted(1))
     assert list(found.original.table.columns) == [*COLUMNS, *own]
-    found.save(tmp_path / "run")
-    pairs = load_comparison(tmp_path / "run").methods["debiased"].pairs
+    bb.save_run(found, tmp_path / "run")
+    pairs = bb.open_run(tmp_path / "run").result.methods["debiased"].pairs
     assert list(pairs.columns) == list(joined.columns)
     assert pairs["frequency"].tolist() == joined["frequency"].tolist()
     assert pairs["code_debiased"].tolist() == joined["code_debiased"].tolist()

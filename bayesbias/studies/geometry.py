@@ -1,0 +1,328 @@
+"""How much of the vectors' geometry a method leaves, told by words that nobody meant to treat.
+
+A method that turns vectors into noise closes every gap. Distances of the protected words to control words say whether
+the rest is still there: they hardly move where only the association is taken out, and are unrelated to those before
+where the vectors are.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesbias.basics import checks
+from bayesbias.basics.face import public_in
+from bayesbias.basics.values import Shown
+from bayesbias.inference.estimands import PROB
+from bayesbias.studies.construction import EXACT
+from bayesbias.words.wordlist import CONTROLS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Geometry", "Left", "Related", "find_geometry"]
+
+UNRELATED = 0.1
+"""A correlation whose interval reaches down to this is none: a hundredth of the variance would be shared."""
+DESTROYED = 0.5
+"""Below this less than a quarter of what told control distances apart is left."""
+KEPT = 0.7
+"""Above this half of the variance is shared, and what is left outweighs what is new."""
+
+
+@public_in("bayesbias.studies")
+class Left(enum.StrEnum):
+    """What is left of the geometry. The one place where this is decided is `left_of`."""
+
+    IDENTICAL = "identical"
+    KEPT = "kept"
+    PARTLY_KEPT = "partly_kept"
+    MOSTLY_DESTROYED = "mostly_destroyed"
+    UNRELATED = "unrelated"
+    TOO_FEW = "too_few"
+    NO_CONTROLS = "no_controls"
+
+    @property
+    def said(self) -> str:
+        """The same for a reader."""
+        return _SAID[self]
+
+    @property
+    def destroyed(self) -> bool:
+        """Whether the method is ranked with no other: what closed its gap closed everything."""
+        return self in (Left.MOSTLY_DESTROYED, Left.UNRELATED)
+
+    @property
+    def marked(self) -> bool:
+        """Whether the ranking says so beside the method."""
+        return self not in (Left.KEPT, Left.PARTLY_KEPT)
+
+
+_SAID = {
+    Left.IDENTICAL: "identical",
+    Left.KEPT: "kept",
+    Left.PARTLY_KEPT: "partly kept",
+    Left.MOSTLY_DESTROYED: "MOSTLY DESTROYED",
+    Left.UNRELATED: "UNRELATED",
+    Left.TOO_FEW: "not known",
+    Left.NO_CONTROLS: "not known",
+}
+
+
+@public_in("bayesbias.studies")
+@dataclass(frozen=True)
+class Related:
+    """A correlation or slope, after on before, with its interval; not a number where it cannot be told."""
+
+    value: float
+    low: float
+    high: float
+
+
+@public_in("bayesbias.studies")
+@dataclass(frozen=True, repr=False)
+class Geometry(Shown):
+    """What a method leaves of the distances of protected words to control words.
+
+    Attributes
+    ----------
+    left : Left
+    n_words, n_attributes, n_pairs : int
+        Protected words, control words, and pairs of them (a repeated pair counts once).
+    correlation, slope : Related
+        Of distances after on those before.
+    relations : Related
+        The correlation of what is left of distances once the mean of each protected word and of each control word is
+        taken out: which word lies near which. Some control words lie near everything, and a correlation that rests on
+        them survives protected words that were exchanged or made one.
+    rms : float
+        Root mean square change.
+    rms_unrelated : float
+        What it would be between sets of vectors that have nothing to do with each other: ``sqrt(2)`` times `sd_before`.
+    sd_before, sd_after : float
+        Standard deviation of the distances.
+    largest : float
+        Largest change of any pair of the table in size, stereotypes included.
+    """
+
+    left: Left
+    n_words: int
+    n_attributes: int
+    n_pairs: int
+    correlation: Related
+    slope: Related
+    relations: Related
+    rms: float
+    rms_unrelated: float
+    sd_before: float
+    sd_after: float
+    largest: float
+
+    @property
+    def least(self) -> Related:
+        """The lower of the two correlations: that by which is decided."""
+        return _least(self.correlation, self.relations)
+
+    def __repr__(self) -> str:
+        r = self.least
+        told = "" if np.isnan(r.value) else f", correlation {r.value:.2f} [{r.low:.2f}, {r.high:.2f}]"
+        return f"Geometry: {self.left.said}; {self.n_pairs:,} control pairs{told}"
+
+
+def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
+    """Say how much of the geometry of control words is left.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        As `join_pairs` returns it.
+    prob : float in (0, 1)
+        Probability of the intervals.
+
+    Notes
+    -----
+    Pairs that share a word go together, and so do pairs that share an attribute. The variance is that of a two-way
+    jackknife, ``V = V_words + V_attributes - V_pairs``, each part from leaving out one word, one attribute or one pair
+    (the sum over the ways of sharing of Cameron, Gelbach & Miller 2011, each part a jackknife as in Efron & Stein 1981), and
+    at least `V_pairs`. The interval is that of Student's t with one degree of freedom less than there are
+    words or attributes, whichever are fewer; for correlations on the scale of Fisher's z.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> before = bb.distance_table("minilm-static", "religion")
+    >>> after = bb.distance_table(bb.hard_debias("minilm-static", "religion").embedding, "religion")
+    >>> found = find_geometry(bb.tables.join_pairs(before, after)[0])
+    >>> found.left.value, found.n_words, found.n_attributes
+    ('kept', 15, 311)
+    """
+    checks.probability(prob)
+    largest = float(pairs["change"].abs().max())
+    controls = pairs[pairs["connection"].isin(CONTROLS)]
+    controls = controls.drop_duplicates(["protected_word", "attribute"])
+    before, after = (
+        controls.pivot(index="protected_word", columns="attribute", values=when).to_numpy(dtype=float)
+        for when in ("original", "debiased")
+    )
+    unknown = Related(np.nan, np.nan, np.nan)
+    if controls.empty:
+        nothing = float("nan")
+        left = left_of(unknown, largest, 0)
+        return Geometry(left, 0, 0, 0, unknown, unknown, unknown, nothing, nothing, nothing, nothing, largest)
+    correlation = _related(before, after, _correlation, prob, z=True)
+    relations = _related(before, after, _correlation, prob, z=True, centred=True)
+    slope = _related(before, after, _slope, prob, z=False)
+    sd_before, sd_after = (float(controls[when].std(ddof=0)) for when in ("original", "debiased"))
+    return Geometry(
+        left=left_of(_least(correlation, relations), largest, len(controls)),
+        n_words=before.shape[0],
+        n_attributes=before.shape[1],
+        n_pairs=len(controls),
+        correlation=correlation,
+        slope=slope,
+        relations=relations,
+        rms=float(np.sqrt((controls["change"] ** 2).mean())),
+        rms_unrelated=float(np.sqrt(2) * sd_before),
+        sd_before=sd_before,
+        sd_after=sd_after,
+        largest=largest,
+    )
+
+
+def left_of(least: Related, largest: float, n_pairs: int) -> Left:
+    """Decide what is left of a geometry.
+
+    Parameters
+    ----------
+    least : Related
+        The lower of the two correlations of control distances before and after.
+    largest : float
+        Largest change of any pair.
+    n_pairs : int
+        Of control words.
+
+    Examples
+    --------
+    >>> ends = ((0.96, 0.9, 0.98), (0.8, 0.65, 0.9), (0.42, 0.37, 0.47), (0.05, -0.1, 0.2), (0.3, -0.5, 0.8))
+    >>> [left_of(Related(*three), 0.3, 600).value for three in ends]
+    ['kept', 'partly_kept', 'mostly_destroyed', 'unrelated', 'too_few']
+    """
+    if largest <= EXACT:
+        return Left.IDENTICAL
+    if not n_pairs:
+        return Left.NO_CONTROLS
+    if np.isnan(least.low):
+        return Left.TOO_FEW
+    if least.low <= UNRELATED:
+        return Left.UNRELATED if least.high < DESTROYED else Left.TOO_FEW
+    if least.value < DESTROYED:
+        return Left.MOSTLY_DESTROYED
+    return Left.KEPT if least.low >= KEPT else Left.PARTLY_KEPT
+
+
+def _least(*related: Related) -> Related:
+    told = [each for each in related if not np.isnan(each.value)]
+    return min(told, key=lambda each: each.value) if told else related[0]
+
+
+_Statistic = Callable[[np.ndarray], np.ndarray]
+# The sums that both statistics are made of, in the order of `_sums`.
+_N, _X, _Y, _XX, _YY, _XY = range(6)
+
+
+def _sums(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return, pair by pair, what a correlation is made of; nothing where there is no pair."""
+    there = ~np.isnan(x)
+    parts = np.stack([np.ones_like(x), x, y, x * x, y * y, x * y])
+    return np.where(there, parts, 0.0)
+
+
+def _moments(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    n = sums[_N]
+    xx = sums[_XX] / n - (sums[_X] / n) ** 2
+    yy = sums[_YY] / n - (sums[_Y] / n) ** 2
+    return xx, yy, sums[_XY] / n - sums[_X] * sums[_Y] / n**2
+
+
+def _correlation(sums: np.ndarray) -> np.ndarray:
+    """Return the correlation: zero where distances after are all one number, none where those before are."""
+    xx, yy, xy = _moments(sums)
+    flat = yy <= EXACT**2
+    r = xy / np.sqrt(np.where(xx > EXACT**2, xx, np.nan) * np.where(flat, 1.0, yy))
+    return np.where(flat & ~np.isnan(r), 0.0, np.clip(r, -1.0, 1.0))
+
+
+def _slope(sums: np.ndarray) -> np.ndarray:
+    xx, _, xy = _moments(sums)
+    return xy / np.where(xx > EXACT**2, xx, np.nan)
+
+
+def _related(
+    x: np.ndarray, y: np.ndarray, statistic: _Statistic, prob: float, *, z: bool, centred: bool = False
+) -> Related:
+    from scipy import stats
+
+    if min(x.shape) < (3 if centred else 1) or max(x.shape) < 3:
+        return Related(np.nan, np.nan, np.nan)
+    # About the mean, so that no digits are lost in the sums of squares.
+    x, y = x - np.nanmean(x), y - np.nanmean(y)
+
+    def of_table(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return _sums(_without_means(x), _without_means(y)) if centred else _sums(x, y)
+
+    sums = of_table(x, y)
+    whole = sums.sum(axis=(1, 2))
+    value = float(statistic(whole))
+    if np.isnan(value):
+        return Related(value, value, value)
+    without: list[np.ndarray] = []
+    for axis in (0, 1):
+        if x.shape[axis] < 2:
+            continue
+        if centred:
+            left = [
+                of_table(np.delete(x, i, axis), np.delete(y, i, axis)).sum(axis=(1, 2))
+                for i in range(x.shape[axis])
+            ]
+            without.append(np.stack(left, axis=1))
+        else:
+            without.append(whole[:, None] - sums.sum(axis=2 - axis))
+    crossed = len(without) == 2
+    if crossed:
+        there = sums[_N] > 0
+        without.append(whole[:, None] - sums[:, there])
+    parts = [_jackknife(_scaled(statistic(each), z)) for each in without]
+    variance = max(parts[0] + parts[1] - parts[2], parts[2]) if crossed else parts[0]
+    fewest = min(size for size in x.shape if size > 1)
+    middle = float(_scaled(np.array(value), z))
+    half = float(stats.t.ppf((1 + prob) / 2, fewest - 1)) * np.sqrt(variance)
+    if np.isnan(half):
+        return Related(value, np.nan, np.nan)
+    low, high = (np.tanh(end) if z else end for end in (middle - half, middle + half))
+    return Related(value, float(low), float(high))
+
+
+def _without_means(x: np.ndarray) -> np.ndarray:
+    """Take out the mean of each row and each column; where pairs are missing, in turns until nothing is left."""
+    holes = bool(np.isnan(x).any())
+    for _ in range(50 if holes else 1):
+        x = x - np.nanmean(x, axis=1, keepdims=True)
+        x = x - np.nanmean(x, axis=0, keepdims=True)
+        if np.abs(np.nanmean(x, axis=1)).max() <= EXACT / 100:
+            break
+    return x
+
+
+def _scaled(values: np.ndarray, z: bool) -> np.ndarray:
+    # A correlation of one to the last digit has no z; this one is 18.7.
+    return np.arctanh(np.clip(values, -1 + 1e-16, 1 - 1e-16)) if z else values
+
+
+def _jackknife(values: np.ndarray) -> float:
+    """Return the variance from values with one left out each."""
+    n = len(values)
+    return float((n - 1) / n * ((values - values.mean()) ** 2).sum())

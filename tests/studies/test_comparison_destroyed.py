@@ -1,0 +1,103 @@
+"""Vectors that a method destroyed have no gap either: what the ranking says of them."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from helpers.changes import NONE, changed, destroyed_comparison, noisy, table
+from helpers.draws import made_up_comparison
+
+mpl.use("Agg")
+
+from matplotlib.figure import Figure
+
+import bayesbias as bb
+from bayesbias.figures.change import plates, plot_controls
+from bayesbias.findings.of_result import findings_of
+from bayesbias.studies.comparison import Comparison
+from bayesbias.tables.reading import as_pair_table
+
+pytestmark = pytest.mark.slow  # many draws are made
+
+
+@pytest.fixture(scope="module")
+def destroyed() -> Comparison:
+    return destroyed_comparison()
+
+
+def test_noise_closes_the_gap_and_is_ranked_with_nobody(destroyed):
+    frame = destroyed.ranking().set_index("method")
+    # By the gap alone both would stand first.
+    assert (
+        frame.loc[["noise", "mostly noise"], "gap"].abs().max()
+        < frame.loc[["kept", "copy"], "gap"].abs().min()
+    )
+    assert list(frame.index[:2]) == ["kept", "copy"]
+    assert frame["rank"].tolist()[:2] == [1, 2]
+    assert frame["rank"].isna().tolist() == [False, False, True, True]
+    assert frame["geometry"].to_dict() == {
+        "kept": "kept", "copy": "identical", "noise": "unrelated", "mostly noise": "mostly_destroyed",
+    }  # fmt: skip
+    assert destroyed.ranks() == {"kept": 1, "copy": 2, **dict.fromkeys(frame.index[2:])}
+    assert "UNRELATED" in repr(destroyed)
+    kinds = {part.subject: [doubt.kind for doubt in part.doubts] for part in findings_of(destroyed).parts}
+    assert kinds == {
+        "noise": ["geometry_destroyed"], "kept": [], "mostly noise": ["geometry_destroyed"], "copy": ["identical"],
+    }  # fmt: skip
+
+
+def test_a_method_is_no_nearer_to_zero_because_it_stands_first(destroyed):
+    between = destroyed.between_methods().set_index("method")
+    assert between.loc["copy", "verdict"] == "farther from zero"
+    assert between.loc["copy", "p_nearer_zero"] < 0.05
+
+
+def test_the_gap_beside_the_spread_of_controls(destroyed):
+    frame = destroyed.geometry().set_index("method")
+    gaps = destroyed.contrasts(estimand="population")
+    gaps = gaps[(gaps["level"] == "overall") & (gaps["contrast"] == "associated - different")].set_index(
+        "method"
+    )
+    for name, item in destroyed.methods.items():
+        controls = item.pairs[item.pairs["connection"].isin(["human", "neutral"])]
+        for when, column in (("before", "original"), ("after", "debiased")):
+            sd = controls[column].to_numpy().std()
+            for end in ("", "_low", "_high"):
+                assert frame.loc[name, f"gap_{when}{end}"] == pytest.approx(
+                    gaps.loc[name, f"{when}{end}"] / sd
+                )
+    wide = destroyed.geometry(0.99, "kept").iloc[0]
+    assert wide["correlation_low"] < frame.loc["kept", "correlation_low"]
+    assert wide["prob"] == 0.99
+
+
+def test_without_controls_the_ranking_says_that_it_cannot_know():
+    before = table()
+    before = before[~before["connection"].isin(["human", "neutral"])]
+    tables = {"noise": noisy(before, 1), "kept": changed(before, NONE, 2)}
+    bare = made_up_comparison(as_pair_table(before), {k: as_pair_table(v) for k, v in tables.items()})
+    assert set(bare.ranking()["geometry"]) == {"no_controls"}
+    assert bare.geometry()[["correlation", "rms", "gap_after"]].isna().all(axis=None)
+    assert [[doubt.kind for doubt in part.doubts] for part in findings_of(bare).parts] == [
+        ["geometry_unknown"]
+    ] * 2
+    assert "controls" not in [plate.name for plate in plates(bare)]
+    with pytest.raises(bb.FitError, match="no control words"):
+        plot_controls(bare, ax=Figure().subplots())
+
+
+def test_control_pairs_are_drawn_method_by_method(destroyed):
+    (plate,) = [plate for plate in plates(destroyed) if plate.name == "controls"]
+    figure = plate.figure()
+    assert len(figure.axes) == 4
+    for ax, (name, item) in zip(figure.axes, destroyed.methods.items(), strict=True):
+        points = np.concatenate([np.asarray(c.get_offsets()) for c in ax.collections])
+        controls = item.pairs[item.pairs["connection"].isin(["human", "neutral"])]
+        assert sorted(map(tuple, points)) == sorted(
+            zip(controls["original"], controls["debiased"], strict=True)
+        )
+        assert any(text.get_text().startswith(f"{name}: ") for text in ax.texts)
+        (line,) = [line for line in ax.lines if line.get_label() == "_slope"]
+        x, y = line.get_data()
+        assert (y[1] - y[0]) / (x[1] - x[0]) == pytest.approx(item.geometry.slope.value)

@@ -1,0 +1,140 @@
+"""Limits that a comparison must meet: read, never evaluated, and held against the end of an interval."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import arviz as az
+import numpy as np
+import pytest
+from helpers.draws import made_up_comparison
+
+import bayesbias as bb
+from bayesbias.basics.errors import InputError
+from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.requirements import MEANINGS, Requirement, check_requirements, read_requirements
+
+
+@pytest.fixture(scope="module")
+def found() -> Comparison:
+    words = bb.load_wordlist("religion", controls="2021")
+    before = bb.distance_table("minilm-static", words)
+    return made_up_comparison(
+        before,
+        {"hard": bb.distance_table(bb.hard_debias("minilm-static", words).embedding, words)},
+        draws=2000,
+    )
+
+
+def checked(found: Comparison, text: str, prob: float = 0.89) -> tuple[bool, float]:
+    (check,) = check_requirements(found, text, prob)
+    return check.met, check.value
+
+
+def test_requirements_are_read():
+    assert read_requirements(" gap<0.02,controls >= .9 , moved<=1e-2,slope>-1") == (
+        Requirement("gap", "<", 0.02),
+        Requirement("controls", ">=", 0.9),
+        Requirement("moved", "<=", 0.01),
+        Requirement("slope", ">", -1.0),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is no requirement; found: ''"),
+        ("gap", "is no requirement; found: 'gap'"),
+        ("gap<", "is no requirement"),
+        ("gap<0.02,", "is no requirement; found: ''"),
+        ("gap=0.02", "is no requirement"),
+        ("gap==0.02", "is no requirement"),
+        ("0.02>gap", "unknown name; found: '0.02'"),
+        ("gap<0.02<1", "the limit of gap is no number; found: '0.02<1'"),
+        ("gap<controls", "the limit of gap is no number"),
+        ("gap<nan", "the limit of gap is no number"),
+        ("gap<inf", "the limit of gap is no number"),
+        ("contols>0.9", "unknown name; found: 'contols'.*did you mean 'controls'"),
+        ("__import__('os').system('true')<1", "unknown name"),
+        ("gap<0.02 controls>0.9", "is no requirement"),
+    ],
+)
+def test_what_is_no_requirement_is_refused(text, says):
+    with pytest.raises(InputError, match=says.replace("(", r"\(").replace(")", r"\)")):
+        read_requirements(text)
+
+
+def test_a_limit_is_held_against_the_end_of_the_interval(found):
+    after = found.methods["hard"].after
+    means = after.draws_of("means", level="overall", estimand="population")
+    at = means["connection"].to_numpy().tolist()
+    draws = means.to_numpy()
+    gap = np.abs(draws[..., at.index("associated")] - draws[..., at.index("different")])
+    low, high = az.hdi(gap.ravel(), prob=0.8)
+    assert checked(found, "gap<0.5", 0.8) == (True, pytest.approx(high, abs=1e-12))
+    assert checked(found, f"gap<{(low + high) / 2}", 0.8) == (False, pytest.approx(high, abs=1e-12))
+    assert checked(found, f"gap>{(low + high) / 2}", 0.8) == (False, pytest.approx(low, abs=1e-12))
+    assert checked(found, f"gap>{low / 2}", 0.8)[0]
+    geometry = found.geometry_of("hard", 0.8)
+    assert checked(found, "gap_sd<9", 0.8)[1] == pytest.approx(high / geometry.sd_after, abs=1e-12)
+    assert checked(found, "controls>0.5") == (True, found.methods["hard"].geometry.least.low)
+    assert checked(found, "controls<1") == (True, found.methods["hard"].geometry.least.high)
+    assert checked(found, "slope>0.5") == (True, found.methods["hard"].geometry.slope.low)
+    rms = found.methods["hard"].control_rms
+    assert checked(found, f"moved<={rms!r}") == (True, rms)
+    assert checked(found, f"moved<{rms!r}") == (False, rms)
+    change = found.draws_of("changes", method="hard", estimand="population")
+    mine = (change["level"] == "overall") & (change["connection"] == "neutral")
+    neutral = np.abs(change.to_numpy()[..., np.flatnonzero(mine.to_numpy())[0]])
+    assert checked(found, "neutral<9")[1] == pytest.approx(az.hdi(neutral.ravel(), prob=0.89)[1], abs=1e-12)
+
+
+def test_of_classes_the_worst_counts(found):
+    means = found.methods["hard"].after.draws_of("means", level="class", estimand="population")
+    keys = list(zip(means["name"].to_numpy(), means["connection"].to_numpy(), strict=True))
+    ends = []
+    for name in dict.fromkeys(name for name, _ in keys):
+        one, other = (means.to_numpy()[..., keys.index((name, c))] for c in ("associated", "different"))
+        ends.append(az.hdi(np.abs(one - other).ravel(), prob=0.89))
+    assert checked(found, "class_gap<9")[1] == pytest.approx(max(high for _, high in ends), abs=1e-12)
+    assert checked(found, "class_gap>0")[1] == pytest.approx(min(low for low, _ in ends), abs=1e-12)
+
+
+def test_every_name_is_explained_and_can_be_asked_for(found):
+    text = ",".join(f"{name}<1000" for name in MEANINGS)
+    result = check_requirements(found, text)
+    assert [check.requirement.name for check in result] == list(MEANINGS)
+    assert all(check.met for check in result)
+    assert all(bool(check) for check in result)
+    for check in result:
+        said = check.as_dict()
+        assert (said["value"], said["met"], said["limit"]) == (check.value, True, 1000)
+        assert f"hard: {check.requirement} is met" in check.line
+
+
+def test_what_cannot_be_known_is_not_met():
+    before = bb.distance_table("minilm-static", "religion", controls="none")
+    bare = made_up_comparison(before, {"same": before})
+    for name in ("controls", "slope", "moved", "human", "neutral", "gap_sd"):
+        for sign in "<>":
+            (check,) = check_requirements(bare, f"{name}{sign}0")
+            assert not check.met
+            assert check.why
+            assert math.isnan(check.value)
+            assert check.as_dict()["value"] is None
+
+
+def test_a_fit_that_cannot_be_believed_meets_nothing(found):
+    item = found.methods["hard"]
+    tree = item.after.tree.copy(deep=True)
+    for name in list(tree["posterior"].data_vars):  # chains that lie apart
+        values = tree["posterior"][name]
+        apart = np.arange(values.sizes["chain"]).reshape(-1, *[1] * (values.ndim - 1))
+        tree["posterior"][name] = values + apart
+    broken = dataclasses.replace(item, after=dataclasses.replace(item.after, tree=tree))
+    result = check_requirements(
+        Comparison(found.original, {"hard": broken}, {}, found.provenance), "gap<1000, controls>0.5"
+    )
+    assert [check.met for check in result] == [False, True]
+    assert "cannot be believed" in result[0].line
