@@ -308,7 +308,7 @@ class BiasFit(Shown):
         DataFrame
             The rows and columns of `contrasts`, with ``unit`` (which pairs the standard deviation is of) after the
             labels, and at the end ``superiority, superiority_low, superiority_high`` in (0, 1): mean and HPDI of
-            `superiority`.
+            `superiority`, missing for single new words and pairs.
 
         Raises
         ------
@@ -333,13 +333,18 @@ class BiasFit(Shown):
     def _standardised(
         self, prob: float, rope: float, estimand: str | None, level: str | None
     ) -> pd.DataFrame:
-        frame = contrasts.described_with_rope(self._standardised_draws(level, estimand), prob, rope)
-        beside = self.superiority(prob, estimand, level)
-        return frame.assign(
-            superiority=beside["mean"],
-            superiority_low=beside["hpdi_low"],
-            superiority_high=beside["hpdi_high"],
-        )
+        import pandas as pd
+
+        check_normal_noise(self.spec, "standardised contrasts")
+        frames = []
+        for own, which in self._blocks(level, estimand):
+            found = self._answered(own, which, contrasted=True)
+            frames.append(
+                standard.described_standard(self.design, self.table, self.draws(), *found, prob, rope)
+            )
+        if not any(map(len, frames)):
+            raise contrasts.no_contrasts(self.spec)
+        return pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
 
     def superiority(
         self, prob: float = PROB, estimand: str | None = None, level: str | None = None
@@ -363,6 +368,8 @@ class BiasFit(Shown):
 
         Raises
         ------
+        InputError
+            For single new words and pairs.
         FitError
             For a model with Student-t noise.
 

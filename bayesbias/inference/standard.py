@@ -17,8 +17,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import conjoined
-from bayesbias.inference.contrasts import keys_of_rows, labelled_draws, labels_of_rows
+from bayesbias.inference.contrasts import (
+    described,
+    described_with_rope,
+    keys_of_rows,
+    labelled_draws,
+    labels_of_rows,
+)
+from bayesbias.inference.estimands import ESTIMANDS, PREDICTIVE
+from bayesbias.inference.mixtures import Mixtures
 from bayesbias.inference.spreads import total_sd
 from bayesbias.models.design import Design, labels_of
 
@@ -33,18 +42,52 @@ def standardised_draws(
     design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], contrasts: xr.DataArray
 ) -> xr.DataArray:
     """Return contrasts in standard deviations, with a last label ``unit`` that says of which pairs they are."""
+    units, sd = _yardsticks(design, table, draws, contrasts)
+    return labelled_draws(contrasts.to_numpy() / sd, {**labels_of_rows(contrasts), "unit": units})
+
+
+def described_standard(
+    design: Design,
+    table: pd.DataFrame,
+    draws: Mapping[str, np.ndarray],
+    contrasts: xr.DataArray,
+    mixtures: Mixtures | None,
+    prob: float,
+    rope: float,
+) -> pd.DataFrame:
+    """Describe contrasts in standard deviations, with the probability of superiority; see `BiasFit.standardised`.
+
+    Where contrasts are normal mixtures these are too: given the scales, of which the standard deviation t is one,
+    N(mu, s) over t is N(mu / t, s / t).
+    """
+    own = standardised_draws(design, table, draws, contrasts)
+    if mixtures is not None:
+        sd = _yardsticks(design, table, draws, contrasts)[1][..., mixtures.row]
+        mixtures = Mixtures(mixtures.mean / sd, mixtures.sd / sd, mixtures.row, mixtures.weight)
+    frame = described_with_rope(own, prob, rope, mixtures)
+    ends = {"superiority": "mean", "superiority_low": "hpdi_low", "superiority_high": "hpdi_high"}
+    if set(frame["estimand"]) & set(PREDICTIVE):
+        return frame.assign(**dict.fromkeys(ends, np.nan))
+    beside = described(superiority_draws(design, table, draws, contrasts), prob)
+    return frame.assign(**{name: beside[column] for name, column in ends.items()})
+
+
+def _yardsticks(
+    design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], contrasts: xr.DataArray
+) -> tuple[list[str], np.ndarray]:
+    """Return of every row what it is measured in, and that in every draw, shape (chain, draw, row)."""
     column = design.spec.results.group
     present, codes = labels_of(table[column], column)
-    values, units = contrasts.to_numpy().copy(), []
+    shape, units, columns = contrasts.shape[:2], [], []
     known: dict[Sequence[str], np.ndarray] = {}
-    for row, (contrast,) in enumerate(keys_of_rows(contrasts, "contrast")):
+    for (contrast,) in keys_of_rows(contrasts, "contrast"):
         groups = _measured_in(column, present, contrast)
         if groups not in known:
             each = [total_sd(design, draws, codes == present.index(group)) ** 2 for group in groups]
-            known[groups] = np.sqrt(np.mean(each, axis=0)).reshape(values.shape[:2])
-        values[..., row] /= known[groups]
+            known[groups] = np.sqrt(np.mean(each, axis=0)).reshape(shape)
+        columns.append(known[groups])
         units.append(f"sd of {conjoined(groups)} {'pairs' if column == 'connection' else 'rows'}")
-    return labelled_draws(values, {**labels_of_rows(contrasts), "unit": units})
+    return units, np.stack(columns, axis=-1) if columns else np.empty((*shape, 0))
 
 
 def _measured_in(column: str, present: Sequence[str], contrast: str) -> tuple[str, ...]:
@@ -75,6 +118,14 @@ def superiority_draws(
     from scipy.special import ndtr
 
     results = design.spec.results
+    foreign = [name for name in PREDICTIVE if name in set(contrasts["estimand"].to_numpy())]
+    if foreign:
+        raise InputError(
+            "single words and pairs have no probability of superiority: their own scatter is in the contrast",
+            where="estimand",
+            found=foreign[0],
+            valid=(*ESTIMANDS, *results.estimands),
+        )
     groups = table[results.group].astype(str).to_numpy()
     values = contrasts.to_numpy()
     out = np.empty_like(values)

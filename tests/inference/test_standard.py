@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.definitions import brute_hpdi
 from helpers.fits import made_up, pairs
-from helpers.monte_carlo import assert_near, independent, mean_of_row, probability
+from helpers.monte_carlo import assert_near, hpdi, independent, log_sd, mean, mean_of_row, probability
 from helpers.seeds import shifted
 
 from bayesbias.basics.errors import FitError, InputError
@@ -114,6 +114,38 @@ def test_another_unit_of_distance_changes_nothing():
     other = made_up(table, "crossed", larger, sd=0.04).standardised()
     numbers = one.select_dtypes("number").columns.drop(["ess_bulk", "r_hat"])
     np.testing.assert_allclose(one[numbers], other[numbers], rtol=1e-9, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    table = read_distances(pairs({"associated": 0.8, "different": 0.9, "human": 1.0, "neutral": 1.05}, 0.1))
+    return fit(table, "crossed", seed=shifted(3), draws=400, tune=300, chains=2, pointwise=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("estimand", ["population", "these_words", "one_new_word"])
+def test_of_a_normal_model_they_are_described_as_the_mixtures_they_are(fitted, estimand):
+    """Division by a positive number moves nothing across zero; and the mixture lies where its draws do."""
+    frame, raw = (table(estimand=estimand) for table in (fitted.standardised, fitted.contrasts))
+    np.testing.assert_allclose(frame["p_below_zero"], raw["p_below_zero"], rtol=1e-9)
+    draws = fitted.draws_of("standardised", estimand=estimand).to_numpy()
+    for row in range(len(frame)):
+        assert_near(mean(draws[..., row]), frame["mean"][row], frame.iloc[row].tolist())
+        assert_near(log_sd(draws[..., row]), np.log(frame["sd"][row]))
+        for found, end in zip(hpdi(draws[..., row], 0.89), ("hpdi_low", "hpdi_high"), strict=True):
+            assert_near(found, frame[end][row])
+        assert_near(probability(abs(draws[..., row]) < 0.1), frame["p_in_rope"][row])
+
+
+@pytest.mark.slow
+def test_single_new_words_are_standardised_and_have_no_superiority(fitted):
+    frame = fitted.standardised(estimand="one_new_word")
+    assert set(frame["level"]) == {"overall", "class"}
+    assert frame[["superiority", "superiority_low", "superiority_high"]].isna().all(axis=None)
+    with pytest.raises(
+        InputError, match=r"no probability of superiority.*found: 'one_new_word'; valid: population"
+    ):
+        fitted.superiority(estimand="one_new_word")
 
 
 @pytest.mark.slow
