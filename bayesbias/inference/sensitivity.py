@@ -209,6 +209,16 @@ class _Found:
     trusted: bool
 
 
+@dataclass(frozen=True, eq=False)
+class _AtHand:
+    """Draws of the log-scales, and under the prior at hand their log-density, and means and values of the contrasts."""
+
+    theta: np.ndarray
+    density: np.ndarray
+    means: np.ndarray
+    values: np.ndarray
+
+
 class _Weighing:
     """A posterior at hand, to be asked what it would be under other priors."""
 
@@ -243,18 +253,33 @@ class _Weighing:
         return self.contrasts.of(few.split(theta) | few.draw_effects(theta, rng))[1]
 
     def weighed(self, changed: ModelSpec, name: str, sd: np.ndarray) -> _Found:
-        """Answer by weights."""
+        """Answer by weights; where the prior of a location changes, on some of the draws, on all where these are too few."""
         old, new = self.contrasts.design.spec.parameters[name], changed.parameters[name]
-        values, means = (self.values, self.values), (self.means, self.means)
         if self.reduced is None or old.positive:
             ratio = self._log_prior(name, new.args) - self._log_prior(name, old.args)
-        else:
-            reduced = collapse(replace(self.reduced.design, spec=changed))
-            theta, density, old_means, old_values = self._at_some_draws
-            ratio = _log_densities(reduced, theta) - density
-            means = (old_means, self.effects(reduced, theta, None))
-            # The same normals for both, so that their difference is not noise.
-            values = (old_values, self.effects(reduced, theta, int(self.sampler["seed"])))
+            return self._found(ratio, (self.means, self.means), (self.values, self.values), sd)
+        reduced = collapse(replace(self.reduced.design, spec=changed))
+        found = self._at_another(reduced, self._few, sd)
+        if not found.trusted and _cubes(reduced) <= MOST_CUBES_TO_THIN:
+            found = self._at_another(reduced, self._all, sd)
+        return found
+
+    def _at_another(self, reduced: Collapsed, draws: _AtHand, sd: np.ndarray) -> _Found:
+        """Answer by weights on some draws of the scales, and by effects drawn under the new prior."""
+        ratio = _log_densities(reduced, draws.theta) - draws.density
+        means = (draws.means, self.effects(reduced, draws.theta, None))
+        # The same normals for both, so that their difference is not noise.
+        values = (draws.values, self.effects(reduced, draws.theta, int(self.sampler["seed"])))
+        return self._found(ratio, means, values, sd)
+
+    def _found(
+        self,
+        ratio: np.ndarray,
+        means: tuple[np.ndarray, np.ndarray],
+        values: tuple[np.ndarray, np.ndarray],
+        sd: np.ndarray,
+    ) -> _Found:
+        """Weight by a log-ratio: conditional means and values of the contrasts under the old prior and the new one."""
         weights, k = smoothed_weights(ratio)
         even = np.full(len(weights), 1 / len(weights))
         shift = weights @ means[1] - even @ means[0]
@@ -297,13 +322,19 @@ class _Weighing:
         )
 
     @functools.cached_property
-    def _at_some_draws(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Log-scales of some draws, and under the prior at hand their density, conditional means and drawn values."""
+    def _few(self) -> _AtHand:
         assert self.reduced is not None
-        some = self._some(_cubes(self.reduced))
+        return self._at_hand(self._some(_cubes(self.reduced)))
+
+    @functools.cached_property
+    def _all(self) -> _AtHand:
+        return self._at_hand(np.arange(len(self.theta)))
+
+    def _at_hand(self, some: np.ndarray) -> _AtHand:
+        assert self.reduced is not None
         theta = self.theta[some]
         drawn = self.effects(self.reduced, theta, int(self.sampler["seed"]))
-        return theta, _log_densities(self.reduced, theta), self.means[some], drawn
+        return _AtHand(theta, _log_densities(self.reduced, theta), self.means[some], drawn)
 
     def _some(self, cubes: float) -> np.ndarray:
         """Choose draws evenly, as many of each chain: fewer where an evaluation of the density costs much."""
