@@ -36,9 +36,9 @@ from bayesbias.inference.diagnostics import quiet_about_few_draws, shortest_inte
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.sampling import MOST_CUBES_TO_THIN, sample_collapsed
 from bayesbias.models.design import Design
-from bayesbias.models.distributions import DISTRIBUTIONS, stretched
+from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
-from bayesbias.models.stretching import stretchable
+from bayesbias.models.stretching import arguments_stretched, stretchable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -461,8 +461,7 @@ def _log_densities(reduced: Collapsed, theta: np.ndarray) -> np.ndarray:
 
 def _with_prior(spec: ModelSpec, name: str, factor: float) -> ModelSpec:
     """Return the model with another prior and the text it had, which nobody reads here."""
-    parameter = spec.parameters[name]
-    args = stretched(parameter.distribution, parameter.args, factor)
+    parameter, args = spec.parameters[name], arguments_stretched(spec, name, factor)
     assert args is not None
     return replace(spec, parameters={**spec.parameters, name: replace(parameter, args=args)})
 

@@ -33,6 +33,9 @@ class Distribution:
     noise: bool = False  # whether it may be the distribution of the outcome
     log_density: Callable[..., np.ndarray] | None = None  # of values and `args`; they broadcast
     stretch: _Stretch | None = None  # the argument that makes it wider, and its value for a factor
+    around: str | None = (
+        None  # the one that widens it around its middle: of a prior of what terms are multiplied by
+    )
 
     @property
     def positive_args(self) -> tuple[str, ...]:
@@ -40,7 +43,9 @@ class Distribution:
         return tuple(arg for arg in self.args if arg not in self.free)
 
 
-def stretched(name: str, args: Mapping[str, float | str], factor: float) -> dict[str, float | str] | None:
+def stretched(
+    name: str, args: Mapping[str, float | str], factor: float, *, around: bool = False
+) -> dict[str, float | str] | None:
     """Return the arguments of a distribution some times as wide, without any change of its shape.
 
     Parameters
@@ -50,6 +55,8 @@ def stretched(name: str, args: Mapping[str, float | str], factor: float) -> dict
     args : Mapping of str to float or str
         A string is the name of another parameter.
     factor : float > 0
+    around : bool
+        Whether a positive one keeps its middle, where it can: the logarithms of a log-normal one are made wider.
 
     Returns
     -------
@@ -63,7 +70,8 @@ def stretched(name: str, args: Mapping[str, float | str], factor: float) -> dict
     >>> stretched("Normal", {"mu": 0.0, "sigma": "spread"}, 2.0) is None
     True
     """
-    stretch = DISTRIBUTIONS[name].stretch
+    row = DISTRIBUTIONS[name]
+    stretch = (row.around, _times) if around and row.around is not None else row.stretch
     if stretch is None or isinstance(args[stretch[0]], str):
         return None
     arg, change = stretch
@@ -185,6 +193,7 @@ DISTRIBUTIONS: Mapping[str, Distribution] = {
         code=6,
         log_density=lambda x, mu, sigma: _normal(np.log(x), mu, sigma) - np.log(x),
         stretch=("mu", _of_logarithms),
+        around="sigma",
     ),
 }
 LIKELIHOODS = tuple(name for name, row in DISTRIBUTIONS.items() if row.noise)

@@ -15,11 +15,17 @@ __all__ = ["stretched_prior"]
 
 def stretchable(spec: ModelSpec) -> list[str]:
     """Return the parameters whose prior has a width of its own: a number of the model file, not a parameter."""
-    return [
-        name
-        for name, parameter in spec.parameters.items()
-        if stretched(parameter.distribution, parameter.args, 1.0) is not None
-    ]
+    return [name for name in spec.parameters if arguments_stretched(spec, name, 1.0) is not None]
+
+
+def arguments_stretched(spec: ModelSpec, name: str, factor: float) -> dict[str, float | str] | None:
+    """Return the arguments of a prior some times as wide; None where it has no width of its own.
+
+    What terms of the mean are multiplied by stays around the number it stands at: twice as wide a prior of it does not
+    expect twice as large effects.
+    """
+    parameter = spec.parameters[name]
+    return stretched(parameter.distribution, parameter.args, factor, around=name in spec.factors())
 
 
 def stretched_prior(spec: ModelSpec, name: str, factor: float) -> ModelSpec:
@@ -27,7 +33,8 @@ def stretched_prior(spec: ModelSpec, name: str, factor: float) -> ModelSpec:
 
     A normal prior keeps its mean, and its sd is multiplied; so is the scale of a half-normal, half-Cauchy, Student-t or
     inverse gamma one. Of an exponential or gamma prior the rate is divided, and a log-normal one is shifted by the
-    logarithm of the factor: all their values are multiplied.
+    logarithm of the factor: all their values are multiplied. The log-normal prior of what terms are multiplied by keeps
+    its median, and the sd of its logarithm is multiplied.
 
     Parameters
     ----------
@@ -58,8 +65,7 @@ def stretched_prior(spec: ModelSpec, name: str, factor: float) -> ModelSpec:
 
     checks.positive(factor, "factor")
     checks.choice(name, list(spec.parameters), "parameter", spec.label)
-    parameter = spec.parameters[name]
-    args = stretched(parameter.distribution, parameter.args, factor)
+    args = arguments_stretched(spec, name, factor)
     if args is None:
         raise InputError(
             "the prior of this parameter has no width of its own",

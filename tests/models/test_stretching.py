@@ -18,7 +18,9 @@ def test_one_prior_changes_and_nothing_else(name):
     for parameter in stretchable(spec):
         wider = stretched_prior(spec, parameter, 3)
         old = spec.parameters[parameter]
-        assert wider.parameters[parameter].args == stretched(old.distribution, old.args, 3) != old.args
+        around = parameter in spec.factors()
+        args = stretched(old.distribution, old.args, 3, around=around)
+        assert wider.parameters[parameter].args == args != old.args
         rest = {key: value for key, value in wider.parameters.items() if key != parameter}
         assert rest == {key: value for key, value in spec.parameters.items() if key != parameter}
         assert (wider.mu, wider.noise, wider.results, wider.name) == (
@@ -30,6 +32,14 @@ def test_one_prior_changes_and_nothing_else(name):
         # What it says of itself is what it is.
         assert parse_model(wider.text.encode(), "again").parameters == wider.parameters
         assert wider.sha256 != spec.sha256
+
+
+def test_what_terms_are_multiplied_by_stays_around_its_middle():
+    spec = spec_of("cells")
+    assert spec.factors()
+    for name in spec.factors():
+        old, new = spec.parameters[name].args, stretched_prior(spec, name, 2).parameters[name].args
+        assert (new["mu"], new["sigma"]) == (old["mu"], 2 * old["sigma"])
 
 
 def test_a_width_that_is_a_parameter_is_refused():
