@@ -214,7 +214,9 @@ class BiasFit(Shown):
         balanced table the relative coefficient is Cronbach's alpha. Two or three classes say little of how classes
         differ, so that coefficients of classes held against others have wide intervals, and lean on the prior of that
         spread; of two classes on two lists without controls they are left out. Lists and classes weigh alike, whatever
-        their lengths.
+        their lengths. The square of an association that is not clear of zero is on average too large, and a short list of
+        words makes the spread of words look large rather than small: from little data coefficients, above all those
+        against zero, come out too high rather than too low.
 
         Examples
         --------

@@ -349,7 +349,11 @@ def _cell_means(design: Design, draws: Mapping[str, np.ndarray], cells: Sequence
                 term(centre, design.parent[name, "mu"][index]) if isinstance(centre, str) else float(centre)
             )
         flat = draws[name].reshape(len(draws[name]), -1)
-        return np.stack([flat[:, index[cell.rows]].mean(axis=1) for cell in cells], axis=-1)
+        found = []
+        for cell in cells:
+            used, counts = np.unique(index[cell.rows], return_counts=True)
+            found.append(flat[:, used] @ (counts / counts.sum()))
+        return np.stack(found, axis=-1)
 
     size = (len(next(iter(draws.values()))), len(cells))
     return np.broadcast_to(sum(term(name, design.index[name]) for name in spec.mu), size)
