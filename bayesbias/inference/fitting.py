@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -89,7 +89,7 @@ def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
 
 
 def fit(
-    table: PairTable | pd.DataFrame,
+    table: PairTable | pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     model: str | os.PathLike[str] | ModelSpec = "crossed",
     *,
     draws: int = 1000,
@@ -106,8 +106,11 @@ def fit(
 
     Parameters
     ----------
-    table : PairTable or DataFrame
-        As made by `bayesbias.distance_table` or `bayesbias.read_distances`.
+    table : PairTable, DataFrame, mapping of columns, or list of records
+        As made by `bayesbias.distance_table` or `bayesbias.read_distances`. Whatever it is, its rows pass the same check:
+        distances of 0 to 2, known connections that agree with the classes, one class a word. A row that repeats another is
+        the same observation and counts once, unless the table was read with ``repeats="keep"``. Simulated distances may
+        lie beyond 0 and 2 where ``frame.attrs["simulated"]`` says what they are, as `simulate_table` does.
     model : str, path or ModelSpec
         A shipped name (see `bayesbias.models.shipped_models`) or the path of your own TOML file.
     draws, tune, chains : int
@@ -136,8 +139,8 @@ def fit(
     Raises
     ------
     InputError
-        For an unknown model or setting, and where the table lacks a column that the model names or holds what is no
-        number.
+        For an unknown model or setting, where the table lacks a column that the model names or holds what is no
+        number, and for rows that do not pass the check.
     FitError
         Where all outcomes are the same or the effects reproduce some of them exactly, so that there is no noise; where
         ``sampler="collapsed"`` is asked for and does not apply; where the sampler cannot start.

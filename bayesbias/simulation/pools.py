@@ -270,14 +270,14 @@ def drawn_pool(
     import pandas as pd
 
     from bayesbias.tables.distances import distance_table
-    from bayesbias.tables.reading import read_distances
+    from bayesbias.tables.reading import as_pair_table
 
     if isinstance(vectors, PairTable | pd.DataFrame):
         if pools is not None or controls is not None:
             raise InputError(
                 "a table of pairs holds the pools already", where="pools", hint="leave out pools and controls"
             )
-        table = vectors if isinstance(vectors, PairTable) else read_distances(vectors)
+        table = as_pair_table(vectors)
     elif pools is None:
         raise InputError(
             "nothing to draw words from", where="pools", valid="a word list, or a table of pairs for vectors"

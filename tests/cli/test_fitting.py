@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
-from helpers.inputs import QUICK, vector_text, vectors
+from helpers.inputs import HUMAN, QUICK, vector_text, vectors
 from helpers.seeds import shifted
 
 import bayesbias
@@ -152,6 +152,23 @@ def test_text_says_numbers_trouble_and_finding(run, files, direct):
         assert f"NOT TO BE TRUSTED YET: {problem}" in out
     assert "converged" not in out
     assert "\npairs: no conclusion, since the sampler cannot be believed yet" in out
+
+
+def test_control_words_that_are_not_there_do_not_fail_the_run(run, files, tmp_path):
+    path = tmp_path / "no-human.txt"
+    path.write_text(vector_text({w: r for w, r in vectors().items() if w not in (*HUMAN, "frail", "wise")}))
+    code, printed, _ = run("fit", "--embedding", path, "--wordlist", files / "age.toml", *QUICK, "--json")
+    assert code == 0
+    found = json.loads(printed)
+    assert not any("human" in row["contrast"] for row in found["contrasts"])
+    note = "no human control word was found (3 listed): contrasts with human control words are left out"
+    assert note in found["findings"]["notes"]
+    assert found["findings"]["losses"] == [
+        {"kind": "gone", "side": "attribute", "name": "human", "listed": 3, "found": 0},
+        {"kind": "most", "side": "attribute", "name": "old", "listed": 3, "found": 1},
+    ]
+    if found["diagnostics"]["ok"]:
+        assert "only 1 of 3 stereotypes of old was found" in found["finding"]
 
 
 def test_missing_words_are_said(run, files, tmp_path):

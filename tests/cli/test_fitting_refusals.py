@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 import pytest
-from helpers.inputs import HUMAN, QUICK, WORDS, classes, vector_text, vectors, wordlist_text
+from helpers.inputs import QUICK, WORDS, classes, vector_text, vectors, wordlist_text
 
 
 @pytest.fixture
@@ -70,11 +70,6 @@ BAD_VECTORS = {
         "v.txt",
         vector_text({w: r for w, r in vectors().items() if w not in ("elder", "senior")}),
         ["'old'", "elder, senior"],
-    ),
-    "a control list out of vocabulary": (
-        "v.txt",
-        vector_text({w: r for w, r in vectors().items() if w not in HUMAN}),
-        ["no human control word", "hand, head, neck", "--controls none"],
     ),
 }
 
