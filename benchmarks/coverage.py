@@ -22,9 +22,8 @@ def main() -> None:
     print(
         report[["contrast", "coverage", "coverage_se", "width"]].to_string(index=False, float_format="%.3f")
     )
-    report = calibrate(
-        Scenario(), tables=1000, methods=("hierarchical", "averages_t", "pairs_t"), progress=False
-    )
+    others = ("hierarchical", "averages_t", "pairs_t", "moments", "bootstrap")
+    report = calibrate(Scenario(), tables=1000, methods=others, progress=False)
     print(
         report[["method", "contrast", "coverage", "coverage_se", "width"]].to_string(
             index=False, float_format="%.3f"

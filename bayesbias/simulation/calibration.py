@@ -128,13 +128,15 @@ def model_hashes(methods: Sequence[str]) -> dict[str, str]:
 
 def checked_methods(methods: Sequence[str]) -> list[str]:
     """Return methods, each once; every one is a model, or one of those that need none."""
-    methods = checks.several(methods, "method")
-    if not methods:
-        raise InputError("no method is named", where="methods", valid=[*shipped_models(), *WITHOUT_MODEL])
     known = [*shipped_models(), *WITHOUT_MODEL]
-    for method in methods:
-        if method not in known and not Path(method).is_file():
+    names = []
+    for method in checks.several(methods, "method"):
+        name = os.fspath(method) if isinstance(method, str | os.PathLike) else repr(method)
+        if name not in known and not Path(name).is_file():
             raise InputError(
-                "unknown method", found=method, valid=[*known, "or a model file"], hint=nearest(method, known)
+                "unknown method", found=name, valid=[*known, "or a model file"], hint=nearest(name, known)
             )
-    return list(dict.fromkeys(methods))
+        names.append(name)
+    if not names:
+        raise InputError("no method is named", where="methods", valid=[*known, "or a model file"])
+    return list(dict.fromkeys(names))

@@ -16,6 +16,7 @@ import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.inference.estimands import PROB
 from bayesbias.simulation import pools as room
+from bayesbias.simulation.calibration import checked_methods
 from bayesbias.simulation.grid import grid_of
 from bayesbias.simulation.yardsticks import YARDSTICKS
 
@@ -162,6 +163,12 @@ def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
         bb.calibrate_on("minilm-static", **settings)
 
 
+def test_a_model_file_is_a_method_by_its_path(tmp_path):
+    file = tmp_path / "own.toml"
+    file.write_text(bb.load_model("crossed").text, encoding="utf-8")
+    assert checked_methods([file, str(file), "moments"]) == [str(file), "moments"]
+
+
 def test_numbers_go_by_class_and_list():
     report = report_of(words=[3, 5], attributes=[2, 6], neutral=0, methods=["moments"], tables=5)
     assert "associated - neutral" not in set(report["contrast"])
@@ -184,6 +191,7 @@ def test_numbers_go_by_class_and_list():
         ({"words": 1}, r"words: must be a whole number of at least 2"),
         ({"words": [3, 3, 3]}, r"one number, or one for each class.*2 \(women, men\)"),
         ({"methods": ["momnets"]}, r"unknown method.*did you mean 'moments'"),
+        ({"methods": [bb.load_model("crossed")]}, r"unknown method; found: 'ModelSpec"),
         ({"methods": "moments"}, r"one method was given where a list is expected"),
         ({"methods": ["sentence"]}, r"needs a column that the table lacks.*attribute_template"),
         ({"tables": 0}, r"tables: must be"),
