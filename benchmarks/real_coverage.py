@@ -18,7 +18,7 @@ from bayesbias.simulation.yardsticks import YARDSTICKS
 
 POOLS = Path(__file__).resolve().parents[2] / "shared/data/real_coverage"
 SITUATIONS = ("gender_jobs", "names_valence")
-MODELS = ("crossed", "shared")
+MODELS = ("cells", "crossed", "shared")
 
 
 def pool_of(file: Path) -> tuple[bb.PairTable, dict[str, int]]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bayesbias.simulation.pools import Pool
 
 USUAL_TABLES = 200
-USUAL_METHODS = ("crossed", "shared", "moments", "bootstrap")
+USUAL_METHODS = ("cells", "shared", "moments", "bootstrap")
 _SHOWN = {
     "method": "method",
     "truth": "pool",

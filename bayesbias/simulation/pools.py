@@ -82,7 +82,7 @@ def calibrate_on(
     human: int | None = None,
     neutral: int | None = None,
     tables: int = 200,
-    methods: Sequence[str] = ("crossed", "shared", *YARDSTICKS),
+    methods: Sequence[str] = ("cells", "shared", *YARDSTICKS),
     controls: Any = None,
     seed: int = 0,
     prob: float = PROB,
