@@ -47,8 +47,8 @@ DESCRIBED = ["mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat"]
 def test_json_has_the_documented_keys_and_the_values_of_the_fit(printed, direct):
     found = json.loads(printed.stdout)
     assert list(found) == [
-        "model", "summary", "words", "contrasts", "parameters", "diagnostics", "coverage", "provenance", "timing",
-        "shortcomings", "finding", "findings",
+        "model", "summary", "words", "contrasts", "standardised", "parameters", "diagnostics", "coverage", "provenance",
+        "timing", "shortcomings", "finding", "findings",
     ]  # fmt: skip
     assert found["model"] == "crossed"
     assert {"connection", *DESCRIBED} <= set(found["summary"][0])
@@ -61,6 +61,7 @@ def test_json_has_the_documented_keys_and_the_values_of_the_fit(printed, direct)
         "summary": direct.summary(),
         "words": direct.words(),
         "contrasts": direct.contrasts(),
+        "standardised": direct.standardised(),
         "parameters": direct.parameters(),
     }.items():
         pd.testing.assert_frame_equal(
@@ -207,7 +208,9 @@ def fitted_before(monkeypatch, direct):
 
 def files_of_a_run(*figures: str) -> set[str]:
     names = {"pairs.csv", "fit.nc", "provenance.json", "result.txt", "run.json"}
-    names |= {f"{name}.csv" for name in ("summary", "words", "contrasts", "parameters", "coverage")}
+    names |= {
+        f"{name}.csv" for name in ("summary", "words", "contrasts", "standardised", "parameters", "coverage")
+    }
     return names | {f"figures/{name}" for name in figures}
 
 
@@ -216,7 +219,7 @@ def assert_written(out: Path, text: str, direct, *figures: str) -> None:
     assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == names
     assert [path for path in out.iterdir() if path.name.startswith(".")] == []
     assert all(f"{out}/{name}" in text for name in names)
-    for name in ("summary", "words", "contrasts", "parameters"):
+    for name in ("summary", "words", "contrasts", "standardised", "parameters"):
         frame = pd.read_csv(out / f"{name}.csv", keep_default_na=False)
         pd.testing.assert_frame_equal(frame, getattr(direct, name)(), check_dtype=False, rtol=1e-12)
     pairs = bayesbias.read_distances(out / "pairs.csv").frame
