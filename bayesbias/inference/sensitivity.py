@@ -34,7 +34,7 @@ from bayesbias.inference.contrasts import (
 )
 from bayesbias.inference.diagnostics import quiet_about_few_draws, shortest_interval
 from bayesbias.inference.estimands import PROB
-from bayesbias.inference.sampling import MOST_CUBES_TO_THIN, sample_collapsed
+from bayesbias.inference.sampling import FEWEST_TO_THIN, MOST_CUBES_TO_THIN, sample_collapsed
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
@@ -51,6 +51,7 @@ LARGEST_ERROR = 0.1  # of a shift, in sd: a fifth of what counts as large
 # A changed prior of a location costs two evaluations of the density a draw, where one of a scale costs none.
 _MOST_DRAWS = 500
 _FEWEST_DRAWS = 200
+_SHORT = {"draws": FEWEST_TO_THIN - 1, "tune": 500}  # of a refit, before one with the settings of the fit
 
 
 class _NoNormals:
@@ -155,7 +156,9 @@ def prior_sensitivity(
             changed = _with_prior(spec, name, factor)
             found = weighing.weighed(changed, name, sd)
             if not found.trusted and refit:
-                found = weighing.fitted_again(changed, sd, found.pareto_k)
+                found = weighing.fitted_again(changed, sd, found.pareto_k, short=True)
+                if not found.trusted:
+                    found = weighing.fitted_again(changed, sd, found.pareto_k, short=False)
             for place, (level, label, contrast) in enumerate(keys):
                 shift, error, ratio = (
                     (found.shift[place], found.error[place], found.width_ratio[place])
@@ -292,11 +295,13 @@ class _Weighing:
         trusted = bool(k <= limit and (error <= LARGEST_ERROR * sd).all())
         return _Found(_over(shift, sd), _over(error, sd), _over(widths[1], widths[0]), k, "weights", trusted)
 
-    def fitted_again(self, changed: ModelSpec, sd: np.ndarray, k: float) -> _Found:
-        """Answer by a fit with the changed prior."""
+    def fitted_again(self, changed: ModelSpec, sd: np.ndarray, k: float, short: bool) -> _Found:
+        """Answer by a fit with the changed prior; a short one has few draws, whose exact conditional means say enough."""
         assert self.reduced is not None
         names = ("draws", "tune", "chains", "seed", "target_accept")
         settings = {name: self.sampler[name] for name in names}
+        if short:
+            settings |= {name: min(settings[name], most) for name, most in _SHORT.items()}
         reduced = collapse(replace(self.reduced.design, spec=changed))
         cores = min(int(settings["chains"]), os.cpu_count() or 1)
         tree, _ = sample_collapsed(reduced, settings, cores)
