@@ -99,9 +99,7 @@ def geometry_columns(prob: float) -> list[Column]:
         related("without the means of words", "relations", "without means"),
         related("slope", "slope").on_the_page_only(),
         number("slope", "slope", 2).on_the_screen_only(),
-        number("root mean square change", "rms").on_the_page_only(),
-        number("of unrelated vectors", "rms_unrelated").on_the_page_only(),
-        Column("moved", _moved_cell, True).on_the_screen_only(),
+        Column("moved by (if unrelated)", _moved_cell, True, "moved"),
         number("gap in sd, before", "gap_before", 2, signed=True, screen="gap/sd"),
         number("gap in sd, after", "gap_after", 2, signed=True, screen="after"),
     ]
