@@ -39,7 +39,7 @@ def _check_contrasts(table: PairTable) -> None:
 @click.option("--wordlist", metavar="W", help="A word list: a shipped name or the path of a TOML file.")
 @click.option("--distances", metavar="FILE", help="A table of distances (CSV or Parquet) in place of both.")
 @click.option(
-    "--model", default="crossed", show_default=True, metavar="M", help="A shipped model or a TOML file."
+    "--model", default="cells", show_default=True, metavar="M", help="A shipped model or a TOML file."
 )
 @click.option("--controls", metavar="C", help="Control words: 2022, 2021, none, or a TOML file.")
 @click.option(
@@ -128,7 +128,7 @@ def demo(out: Path, seed: int) -> None:
     check_run_folder(out, "words")
     table = bayesbias.distance_table(DEMO[0], DEMO[1])
     click.echo(repr(table))
-    result = bayesbias.fit(table, "crossed", seed=seed, pointwise=False)
+    result = bayesbias.fit(table, seed=seed, pointwise=False)
     files = bayesbias.save_run(result, out, command=options.given())
     _print_fit(result, files, PROB, ROPE, answer_last=True)
 

@@ -94,7 +94,7 @@ def _sizes(command: Any) -> Any:
 @click.option("--controls", metavar="C", help="Control words of the negative controls or pools, or none.")
 @click.option(
     "--methods",
-    default="crossed,hierarchical,weat,averages_t,pairs_t,moments,bootstrap",
+    default="cells,crossed,hierarchical,weat,averages_t,pairs_t,moments,bootstrap",
     show_default=True,
     metavar="M,M,..",
     help=f"Of pools: {','.join(USUAL_METHODS)}.",
@@ -136,7 +136,7 @@ def calibrate(
 
     Reported are coverage, false alarms and power of every method.
 
-    METHODS are names or files of models (crossed, hierarchical, shared, additive, robust); the tests weat,
+    METHODS are names or files of models (cells, crossed, hierarchical, shared, additive, robust); the tests weat,
     averages_t (paired t-test over words) and pairs_t (Welch's t-test over pairs); moments (two-way method of moments) and
     bootstrap (multiway cluster bootstrap). The model that tables are simulated
     from is that of --fit, or crossed: its own intervals have the truth on their side, those of the others have not.

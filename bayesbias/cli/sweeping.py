@@ -52,7 +52,7 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
     wordlists = ["religion", "gender"]
     controls = ["2022", "none"]       # optional; each list's own by default
     distances = ["tables/mine.csv"]   # optional: tables in place of, or beside, the above
-    models = ["crossed"]              # optional
+    models = ["cells"]              # optional
     [settings]                        # optional; these are the defaults
     draws = 1000
     tune = 1000

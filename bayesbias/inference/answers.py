@@ -75,6 +75,32 @@ def _one_part_each(values: np.ndarray, rows: Rows, rng: np.random.Generator) -> 
     return out
 
 
+def opposite_draws(rows: Rows, design: Design, draws: Mapping[str, np.ndarray], chains: int) -> xr.DataArray:
+    """Return draws of the share of new words whose contrast has another sign than the mean over new words.
+
+    In each draw the contrast of a new word is normal around that of its class, so that the share is a tail of it. The sign
+    is that of the posterior mean.
+
+    Parameters
+    ----------
+    rows : Rows
+        Contrasts of one new word.
+    """
+    from scipy.special import ndtr
+
+    centre = rows.linear.draws(draws, times_of(design))
+    sd = np.sqrt(np.broadcast_to(rows.linear.new_variance(draws), centre.shape))
+    own = np.arange(len(rows.keys))[:, None] == rows.row
+    weights = np.where(own, rows.weight, 0.0).T  # (parts, rows)
+    sign = np.sign((centre @ weights).mean(axis=0))[rows.row]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = ndtr(-sign * centre / sd) @ weights
+    levels, names, labels = zip(*rows.keys, strict=True)
+    return labelled_draws(
+        shares.reshape(chains, -1, len(rows.keys)), {"level": levels, "name": names, "contrast": labels}
+    )
+
+
 def answer_mixtures(
     rows: Rows,
     design: Design,

@@ -24,7 +24,7 @@ from bayesbias.inference.prediction import with_pointwise
 from bayesbias.inference.sampling import sample_collapsed
 from bayesbias.inference.saving import read_fit
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model, shipped_models
+from bayesbias.models.loading import DEFAULT_MODEL, load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.trimming import trimmed
 from bayesbias.tables.pair_table import PairTable
@@ -90,7 +90,7 @@ def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
 
 def fit(
     table: PairTable | pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]],
-    model: str | os.PathLike[str] | ModelSpec = "crossed",
+    model: str | os.PathLike[str] | ModelSpec = DEFAULT_MODEL,
     *,
     draws: int = 1000,
     tune: int = 1000,

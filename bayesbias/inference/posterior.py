@@ -412,6 +412,47 @@ class BiasFit(Shown):
             self, key, lambda: sensitivity.prior_sensitivity(self.design, self.table, self.draws(), *asked)
         ).copy()
 
+    def new_words(self, prob: float = PROB) -> pd.DataFrame:
+        """Return what a single new protected word may show, and how many of them go the other way.
+
+        `contrasts` under ``population`` are means over new words; single words scatter around them.
+
+        Parameters
+        ----------
+        prob : float in (0, 1)
+
+        Returns
+        -------
+        DataFrame
+            ``level, name, contrast``; ``mean, sd, hpdi_low, hpdi_high`` of the contrast of one new word, as `contrasts` gives
+            it under ``one_new_word``; and ``opposite, opposite_low, opposite_high``: mean and HPDI of the share of new words
+            whose contrast has another sign than the mean over them, in [0, 1]. Overall and for each class.
+
+        Raises
+        ------
+        FitError
+            For a model that is not about pairs of words and attributes.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> result = bb.fit(bb.distance_table("minilm-static", "gender"), seed=1, draws=500, pointwise=False)
+        >>> row = result.new_words().iloc[0]
+        >>> bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"]), bool(0 < row["opposite"] < 0.5)
+        (True, True)
+        """
+        frame = self.contrasts(prob, estimand="one_new_word")
+        shares = contrasts.described(self.draws_of("new_words"), prob)
+        beside = {"opposite": "mean", "opposite_low": "hpdi_low", "opposite_high": "hpdi_high"}
+        out = frame[["level", "name", "contrast", "mean", "sd", "hpdi_low", "hpdi_high", "prob"]]
+        return out.assign(**{new: shares[old] for new, old in beside.items()})
+
+    def _new_words_draws(self) -> xr.DataArray:
+        rows = answers.asked_rows(self.design, self.table, "one_new_word", contrasted=True)
+        if not rows.keys:
+            raise contrasts.no_contrasts(self.spec)
+        return answers.opposite_draws(rows, self.design, self.draws(), self._chains)
+
     def parameters(self, prob: float = PROB) -> pd.DataFrame:
         """Every parameter of the model but the per-attribute ones.
 
@@ -428,8 +469,9 @@ class BiasFit(Shown):
 
         Parameters
         ----------
-        table : {"summary", "words", "means", "contrasts", "standardised", "superiority", "shares", "reliability", "parameters"}
-            The method that gives the table.
+        table : str
+            ``summary, words, means, contrasts, standardised, superiority, new_words, shares, reliability`` or ``parameters``:
+            the method that gives the table.
         **arguments
             As of that method; `prob` and `rope` change no draw.
 
@@ -457,6 +499,7 @@ class BiasFit(Shown):
             "contrasts": self._contrasts_draws,
             "standardised": self._standardised_draws,
             "superiority": self._superiority_draws,
+            "new_words": self._new_words_draws,
             "shares": self._shares_draws,
             "reliability": self._reliability_draws,
             "parameters": self._parameters_draws,

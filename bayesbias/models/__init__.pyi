@@ -1,3 +1,3 @@
-from .loading import shipped_models as shipped_models
+from .loading import DEFAULT_MODEL as DEFAULT_MODEL, shipped_models as shipped_models
 from .stretching import stretched_prior as stretched_prior
 from .trimming import trimmed as trimmed

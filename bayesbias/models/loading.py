@@ -17,9 +17,11 @@ from bayesbias.basics.files import find_toml, parse_toml, read_bytes, sha256_of,
 from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
 from bayesbias.models.spec import RESULTS_OF_PAIRS, Level, ModelSpec, Parameter, Results
 
-__all__ = ["load_model", "shipped_models"]
+__all__ = ["DEFAULT_MODEL", "load_model", "shipped_models"]
 
 SCHEMA = 1
+DEFAULT_MODEL = "cells"
+"""The shipped model that fits distances where none is named."""
 _KEYS = ("schema", "name", "description", "source", "notes", "trim", "likelihood", "parameter", "results")
 _LIKELIHOOD_KEYS = ("outcome", "distribution", "mu", "sigma", "nu", "units")
 _TAKEN_DIMS = ("chain", "draw", "pair")  # the dimensions that a result has of its own

@@ -17,7 +17,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.versions import own_version
 from bayesbias.inference.estimands import PROB
-from bayesbias.models.loading import load_model, shipped_models
+from bayesbias.models.loading import DEFAULT_MODEL, load_model, shipped_models
 from bayesbias.simulation.accounting import accounts
 from bayesbias.simulation.answers import AVERAGED, analyse_batch
 from bayesbias.simulation.batches import batch_folder, in_batches
@@ -50,7 +50,7 @@ def calibrate(
     scenario: Scenario,
     *,
     tables: int = 1000,
-    methods: Sequence[str] = ("crossed", "hierarchical", *AVERAGED, *YARDSTICKS),
+    methods: Sequence[str] = (DEFAULT_MODEL, "crossed", "hierarchical", *AVERAGED, *YARDSTICKS),
     seed: int = 0,
     prob: float = PROB,
     draws: int = 500,

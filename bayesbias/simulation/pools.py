@@ -21,7 +21,7 @@ from bayesbias.basics.files import sha256_of
 from bayesbias.basics.versions import own_version
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
+from bayesbias.models.loading import DEFAULT_MODEL, load_model
 from bayesbias.models.trimming import trimmed
 from bayesbias.simulation.accounting import accounts
 from bayesbias.simulation.answers import AVERAGED, analyse_table, answers_of_fit, fit_of
@@ -82,7 +82,7 @@ def calibrate_on(
     human: int | None = None,
     neutral: int | None = None,
     tables: int = 200,
-    methods: Sequence[str] = ("cells", "shared", *YARDSTICKS),
+    methods: Sequence[str] = (DEFAULT_MODEL, "shared", *YARDSTICKS),
     controls: Any = None,
     seed: int = 0,
     prob: float = PROB,

@@ -10,7 +10,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.inference.estimands import PROB
-from bayesbias.models.loading import shipped_models
+from bayesbias.models.loading import DEFAULT_MODEL, shipped_models
 from bayesbias.simulation.accounting import standard_error_of_share
 from bayesbias.simulation.answers import AVERAGED, analyse_table
 from bayesbias.simulation.yardsticks import YARDSTICKS
@@ -28,7 +28,7 @@ NEGATIVE_CONTROLS = ("random_vectors", "shuffled_classes", "shuffled_attributes"
 def negative_controls(
     embedding: Any,
     wordlist: Any,
-    model: str = "crossed",
+    model: str = DEFAULT_MODEL,
     *,
     kinds: Sequence[str] = NEGATIVE_CONTROLS,
     tables: int = 50,

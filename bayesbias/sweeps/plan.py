@@ -14,7 +14,7 @@ from bayesbias.basics.face import public_in
 from bayesbias.basics.files import read_toml
 from bayesbias.basics.values import Shown
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
-from bayesbias.models.loading import shipped_models
+from bayesbias.models.loading import DEFAULT_MODEL, shipped_models
 from bayesbias.vectors.gensim import GENSIM_DATA
 from bayesbias.vectors.static import shipped_embeddings
 from bayesbias.words.controls import shipped_controls
@@ -62,7 +62,7 @@ class SweepPlan(Shown):
     wordlists: tuple[str, ...] = ()
     controls: tuple[str, ...] = ("default",)
     distances: tuple[str, ...] = ()
-    models: tuple[str, ...] = ("crossed",)
+    models: tuple[str, ...] = (DEFAULT_MODEL,)
     seeds: tuple[int, ...] = (0,)
     draws: int = 1000
     tune: int = 1000
@@ -90,7 +90,7 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
         wordlists = ["religion", "gender", "my-list.toml"]
         controls = ["2022", "none"]             # optional; "default" is each list's own
         distances = ["tables/religion.csv"]     # tables that are there already
-        models = ["crossed", "hierarchical"]    # optional; "crossed" by default
+        models = ["cells", "crossed"]    # optional; "cells" by default
 
         [settings]                              # all optional
         draws = 1000                            # kept draws per chain

@@ -14,7 +14,7 @@ from typing import Any
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import plain
 from bayesbias.basics.workers import describe_error
-from bayesbias.findings.words import word_doubts
+from bayesbias.findings.residuals import word_doubts
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.spreads import has_variance
 from bayesbias.models.loading import parse_model

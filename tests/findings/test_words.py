@@ -9,7 +9,7 @@ from helpers.seeds import shifted
 
 from bayesbias import fit
 from bayesbias.findings.of_result import finding, findings_of
-from bayesbias.findings.words import word_doubts
+from bayesbias.findings.residuals import word_doubts
 from bayesbias.simulation.scenario import Scenario, simulate_table
 from bayesbias.tables.reading import read_distances
 

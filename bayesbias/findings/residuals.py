@@ -1,0 +1,131 @@
+"""What residuals of a fit of distances show that its model leaves out, and what results rest on its priors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from bayesbias.findings.parts import Doubt, Effect
+from bayesbias.findings.priors import prior_doubts
+from bayesbias.inference.posterior import BiasFit
+
+__all__ = ["word_doubts"]
+
+_TOGETHER = 1.3
+_WITH_ALL_TERMS = "cells"  # the shipped model that has a term for either
+_COMPARE = f"; compare with the model {_WITH_ALL_TERMS}"
+_DOES = (
+    ": intervals of single classes are too narrow",
+    ": the interval of associated - different overall is wider than it need be",
+)
+
+
+def word_doubts(fit: BiasFit) -> list[Doubt]:
+    """Return what pairs share that the model does not name, as far as residuals show it, and priors that results rest on.
+
+    Two things that make the intervals of a model wrong, each looked for only where the model has no term for it:
+
+    - residuals of one protected class and one attribute go together (words of a class are close in meaning).
+      Analysis of variance of the residuals by class and attribute: doubted where the variance between is more than
+      1.3 times that within and p < 0.001. Such intervals of single classes are too narrow.
+    - a protected word's distances to associated and to different attributes go together over words. Doubted where
+      their correlation over words has p < 0.01. Such an interval of ``associated - different`` overall is too wide.
+
+    And what `bayesbias.findings.priors.prior_doubts` finds.
+
+    Returns
+    -------
+    list of Doubt
+        Empty where nothing was found; without the first two where the table has no classes to look at.
+    """
+    if not {"protected_word", "protected_class", "attribute", "connection"} <= set(fit.table.columns):
+        return prior_doubts(fit)
+    terms = {frozenset(fit.spec.parameters[name].dims) for name in fit.spec.mu}
+    out = []
+    if frozenset({"protected_class", "attribute"}) not in terms:
+        ratio = _ratio_of_cells(fit)
+        if ratio is not None:
+            out.append(
+                Doubt(
+                    kind="class_and_attribute",
+                    text=f"pairs of one class and attribute go together (variance ratio {ratio:.1f}, where the model expects "
+                    f"about 1){_DOES[0]}{_COMPARE}",
+                    effect=Effect.TOO_NARROW,
+                    level="class",
+                    model=_WITH_ALL_TERMS,
+                )
+            )
+    if not terms & {frozenset({"protected_word", "attribute_kind"}), frozenset({"protected_word"})}:
+        together = _correlation_over_words(fit)
+        if together is not None:
+            correlation, words = together
+            out.append(
+                Doubt(
+                    kind="word",
+                    text="words near to associated attributes are near to different ones too (correlation "
+                    f"{correlation:.2f} over {words} words){_DOES[1]}{_COMPARE}",
+                    effect=Effect.TOO_WIDE,
+                    level="overall",
+                    contrast="associated - different",
+                    model=_WITH_ALL_TERMS,
+                )
+            )
+    if (
+        len(out) > 1
+    ):  # one makes intervals too narrow, the other too wide: what both do, only a fit with both terms shows
+        out = [replace(doubt, text=_without_direction(doubt), effect=None) for doubt in out]
+    return [*out, *prior_doubts(fit)]
+
+
+def _without_direction(doubt: Doubt) -> str:
+    for does in _DOES:
+        doubt = replace(doubt, text=doubt.text.replace(does, ""))
+    return doubt.text
+
+
+def _ratio_of_cells(fit: BiasFit) -> float | None:
+    """Return the variance of residuals between class x attribute over that within, where it is clearly too large."""
+    from scipy import stats
+
+    table, design = fit.table, fit.design
+    residual = design.y - design.mean({name: values.mean(axis=0) for name, values in fit.draws().items()})
+    groups = table.assign(residual=residual).groupby(["protected_class", "attribute"], observed=True)[
+        "residual"
+    ]
+    size, centre = groups.transform("size"), groups.transform("mean")
+    # The effects of the attributes have already taken their share of what lies between.
+    between_df = groups.ngroups - table["attribute"].nunique()
+    within_df = len(table) - groups.ngroups
+    if size.max() <= 1 or between_df <= 0 or within_df <= 0:
+        return None
+    within = float(((residual - centre) ** 2).sum()) / within_df
+    ratio = float((centre**2).sum()) / between_df / within
+    return ratio if ratio > _TOGETHER and stats.f.sf(ratio, between_df, within_df) < 1e-3 else None
+
+
+def _correlation_over_words(fit: BiasFit) -> tuple[float, int] | None:
+    """Correlate the words' mean distances to associated and to different attributes, where they clearly do."""
+    from scipy import stats
+
+    average = fit.table.assign(left=fit.design.y - _attribute_part(fit)).pivot_table(
+        index="protected_word", columns="connection", values="left", observed=True
+    )
+    if not {"associated", "different"} <= set(average.columns):
+        return None
+    both = average[["associated", "different"]].dropna()
+    if len(both) <= 3:
+        return None
+    test = stats.pearsonr(both["associated"], both["different"])
+    return (float(test.statistic), len(both)) if test.pvalue < 0.01 and test.statistic > 0 else None
+
+
+def _attribute_part(fit: BiasFit) -> Any:
+    """Return what the effects of attributes, at their posterior mean, add to each row."""
+    draws = fit.draws()
+    names = [name for name in fit.spec.mu if "attribute" in fit.spec.parameters[name].dims]
+    out: Any = 0.0
+    for name in names:
+        times = fit.spec.parameters[name].times
+        factor = 1.0 if times is None else draws[times].mean(axis=0).ravel()[fit.design.index[times]]
+        out = out + factor * draws[name].mean(axis=0).ravel()[fit.design.index[name]]
+    return out
