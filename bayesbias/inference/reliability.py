@@ -99,18 +99,18 @@ class _Cell:
 
 @dataclass(frozen=True, eq=False)
 class _Term:
-    """A random term: what it belongs to, and the cells that share its entries, with the variance of one of these."""
+    """A random term: what it belongs to, and the cells that share its entries, with the sd of these in each cell."""
 
     words: bool
     attributes: bool
     of_classes: bool
     groups: Sequence[
         tuple[np.ndarray, np.ndarray]
-    ]  # cells of a group; variance of an entry, one number a draw
+    ]  # cells of a group; sd of an entry in each, shape (n or 1, cells): an effect may count more in some classes
 
     def variance(self, weights: np.ndarray) -> Any:
         """Return what the term adds to the variance of a score with one weight a cell, of one word and one attribute."""
-        return sum(weights[cells].sum() ** 2 * variance for cells, variance in self.groups)
+        return sum((sd @ weights[cells]) ** 2 for cells, sd in self.groups)
 
 
 def check_scores(design: Design, table: pd.DataFrame) -> None:
@@ -316,7 +316,6 @@ def _terms(
         {**term_variances(design, draws, cell.rows), _NOISE: noise_variance(design, draws, cell.rows)}
         for cell in cells
     ]
-    sizes = np.array([len(cell.rows) for cell in cells])
     terms = []
     for name, own in dims.items():
         shared: dict[tuple[str, ...], list[int]] = {}
@@ -324,8 +323,8 @@ def _terms(
             shared.setdefault(_key(cell, own, table), []).append(place)
         groups = []
         for members in shared.values():
-            variances = np.stack([by_cell[i].get(name, np.array([np.nan])) for i in members], axis=-1)
-            groups.append((np.array(members), np.average(variances, axis=-1, weights=sizes[members])))
+            each = np.broadcast_arrays(*(by_cell[i].get(name, np.array([np.nan])) for i in members))
+            groups.append((np.array(members), np.sqrt(np.stack(each, axis=-1))))
         terms.append(_Term(_WORD in own, _ATTRIBUTE in own, bool({_CLASS, _LIST} & set(own)), groups))
     return terms
 
