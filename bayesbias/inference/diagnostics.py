@@ -97,6 +97,16 @@ def effective_draws(draws: np.ndarray) -> float:
     return float(np.nanmin(ess, initial=np.inf))
 
 
+def worst_r_hat(draws: np.ndarray) -> float:
+    """Return the largest R-hat of quantities given as draws, shape (chain, draw, n); 0 where there is none."""
+    import arviz as az
+    import xarray as xr
+
+    with quiet_about_few_draws():
+        r_hat = az.rhat(xr.Dataset({"x": (("chain", "draw", "row"), draws)}))["x"].to_numpy()
+    return float(np.nanmax(r_hat, initial=0.0))
+
+
 @contextlib.contextmanager
 def quiet_about_few_draws() -> Iterator[None]:
     """Let few or equal draws have no R-hat without a warning; the result says it."""

@@ -14,16 +14,17 @@ import numpy as np
 
 from bayesbias.basics.errors import FitError
 from bayesbias.inference.collapsed import Collapsed
-from bayesbias.inference.diagnostics import effective_draws
+from bayesbias.inference.diagnostics import effective_draws, worst_r_hat
 
 if TYPE_CHECKING:
     import xarray as xr
 
 # Scales near zero mix slowly. A longer run of the collapsed model costs little, so that draws are thinned until each
-# chain has twice the effective draws that diagnostics ask for; not where so few are asked for that nobody could tell,
+# chain has twice the effective draws that diagnostics ask for, and chains agree; not where so few are asked for that nobody could tell,
 # nor where it costs much.
 FEWEST_TO_THIN = 200
 ENOUGH_PER_CHAIN = 200
+ENOUGH_R_HAT = 1.007  # short of what diagnostics refuse, so that chance does not carry it over
 MOST_THINNED = 8
 MOST_CUBES_TO_THIN = 2e4  # cost of an evaluation, as in `collapsed`: some hundredths of a millisecond
 
@@ -35,9 +36,11 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
     sampled = _sample_scales(reduced, settings, cores, thin=1)
     cost = sum(float(size) ** 3 for size in reduced.component_sizes)
     if settings["draws"] >= FEWEST_TO_THIN and cost <= MOST_CUBES_TO_THIN:
-        effective = max(effective_draws(sampled["posterior"]["theta"].to_numpy()), 1.0)
+        scales = sampled["posterior"]["theta"].to_numpy()
+        effective = max(effective_draws(scales), 1.0)
         enough = min(ENOUGH_PER_CHAIN, settings["draws"] // 2) * settings["chains"]
-        settings["thin"] = int(np.clip(np.ceil(enough / effective), 1, MOST_THINNED))
+        longer = max(np.ceil(enough / effective), 2 if worst_r_hat(scales) > ENOUGH_R_HAT else 1)
+        settings["thin"] = int(np.clip(longer, 1, MOST_THINNED))
         if settings["thin"] > 1:
             sampled = _sample_scales(reduced, settings, cores, settings["thin"])
     every = slice(settings.get("thin", 1) - 1, None, settings.get("thin", 1))

@@ -168,8 +168,8 @@ def _spread_of(scenario: Scenario, contrast: str, seed: Sequence[int]) -> tuple[
         raise InputError(
             f"widths can be told in advance for normal models only: {error}",
             where=scenario.model,
-            valid="crossed, hierarchical, shared",
-            hint="plan with crossed",
+            valid="cells, crossed, hierarchical, shared",
+            hint="plan with cells, or crossed",
         ) from None
     theta = np.log(np.concatenate([np.ravel(given[name]) for name in reduced.scales]))
     drawn = reduced.draw_effects(np.tile(theta, (_DRAWS_PLANNED, 1)), _EvenNormals(seed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -87,14 +87,22 @@ class Scenario(Shown):
         values = dict(self.values)
         for name, value in self.values.items():
             if isinstance(value, Mapping) and not load_model(self.model).parameters[name].positive:
-                values[name] = dict.fromkeys(value, float(np.mean(list(value.values()))))
+                values[name] = _levelled(value, float(np.mean(_leaves(value))))
         return dataclasses.replace(self, values=values)
+
+
+def _leaves(value: Any) -> list[float]:
+    return [x for own in value.values() for x in _leaves(own)] if isinstance(value, Mapping) else [float(value)]
+
+
+def _levelled(value: Any, mean: float) -> Any:
+    return {label: _levelled(own, mean) for label, own in value.items()} if isinstance(value, Mapping) else mean
 
 
 def _own_numbers(value: Any) -> Any:
     """Turn numbers of any kind into Python's own, which a file can hold."""
     if isinstance(value, Mapping):
-        return {str(label): float(x) for label, x in value.items()}
+        return {str(label): _own_numbers(x) for label, x in value.items()}
     return np.asarray(value, dtype=float).tolist()
 
 
@@ -111,21 +119,18 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     kinds = table.drop_duplicates("attribute")["attribute_kind"].value_counts()
     values: dict[str, Any] = {}
     draws = fit.draws()
+    called = {str(label): f"class{place}" for place, label in enumerate(words.index)}
     for name in _population_parameters(fit.spec):
         mean, dims = draws[name].mean(axis=0), fit.spec.parameters[name].dims
-        if not dims:
-            values[name] = float(mean)
-        elif dims in (("connection",), ("attribute_kind",)):
-            labels = fit.design.coords[dims[0]]
-            values[name] = {label: float(x) for label, x in zip(labels, mean, strict=True)}
-        else:
+        if not set(dims) <= _CARRIED:
             raise InputError(
                 "belongs to the words of the table, and cannot be carried over to simulated ones",
                 where=f"{fit.spec.name}, {name}",
                 found=f"dims {', '.join(dims)}",
-                valid="connection, attribute_kind, or none",
-                hint="fit crossed, or shared",
+                valid=sorted(_CARRIED),
+                hint="fit cells, crossed, or shared",
             )
+        values[name] = _by_label(mean, [[called.get(x, x) for x in fit.design.coords[dim]] for dim in dims])
     return Scenario(
         model=fit.spec.name,
         words=tuple(int(words[c]) for c in words.index),
@@ -136,9 +141,26 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     )
 
 
+_CARRIED = {"connection", "attribute_kind", "protected_class", "attribute_class"}
+
+
+def _by_label(values: np.ndarray, labels: Sequence[Sequence[str]]) -> Any:
+    """Return an array as a number, numbers by label, or numbers by label by label."""
+    if not labels:
+        return float(values)
+    return {label: _by_label(own, labels[1:]) for label, own in zip(labels[0], values, strict=True)}
+
+
 def _population_parameters(spec: ModelSpec) -> list[str]:
-    """Return the population parameters: all but the random effects, which each table draws anew."""
-    return [name for name in spec.parameters if spec.parameters[name].positive or not spec.is_random(name)]
+    """Return the population parameters: all but the random effects of words, which each table draws anew.
+
+    Effects of what is all there is, such as classes and lists, are parameters of the population.
+    """
+    return [
+        name
+        for name, parameter in spec.parameters.items()
+        if parameter.positive or not spec.is_random(name) or set(parameter.dims) <= set(spec.results.fixed)
+    ]
 
 
 @functools.lru_cache(maxsize=8)
@@ -180,20 +202,23 @@ def true_parameters(scenario: Scenario) -> tuple[Design, dict[str, np.ndarray]]:
         if name not in scenario.values:
             raise InputError("a population parameter has no value", where=spec.name, found=name, valid=wanted)
         value, dims = scenario.values[name], spec.parameters[name].dims
-        if isinstance(value, Mapping) and len(dims) == 1:
-            labels = design.coords[dims[0]]
-            lacking = [label for label in labels if label not in value]
-            if lacking:
-                raise InputError(
-                    f"no value for {lacking[0]!r}", where=f"{spec.name}, {name}", found=list(value)
-                )
-            value = [value[label] for label in labels]
+        value = _in_order(value, [design.coords[dim] for dim in dims], f"{spec.name}, {name}")
         given[name] = np.broadcast_to(np.asarray(value, dtype=float), design.shape(name))
         if spec.parameters[name].positive and not (given[name] > 0).all():
             raise InputError(
                 "a spread must be positive", where=f"{spec.name}, {name}", found=scenario.values[name]
             )
     return design, given
+
+
+def _in_order(value: Any, labels: Sequence[Sequence[str]], where: str) -> Any:
+    """Return numbers by label as lists in the order of the labels."""
+    if not isinstance(value, Mapping) or not labels:
+        return value
+    lacking = [label for label in labels[0] if label not in value]
+    if lacking:
+        raise InputError(f"no value for {lacking[0]!r}", where=where, found=list(value))
+    return [_in_order(value[label], labels[1:], where) for label in labels[0]]
 
 
 def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
