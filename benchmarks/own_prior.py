@@ -40,7 +40,9 @@ def one(model: str, seed: int) -> pd.DataFrame:
         true = rows.linear.draws(truth, times_of(design))[0]
         found = fit.contrasts(prob=PROB, estimand=estimand)
         at = {key: value for key, value in zip(rows.keys, true, strict=True)}
-        value = np.array([at[key] for key in zip(found["level"], found["name"], found["contrast"], strict=True)])
+        value = np.array(
+            [at[key] for key in zip(found["level"], found["name"], found["contrast"], strict=True)]
+        )
         held = (found["hpdi_low"] <= value) & (value <= found["hpdi_high"])
         parts.append(found[["level", "contrast", "estimand"]].assign(held=held, table=seed))
     return pd.concat(parts)
@@ -69,7 +71,9 @@ def main(arguments: Sequence[str] = ()) -> None:
     out = by_table.groupby(keys, sort=False)["held"].agg(
         coverage="mean", error=lambda x: x.std(ddof=1) / np.sqrt(len(x))
     )
-    print(f"{asked.tables:,} tables from the prior of {asked.model}, fitted by it: {time.perf_counter() - began:.0f} s")
+    print(
+        f"{asked.tables:,} tables from the prior of {asked.model}, fitted by it: {time.perf_counter() - began:.0f} s"
+    )
     print(out.reset_index().to_string(index=False, float_format="%.3f"))
 
 

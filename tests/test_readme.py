@@ -31,7 +31,7 @@ def test_the_readme_has_what_is_run_here():
     assert len(blocks("python")) >= 1
     assert sum("bayesbias" in block for block in blocks("sh")) >= 4
     inline = set(re.findall(r"`(bayesbias [^`]+)`", README.read_text(encoding="utf-8")))
-    assert "bayesbias show crossed > mymodel.toml" in inline
+    assert "bayesbias show cells > mymodel.toml" in inline
 
 
 def run_here(line: str) -> tuple[str, str]:
@@ -88,11 +88,11 @@ def test_every_line_runs(tmp_path, monkeypatch, as_printed):
     # One of them as the reader's own shell runs it: the command is on the path, and `>` writes what it prints.
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        "bayesbias show crossed > mymodel.toml",
+        "bayesbias show cells > mymodel.toml",
         shell=True, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert (tmp_path / "mymodel.toml").read_text(encoding="utf-8") == run_here("bayesbias show crossed")[0]
+    assert (tmp_path / "mymodel.toml").read_text(encoding="utf-8") == run_here("bayesbias show cells")[0]
     for command in commands:
         stdout, stderr = run_here(command)
         assert "Traceback" not in stderr

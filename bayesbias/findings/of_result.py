@@ -58,9 +58,9 @@ def findings_of(
     --------
     >>> import bayesbias as bb
     >>> table = bb.distance_table("minilm-static", "religion", controls="none")
-    >>> found = findings_of(bb.fit(table, seed=1, draws=500, chains=2, pointwise=False))
+    >>> found = findings_of(bb.fit(table, "crossed", seed=1, draws=500, chains=2, pointwise=False))
     >>> [(doubt.kind, str(doubt.effect), doubt.model) for doubt in found.doubts]
-    [('class_and_attribute', 'too narrow', 'shared')]
+    [('class_and_attribute', 'too narrow', 'cells')]
     """
     kind = kind_of(result)
     if kind is None:

@@ -114,7 +114,7 @@ def answer_mixtures(
     """
     if not rows.keys:
         return None
-    if reduced is not None:
+    if reduced is not None and all((draws[name] > 0).all() for name in reduced.scales):
         theta = np.log(
             np.concatenate([draws[name].reshape(len(draws[name]), -1) for name in reduced.scales], axis=1)
         )

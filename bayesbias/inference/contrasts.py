@@ -18,7 +18,7 @@ from bayesbias.basics.errors import FitError
 from bayesbias.inference.diagnostics import batches_of, describe_draws, joined_chains
 from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PREDICTIVE, level_means
 from bayesbias.inference.mixtures import Mixtures
-from bayesbias.inference.spreads import noise_variance, term_variances
+from bayesbias.inference.spreads import check_normal_noise, noise_variance, term_variances
 from bayesbias.models.design import Design, labels_of
 from bayesbias.models.spec import ModelSpec, Results
 
@@ -177,6 +177,7 @@ def share_draws(
 ) -> xr.DataArray:
     """Return draws of the shares of the variance around the means, labelled ``source``; see `BiasFit.shares`."""
     spec = design.spec
+    check_normal_noise(spec, "shares of variance")
     labels, codes = labels_of(table[spec.results.group], spec.results.group)
     if group is not None:
         checks.choice(group, labels, str(spec.results.group).replace("_", " "))

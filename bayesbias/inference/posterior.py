@@ -185,19 +185,7 @@ class BiasFit(Shown):
         -------
         DataFrame
             ``measure, words, attributes, coefficient, left_out, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat``.
-            Coefficients lie from 0 to 1. The measures:
-
-            - ``word``: associated - different of one word (its `words` are 1); the objects are words of a class;
-            - ``class``: associated - different of one class; the objects are classes;
-            - ``stereotype``: one list of stereotypes, its own class's words less those of the others;
-            - ``weat``: of two classes, the difference of the mean association of their words (equation 3 of the seed
-              paper, over the number of words);
-            - ``mac``: the mean distance of the words of one class to all lists.
-
-            `coefficient` is ``relative`` (differences between objects measured with the same attributes), ``absolute``
-            (the score of one object by itself, held against those of others) or ``against_zero`` (the score held
-            against none at all, of the classes of the table; at 0.8 it is two standard errors away).
-
+            Coefficients lie from 0 to 1; `bayesbias.inference.reliability.MEASURES` says which scores and coefficients there are.
             `left_out` is empty, or a key of ``bayesbias.inference.reliability.LEFT_OUT`` that says why a model has no
             such coefficient; its numbers are then NaN.
 
@@ -211,12 +199,8 @@ class BiasFit(Shown):
         Notes
         -----
         Cronbach, Gleser, Nanda & Rajaratnam (1972); Brennan (2001), *Generalizability Theory*. With one facet and a
-        balanced table the relative coefficient is Cronbach's alpha. Two or three classes say little of how classes
-        differ, so that coefficients of classes held against others have wide intervals, and lean on the prior of that
-        spread; of two classes on two lists without controls they are left out. Lists and classes weigh alike, whatever
-        their lengths. The square of an association that is not clear of zero is on average too large, and a short list of
-        words makes the spread of words look large rather than small: from little data coefficients, above all those
-        against zero, come out too high rather than too low.
+        balanced table the relative coefficient is Cronbach's alpha. From little data coefficients come out too high rather
+        than too low; see `bayesbias.inference.reliability`.
 
         Examples
         --------
@@ -441,16 +425,15 @@ class BiasFit(Shown):
         >>> bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"]), bool(0 < row["opposite"] < 0.5)
         (True, True)
         """
-        frame = self.contrasts(prob, estimand="one_new_word")
         shares = contrasts.described(self.draws_of("new_words"), prob)
         beside = {"opposite": "mean", "opposite_low": "hpdi_low", "opposite_high": "hpdi_high"}
-        out = frame[["level", "name", "contrast", "mean", "sd", "hpdi_low", "hpdi_high", "prob"]]
-        return out.assign(**{new: shares[old] for new, old in beside.items()})
+        shown = ["level", "name", "contrast", "mean", "sd", "hpdi_low", "hpdi_high", "prob"]
+        return self.contrasts(prob, estimand="one_new_word")[shown].assign(
+            **{new: shares[old] for new, old in beside.items()}
+        )
 
     def _new_words_draws(self) -> xr.DataArray:
         rows = answers.asked_rows(self.design, self.table, "one_new_word", contrasted=True)
-        if not rows.keys:
-            raise contrasts.no_contrasts(self.spec)
         return answers.opposite_draws(rows, self.design, self.draws(), self._chains)
 
     def parameters(self, prob: float = PROB) -> pd.DataFrame:
@@ -459,8 +442,7 @@ class BiasFit(Shown):
         Returns
         -------
         DataFrame
-            ``name, index, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat``; `index` joins the labels of
-            an entry by ``", "`` and is empty for a single number.
+            ``name, index`` (labels of an entry, joined by ``", "``), ``mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat``.
         """
         return contrasts.described(self.draws_of("parameters"), prob)
 
@@ -488,26 +470,24 @@ class BiasFit(Shown):
         >>> draws = result.draws_of("contrasts", level="overall", estimand="population")
         >>> draws.dims, draws.sizes["row"], str(draws["contrast"].values[0])
         (('chain', 'draw', 'row'), 5, 'associated - different')
-        >>> frame = result.contrasts(level="overall", estimand="population")
-        >>> bool(abs(draws.mean(["chain", "draw"]).values - frame["mean"]).max() < 1e-12)
-        True
         """
+        pieces = (self.design, self.table, self.draws(), self._chains)
+        posterior = self.tree["posterior"].to_dataset()
         makers: dict[str, Callable[..., xr.DataArray]] = {
-            "summary": self._summary_draws,
+            "summary": lambda estimand: contrasts.relabelled(
+                self._means_at("overall", estimand), level=None, name=None
+            ),
             "words": self._words_draws,
             "means": self._means_at,
             "contrasts": self._contrasts_draws,
             "standardised": self._standardised_draws,
             "superiority": self._superiority_draws,
             "new_words": self._new_words_draws,
-            "shares": self._shares_draws,
-            "reliability": self._reliability_draws,
-            "parameters": self._parameters_draws,
+            "shares": functools.partial(contrasts.share_draws, *pieces),
+            "reliability": functools.partial(reliability.reliability_draws, *pieces),
+            "parameters": lambda: contrasts.parameter_draws(self.design, posterior),
         }
         return contrasts.draws_with(self, makers, table, arguments)
-
-    def _summary_draws(self, estimand: str) -> xr.DataArray:
-        return contrasts.relabelled(self._means_at("overall", estimand), level=None, name=None)
 
     def _words_draws(self, estimand: str) -> xr.DataArray:
         draws = self._means_at("word", estimand)
@@ -522,7 +502,9 @@ class BiasFit(Shown):
         )
 
     def _contrasts_draws(self, level: str | None, estimand: str | None) -> xr.DataArray:
-        parts = [self._contrasts_at(own, which) for own, which in self._blocks(level, estimand)]
+        parts = [
+            self._answered(own, which, contrasted=True)[0] for own, which in self._blocks(level, estimand)
+        ]
         if not any(part.sizes["row"] for part in parts):
             raise contrasts.no_contrasts(self.spec)
         return contrasts.joined_rows(parts)
@@ -537,20 +519,6 @@ class BiasFit(Shown):
         of = self._contrasts_draws(level, estimand)
         return standard.superiority_draws(self.design, self.table, self.draws(), of)
 
-    def _shares_draws(self, group: str | None) -> xr.DataArray:
-        check_normal_noise(self.spec, "shares of variance")
-        return contrasts.share_draws(self.design, self.table, self.draws(), self._chains, group)
-
-    def _reliability_draws(
-        self, words: int | Sequence[int] | None, attributes: int | Sequence[int] | None
-    ) -> xr.DataArray:
-        return reliability.reliability_draws(
-            self.design, self.table, self.draws(), self._chains, words, attributes
-        )
-
-    def _parameters_draws(self) -> xr.DataArray:
-        return contrasts.parameter_draws(self.design, self.tree["posterior"].to_dataset())
-
     def diagnostics(self) -> dict[str, Any]:
         """Say whether the sampler can be believed.
 
@@ -558,9 +526,8 @@ class BiasFit(Shown):
         -------
         dict
             ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters (of a collapsed fit: all
-            but the per-attribute ones, which are drawn exactly given the others; None where there are too few
-            chains or draws for one), ``ok``, and ``problems``: a list of sentences, empty where all
-            is well.
+            but the per-attribute ones, which are drawn exactly; None where there are too few chains or draws for
+            one), ``ok``, and ``problems``: a list of sentences, empty where all is well.
         """
         return copy.deepcopy(kept_with(self, "diagnostics", self._diagnose))
 
@@ -573,16 +540,11 @@ class BiasFit(Shown):
         return diagnose(posterior, int(stats["diverging"].sum()) if "diverging" in stats else 0)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one netCDF file, whole or not at all.
-
-        The pointwise log-likelihood is left out, since `load_fit` recomputes it exactly from the draws.
-        """
+        """Write one netCDF file, whole or not at all; `load_fit` recomputes the pointwise log-likelihood from the draws."""
         write_fit(path, self.tree, self.table, self.spec, self.provenance)
 
     def __repr__(self) -> str:
         return text_of_fit(self)
-
-    # -- the linear functionals behind the tables ------------------------------------------------
 
     @property
     def _chains(self) -> int:
@@ -622,9 +584,6 @@ class BiasFit(Shown):
             contrasts.check_level(self.spec, level)
         levels = ("overall", *self.spec.results.levels) if level is None else (level,)
         return [(own, which) for which in (ESTIMANDS if estimand is None else (estimand,)) for own in levels]
-
-    def _contrasts_at(self, level: str, estimand: str) -> xr.DataArray:
-        return self._answered(level, estimand, contrasted=True)[0]
 
 
 def kept_with(fit: BiasFit, key: Any, make: Callable[[], Any]) -> Any:

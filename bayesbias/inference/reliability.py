@@ -54,7 +54,25 @@ MEASURES: Mapping[str, tuple[str, ...]] = {
     "weat": ("absolute", "against_zero"),
     "mac": ("relative", "absolute"),
 }
-"""The scores that a coefficient is given for, and which coefficients; see `BiasFit.reliability`."""
+"""The scores that a coefficient is given for, and which coefficients.
+
+- ``word``: associated - different of one word (its `words` are 1); the objects are words of a class;
+- ``class``: associated - different of one class; the objects are classes;
+- ``stereotype``: one list of stereotypes, its own class's words less those of the others;
+- ``weat``: of two classes, the difference of the mean association of their words (equation 3 of the seed paper, over the
+  number of words);
+- ``mac``: the mean distance of the words of one class to all lists.
+
+``relative``: differences between objects measured with the same attributes. ``absolute``: the score of one object by itself,
+held against those of others. ``against_zero``: the score held against none at all, of the classes of the table; at 0.8 it is
+two standard errors away.
+
+Two or three classes say little of how classes differ, so that coefficients of classes held against others have wide intervals,
+and lean on the prior of that spread; of two classes on two lists without controls they are left out. Lists and classes weigh
+alike, whatever their lengths. The square of an association that is not clear of zero is on average too large, and a short list of
+words makes the spread of words look large rather than small: from little data coefficients, above all those against zero,
+come out too high rather than too low.
+"""
 
 LEFT_OUT: Mapping[str, str] = {
     "one_class": "the table holds no two classes that have stereotypes of their own and meet each other's",

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 # Scales near zero mix slowly. A longer run of the collapsed model costs little, so that draws are thinned until each
-# chain has twice the effective draws that diagnostics ask for, and chains agree; not where so few are asked for that nobody could tell,
-# nor where it costs much.
+# chain has twice the effective draws that diagnostics ask for, and chains agree; not where so few are asked for
+# that nobody could tell, nor where it costs much.
 FEWEST_TO_THIN = 200
 ENOUGH_PER_CHAIN = 200
 ENOUGH_R_HAT = 1.007  # short of what diagnostics refuse, so that chance does not carry it over

@@ -92,11 +92,15 @@ class Scenario(Shown):
 
 
 def _leaves(value: Any) -> list[float]:
-    return [x for own in value.values() for x in _leaves(own)] if isinstance(value, Mapping) else [float(value)]
+    return (
+        [x for own in value.values() for x in _leaves(own)] if isinstance(value, Mapping) else [float(value)]
+    )
 
 
 def _levelled(value: Any, mean: float) -> Any:
-    return {label: _levelled(own, mean) for label, own in value.items()} if isinstance(value, Mapping) else mean
+    return (
+        {label: _levelled(own, mean) for label, own in value.items()} if isinstance(value, Mapping) else mean
+    )
 
 
 def _own_numbers(value: Any) -> Any:

@@ -95,7 +95,7 @@ def test_an_option_of_every_command_is_not_recorded_with_a_run(monkeypatch, tmp_
     monkeypatch.setattr(options, "EVERY_COMMAND", rows)
     monkeypatch.setattr(fit, "params", list(fit.params))
     result = made_up(pairs(), values={"c": 0.9}, sd=0.01)
-    sampler = {**result.provenance["sampler"], "method": "collapsed"}
+    sampler = {**result.provenance["sampler"], "method": "made up"}
     result = dataclasses.replace(result, provenance={**result.provenance, "sampler": sampler})
     monkeypatch.setattr("bayesbias.fit", lambda *_, **__: result)
     monkeypatch.setattr("bayesbias.figures.saving.save_figures", lambda *_, **__: [])

@@ -32,7 +32,7 @@ def test_effects_of_class_and_attribute_are_found():
     table["distance"] += np.random.default_rng(0).normal(0, 0.1, groups.max() + 1)[groups]
     found = word_doubts(fit(table, "crossed", seed=shifted(1), **QUICK))
     assert len(found) == 1
-    assert (found[0].kind, found[0].effect, found[0].model) == ("class_and_attribute", "too narrow", "shared")
+    assert (found[0].kind, found[0].effect, found[0].model) == ("class_and_attribute", "too narrow", "cells")
     assert word_doubts(fit(table, "shared", seed=shifted(1), **QUICK)) == []
 
 
@@ -42,7 +42,7 @@ def test_effects_of_the_word_as_a_whole_are_found():
     table["distance"] += np.random.default_rng(0).normal(0, 0.4, words.max() + 1)[words]
     found = word_doubts(fit(table, "crossed", seed=shifted(1), **QUICK))
     assert len(found) == 1
-    assert (found[0].kind, found[0].effect, found[0].model) == ("word", "too wide", "shared")
+    assert (found[0].kind, found[0].effect, found[0].model) == ("word", "too wide", "cells")
     assert word_doubts(fit(table, "shared", seed=shifted(1), **QUICK)) == []
 
 

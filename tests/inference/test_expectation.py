@@ -42,9 +42,6 @@ IMPOSSIBLE = {
 }
 
 
-@pytest.mark.xfail(
-    DEFAULT == "crossed", strict=True, reason="the priors of crossed are wider than distances can be"
-)
 def test_the_default_expects_few_impossible_pairs():
     expected = prior_expectation(DEFAULT, seed=shifted(3))
     assert expected.impossible <= MOST_IMPOSSIBLE

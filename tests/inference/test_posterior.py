@@ -83,7 +83,7 @@ def test_the_population_is_less_certain_than_the_list(crossed):
 
 def test_a_shared_attribute_effect_cancels_within_attributes(pairs):
     """Associated - different holds the same attribute words only where both classes are weighed alike."""
-    result = fit(pairs, "crossed", **SETTINGS)
+    result = edited(fit(pairs, "crossed", **SETTINGS))
     draws = result.draws()
     shifted = edited(result, v=lambda v: v.__iadd__(1.0), c=lambda c: c.__isub__(1.0))
     # A shift between v and c changes no fitted mean, so nothing about these words; the population's mean at the
@@ -133,7 +133,7 @@ lam = 2
 
 
 def test_a_population_whose_mean_is_a_number_of_the_model_file(pairs):
-    result = fit(pairs, parse_model(FIXED_CENTRE.encode(), "fixed.toml"), **SETTINGS)
+    result = edited(fit(pairs, parse_model(FIXED_CENTRE.encode(), "fixed.toml"), **SETTINGS))
     frame = result.summary()
     assert frame["mean"].tolist() == pytest.approx([0.9] * 4)
     assert frame["sd"].tolist() == pytest.approx([0] * 4, abs=1e-12)
@@ -170,6 +170,7 @@ TABLES = [
 
 @pytest.mark.parametrize(("table", "arguments"), TABLES, ids=lambda x: str(x))
 def test_the_draws_behind_every_row_of_every_table(crossed, table, arguments):
+    crossed = edited(crossed)
     draws, frame = crossed.draws_of(table, **arguments), getattr(crossed, table)(**arguments)
     assert draws.dims == ("chain", "draw", "row")
     assert dict(draws.sizes) == {"chain": 2, "draw": 200, "row": len(frame)}
