@@ -290,5 +290,7 @@ def test_unknown_models_are_refused(tmp_path):
         load_model(tmp_path)
     with pytest.raises(InputError, match="no such model file"):
         load_model(tmp_path / "none.toml")
-    with pytest.raises(InputError, match="model: must be a path; found: ''; valid: the name of a shipped model"):
+    with pytest.raises(
+        InputError, match="model: must be a path; found: ''; valid: the name of a shipped model"
+    ):
         load_model("")
