@@ -115,10 +115,7 @@ def answer_mixtures(
     if not rows.keys:
         return None
     if reduced is not None and all((draws[name] > 0).all() for name in reduced.scales):
-        theta = np.log(
-            np.concatenate([draws[name].reshape(len(draws[name]), -1) for name in reduced.scales], axis=1)
-        )
-        mean, variance = conditional_moments(reduced, theta, rows.linear)
+        mean, variance = conditional_moments(reduced, reduced.joined(draws), rows.linear)
     elif rows.linear.shared or rows.linear.apart:
         mean = rows.linear.draws(draws, times_of(design))
         variance = np.zeros_like(mean)

@@ -133,6 +133,11 @@ class Collapsed:
             start += part.shape[-1]
         return out
 
+    def joined(self, scales: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Turn draws of the named scale parameters into log-scales, shape (n, n_theta); undoes `split`."""
+        parts = [np.reshape(scales[name], (len(scales[name]), -1)) for name in self.scales]
+        return np.log(np.concatenate(parts, axis=1))
+
     def draw_effects(self, theta: np.ndarray, rng: Normals) -> dict[str, np.ndarray]:
         """Draw all location parameters from their exact conditional posterior.
 

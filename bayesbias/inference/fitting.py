@@ -18,6 +18,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.versions import versions_of
 from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
+from bayesbias.inference.effects import effects_of, with_effects
 from bayesbias.inference.graph import pymc_model, sample_pairwise
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.prediction import with_pointwise
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 __all__ = ["build", "fit", "load_fit"]
 
 SAMPLERS = ("auto", "collapsed", "pairwise")
-# Above this many pointwise values (200 MB) they are left out of the tree; `loo` makes them when asked.
-MOST_POINTWISE = 25_000_000
 
 
 def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
@@ -98,7 +97,7 @@ def fit(
     seed: int | None = None,
     sampler: str = "auto",
     target_accept: float | None = None,
-    pointwise: bool = True,
+    pointwise: bool = False,
     cores: int | None = None,
     progress: bool | None = None,
 ) -> BiasFit:
@@ -124,7 +123,9 @@ def fit(
         By default 0.9 for ``collapsed`` and 0.98 for ``pairwise``, where spreads near zero make the posterior
         narrow in places and small steps cost little beside the compilation.
     pointwise : bool
-        Whether the tree gets the log-likelihood of each pair and predictive draws.
+        Whether the tree gets the log-likelihood of each pair and predictive draws: 8 bytes for each pair and draw, 150 MB
+        for a usual table. For those who work on the tree: `bayesbias.inference.loo`, `bayesbias.compare_models` and the
+        figures make what they need, and keep it no longer.
     cores : int, optional
         How many chains run at a time; by default as many as the machine has cores. Does not change the draws.
     progress : bool, optional
@@ -153,6 +154,8 @@ def fit(
     >>> list(result.summary()["connection"])
     ['associated', 'different', 'human', 'neutral']
     """
+    import xarray as xr
+
     available = os.cpu_count() or 1
     for name, value in {"draws": draws, "tune": tune, "chains": chains}.items():
         checks.count(value, name)
@@ -198,7 +201,12 @@ def fit(
     prepared = time.perf_counter()
     effects_s = 0.0
     if reduced:
-        tree, effects_s = sample_collapsed(reduced, settings, cores)
+        tree = sample_collapsed(reduced, settings, cores)
+        effects = effects_of(tree["posterior"].to_dataset(), frame, design, settings["seed"])
+        began = time.perf_counter()
+        effects.drawn(reduced)
+        effects_s = time.perf_counter() - began
+        tree["posterior"] = xr.DataTree(with_effects(tree["posterior"].to_dataset(), effects, design))
     else:
         tree = sample_pairwise(design, settings, cores, progress)
     _add_observed(tree, design)
@@ -213,9 +221,7 @@ def fit(
         "effects_s": round(effects_s, 4),  # of it, to draw the effects
     }
     result = BiasFit(tree=tree, table=frame, spec=spec, provenance=provenance)
-    if pointwise and chains * draws * len(frame) <= MOST_POINTWISE:
-        result = with_pointwise(result)
-    return result
+    return with_pointwise(result) if pointwise else result
 
 
 def _refuse_no_noise(reduced: Collapsed) -> None:

@@ -17,7 +17,9 @@ from bayesbias.basics.values import Shown
 from bayesbias.inference import answers, contrasts, reliability, sensitivity, standard
 from bayesbias.inference.collapsed import Collapsed, collapse
 from bayesbias.inference.diagnostics import diagnose
+from bayesbias.inference.effects import in_order
 from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE, Rows
+from bayesbias.inference.lately import Lately
 from bayesbias.inference.mixtures import Mixtures
 from bayesbias.inference.saving import write_fit
 from bayesbias.inference.shown import text_of_fit
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["BiasFit"]
 
+_BYTES_A_ROW = 600  # of what a fit makes of its table: index arrays, the reduction, rows of results
+
 
 @public_in("bayesbias")
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,8 +44,10 @@ class BiasFit(Shown):
     Attributes
     ----------
     tree : xarray.DataTree
-        Groups ``posterior``, ``sample_stats``, ``observed_data`` and, unless the fit was asked to leave
-        them out, ``log_likelihood``, ``posterior_predictive`` and ``prior_predictive``.
+        Groups ``posterior``, ``sample_stats``, ``observed_data`` and, where the fit was asked for them (`pointwise`),
+        ``log_likelihood``, ``posterior_predictive`` and ``prior_predictive``. Not to be written into: of a model with an
+        exact reduction it holds the scales; effects are drawn where they are read, the same each time, and those of the
+        last fits stay at hand (some 250 MB). ``tree.load()`` keeps them.
     table : pandas.DataFrame
         The rows that were fitted.
     spec : ModelSpec
@@ -56,10 +62,15 @@ class BiasFit(Shown):
     # Not part of what the fit is: a copy with another tree starts with none.
     _kept: dict[Any, Any] = field(default_factory=dict, init=False, compare=False)
 
+    @functools.cached_property
+    def _lately(self) -> Lately:
+        return Lately(_BYTES_A_ROW * len(self.table))
+
     @property
     def design(self) -> Design:
         """The index arrays of the model on the table."""
-        return kept_with(self, "design", lambda: Design.of(self.spec, self.table))
+        made: Design = self._lately.get("design", lambda: Design.of(self.spec, self.table))
+        return made
 
     def draws(self) -> dict[str, np.ndarray]:
         """Return all posterior draws, chains joined.
@@ -72,7 +83,7 @@ class BiasFit(Shown):
         posterior = self.tree["posterior"]
         out = {}
         for name in self.spec.parameters:
-            values = posterior[name].transpose("chain", "draw", ...).to_numpy()
+            values = in_order(posterior[name])
             out[name] = values.reshape((-1, *values.shape[2:]))
             out[name].flags.writeable = False
         return out
@@ -540,7 +551,11 @@ class BiasFit(Shown):
         return diagnose(posterior, int(stats["diverging"].sum()) if "diverging" in stats else 0)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one netCDF file, whole or not at all; `load_fit` recomputes the pointwise log-likelihood from the draws."""
+        """Write one netCDF file, whole or not at all.
+
+        Left out is what `load_fit` makes again: the pointwise log-likelihood, and effects that scales and seed give exactly.
+        (Another version of NumPy may draw others; intervals of contrasts follow from the scales.)
+        """
         write_fit(path, self.tree, self.table, self.spec, self.provenance)
 
     def __repr__(self) -> str:
@@ -555,13 +570,13 @@ class BiasFit(Shown):
         """The exact reduction, of a fit that was sampled by it."""
         if self.provenance.get("sampler", {}).get("method") != "collapsed":
             return None
-        return kept_with(self, "reduced", lambda: collapse(self.design))
+        made: Collapsed = self._lately.get("reduced", lambda: collapse(self.design))
+        return made
 
     def _rows(self, level: str, estimand: str, contrasted: bool) -> Rows:
         contrasts.check_level(self.spec, level)
         contrasts.check_estimand(self.spec, estimand)
-        rows = kept_with(
-            self,
+        rows = self._lately.get(
             ("rows", estimand, contrasted),
             lambda: answers.asked_rows(self.design, self.table, estimand, contrasted),
         )

@@ -1,18 +1,16 @@
-"""The collapsed model sampled: its scales by nutpie, its effects drawn exactly given them.
+"""The scales of the collapsed model, sampled by nutpie.
 
-The only room that calls nutpie by itself.
+The only room that calls nutpie by itself. The effects are drawn from the scales: `bayesbias.inference.effects`.
 """
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import FitError
 from bayesbias.inference.collapsed import Collapsed
 from bayesbias.inference.diagnostics import effective_draws, worst_r_hat
 
@@ -29,8 +27,8 @@ MOST_THINNED = 8
 MOST_CUBES_TO_THIN = 2e4  # cost of an evaluation, as in `collapsed`: some hundredths of a millisecond
 
 
-def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> tuple[xr.DataTree, float]:
-    """Sample the scales, draw the effects; where draws of the scales are too alike, run longer and keep fewer."""
+def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> xr.DataTree:
+    """Sample the scales; where draws are too alike, run longer and keep fewer."""
     import xarray as xr
 
     sampled = _sample_scales(reduced, settings, cores, thin=1)
@@ -45,30 +43,14 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
             sampled = _sample_scales(reduced, settings, cores, settings["thin"])
     every = slice(settings.get("thin", 1) - 1, None, settings.get("thin", 1))
     theta = sampled["posterior"]["theta"].to_numpy()[:, every]
-    n = reduced.n_theta
-    rng = np.random.default_rng(np.random.SeedSequence([settings["seed"], 1]))
-    flat = theta.reshape(-1, n)
-    began = time.perf_counter()
-    try:
-        drawn = reduced.split(flat) | reduced.draw_effects(flat, rng)
-    except np.linalg.LinAlgError:
-        raise FitError(
-            "the noise runs to zero: do some rows repeat others exactly, such as words that stand in two sets?"
-        ) from None
-    effects_s = time.perf_counter() - began
     design = reduced.design
+    spec = design.spec
     variables = {
-        name: (
-            ("chain", "draw", *parameter.dims),
-            drawn[name].reshape((*theta.shape[:2], *design.shape(name))),
-        )
-        for name, parameter in design.spec.parameters.items()
+        name: (("chain", "draw", *spec.parameters[name].dims), values)
+        for name, values in reduced.split(theta).items()
     }
-    coords: dict[str, Any] = {
-        dim: labels
-        for dim, labels in design.coords.items()
-        if any(dim in parameter.dims for parameter in design.spec.parameters.values())
-    }
+    dims = {dim for name in variables for dim in spec.parameters[name].dims}
+    coords: dict[str, Any] = {dim: labels for dim, labels in design.coords.items() if dim in dims}
     coords |= {"chain": range(theta.shape[0]), "draw": range(theta.shape[1])}
     stats = sampled["sample_stats"].to_dataset()
     keep = [
@@ -80,7 +62,7 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
     wild = stats["diverging"].to_numpy().reshape(kept.sizes["chain"], kept.sizes["draw"], thin).sum(axis=2)
     kept = kept.assign(diverging=(("chain", "draw"), wild)).assign_coords(draw=range(kept.sizes["draw"]))
     tree = xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords), "sample_stats": kept})
-    return tree, effects_s
+    return tree
 
 
 def _sample_scales(reduced: Collapsed, settings: Mapping[str, Any], cores: int, thin: int) -> Any:

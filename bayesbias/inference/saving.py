@@ -13,6 +13,8 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import whole_file
+from bayesbias.inference.effects import effects_of, scales_alone, with_effects
+from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
 
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-_FORMAT = 1
+_FORMAT = 2
+_KNOWN = (1, 2)  # of the first, all effects are in the file
 _PLAIN = re.compile(
     r"(?!row$|column_\d+$)[A-Za-z]\w*", re.ASCII
 )  # names of columns that netCDF takes as they are
@@ -34,10 +37,17 @@ def write_fit(
     spec: ModelSpec,
     provenance: Mapping[str, Any],
 ) -> None:
-    """Write the parts of a fit; the pointwise log-likelihood is left out, and that it was there is noted."""
+    """Write the parts of a fit without what is made again: effects given the scales, and the pointwise log-likelihood.
+
+    That the latter was there is noted.
+    """
     import xarray as xr
 
     tree = tree.copy()
+    posterior = scales_alone(
+        tree["posterior"].to_dataset(), table, Design.of(spec, table), provenance.get("sampler", {})
+    )
+    tree["posterior"] = xr.DataTree(posterior)
     pointwise = "log_likelihood" in tree.children
     if pointwise:
         del tree["log_likelihood"]
@@ -104,12 +114,12 @@ def read_fit(
         ) from None
     if "bayesbias_format" not in tree.attrs:
         raise InputError("is a netCDF file, but no bayesbias fit", where=where, valid=valid)
-    if tree.attrs["bayesbias_format"] != _FORMAT:
+    if tree.attrs["bayesbias_format"] not in _KNOWN:
         raise InputError(
             "is a fit in a form that this version does not know",
             where=where,
             found=int(tree.attrs["bayesbias_format"]),
-            valid=str(_FORMAT),
+            valid=" or ".join(map(str, _KNOWN)),
         )
     lacking = [name for name in ("posterior", "sample_stats", "table") if name not in tree.children]
     lacking += [f"bayesbias_{name}" for name in _ATTRIBUTES if f"bayesbias_{name}" not in tree.attrs]
@@ -131,4 +141,22 @@ def read_fit(
     del tree["table"]
     for key in [key for key in tree.attrs if str(key).startswith("bayesbias_")]:
         del tree.attrs[key]
+    _add_effects(tree, table, spec, provenance, where)
     return tree, table, spec, provenance, pointwise
+
+
+def _add_effects(
+    tree: xr.DataTree, table: pd.DataFrame, spec: ModelSpec, provenance: Mapping[str, Any], where: str
+) -> None:
+    """Add the effects that a file leaves out."""
+    import xarray as xr
+
+    posterior, sampler = tree["posterior"].to_dataset(), provenance.get("sampler", {})
+    lacking = set(spec.parameters) - set(posterior.data_vars)
+    if not lacking:
+        return
+    if lacking != set(spec.location_parameters()) or sampler.get("method") != "collapsed":
+        raise InputError("is no complete fit", where=where, found=f"no draws of {', '.join(sorted(lacking))}")
+    design = Design.of(spec, table)
+    effects = effects_of(posterior, table, design, int(sampler["seed"]))
+    tree["posterior"] = xr.DataTree(with_effects(posterior, effects, design))

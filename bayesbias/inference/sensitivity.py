@@ -304,7 +304,7 @@ class _Weighing:
             settings |= {name: min(settings[name], most) for name, most in _SHORT.items()}
         reduced = collapse(replace(self.reduced.design, spec=changed))
         cores = min(int(settings["chains"]), os.cpu_count() or 1)
-        tree, _ = sample_collapsed(reduced, settings, cores)
+        tree = sample_collapsed(reduced, settings, cores)
         posterior = tree["posterior"]
         scales = [posterior[name].transpose("chain", "draw", ...).to_numpy() for name in reduced.scales]
         theta = np.concatenate([np.log(x).reshape(x.shape[0] * x.shape[1], -1) for x in scales], axis=1)
