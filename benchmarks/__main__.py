@@ -5,7 +5,18 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("sampling", "scale", "process", "loading", "coverage", "real_coverage", "own_prior", "seat", "peers")
+NAMES = (
+    "sampling",
+    "scale",
+    "memory",
+    "process",
+    "loading",
+    "coverage",
+    "real_coverage",
+    "own_prior",
+    "seat",
+    "peers",
+)
 
 
 def main() -> None:

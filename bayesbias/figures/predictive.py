@@ -124,7 +124,7 @@ def _replicated_outcomes(fit: BiasFit, replicates: int) -> np.ndarray:
         )
         values = values.reshape(-1, values.shape[-1])
     else:
-        # As in `posterior.with_pointwise`, without the log-likelihood, which is large and not needed here.
+        # As in `prediction.with_pointwise`, without the log-likelihood, which is large and not needed here.
         draws = fit.draws()
         total = len(next(iter(draws.values())))
         keep = np.linspace(0, total - 1, min(200, total)).astype(int)

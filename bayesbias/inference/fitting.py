@@ -202,7 +202,7 @@ def fit(
     effects_s = 0.0
     if reduced:
         tree = sample_collapsed(reduced, settings, cores)
-        effects = effects_of(tree["posterior"].to_dataset(), frame, design, settings["seed"])
+        effects = effects_of(tree["posterior"].to_dataset(), frame, design, seed)
         began = time.perf_counter()
         effects.drawn(reduced)
         effects_s = time.perf_counter() - began

@@ -80,7 +80,7 @@ class BiasFit(Shown):
         dict of str to ndarray, shape (chains * draws, *shape of the parameter)
             To be read, not to be written into: they are those of the tree.
         """
-        posterior = self.tree["posterior"]
+        posterior = self.tree["posterior"].dataset
         out = {}
         for name in self.spec.parameters:
             values = in_order(posterior[name])

@@ -14,7 +14,7 @@ SETTINGS = {"draws": 200, "tune": 200, "chains": 2, "seed": shifted(3)}
 
 def edited(result: BiasFit, **changes) -> BiasFit:
     """A copy of a fit whose draws were changed in place by a function per parameter: those of no sampler any more."""
-    posterior = result.tree["posterior"].to_dataset().copy(deep=True)
+    posterior = result.tree["posterior"].to_dataset().load().copy(deep=True)
     for name, change in changes.items():
         change(posterior[name].values)
     tree = result.tree.copy()

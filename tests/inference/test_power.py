@@ -13,6 +13,7 @@ from scipy import stats
 from bayesbias.inference import power as room
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.power import power_scaling
+from bayesbias.inference.prediction import with_pointwise
 from bayesbias.models.loading import load_model
 from bayesbias.models.stretching import stretched_prior
 
@@ -48,7 +49,7 @@ def test_equal_to_arviz_on_densities_by_hand(result, monkeypatch):
         {
             "posterior": xr.Dataset({"x": (("chain", "draw", "row"), contrasts.to_numpy()[..., rows])}),
             "log_prior": prior,
-            "log_likelihood": result.tree["log_likelihood"].to_dataset(),
+            "log_likelihood": with_pointwise(result).tree["log_likelihood"].to_dataset(),
         }
     )
     for group in ("prior", "likelihood"):

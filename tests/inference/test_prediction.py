@@ -11,12 +11,12 @@ from helpers.tables import grid
 
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.prediction import compare_models, loo
+from bayesbias.inference.prediction import compare_models, loo, with_pointwise
 
 
 @pytest.mark.parametrize("result", FITS, indirect=True)
 def test_pointwise_values_and_predictions(result):
-    tree, outcome = result.tree, result.spec.outcome
+    tree, outcome = with_pointwise(result).tree, result.spec.outcome
     sigma = result.draws()["sigma"]
     if sigma.ndim > 1:
         sigma = sigma[:, [result.design.coords["connection"].index(k) for k in result.table["connection"]]]
@@ -40,10 +40,17 @@ def test_pointwise_values_and_predictions(result):
     )  # the priors expect variances of 1 and more, known to 5 % from 200 draws
 
 
+def test_a_fit_may_be_asked_to_hold_them(pairs, crossed):
+    held = fit(pairs, "crossed", **SETTINGS, pointwise=True).tree
+    for group in ("log_likelihood", "posterior_predictive", "prior_predictive"):
+        assert held[group].equals(with_pointwise(crossed).tree[group])
+
+
 @pytest.mark.parametrize("result", FITS, indirect=True)
 def test_loo_runs_without_warnings_and_is_near_the_in_sample_density(result):
     found = loo(result)
-    log_lik = result.tree["log_likelihood"]["distance"].values.reshape(400, 55)
+    assert "log_likelihood" not in result.tree.children  # made for the question, and not kept
+    log_lik = with_pointwise(result).tree["log_likelihood"]["distance"].values.reshape(400, 55)
     lpd = np.log(np.exp(log_lik).mean(axis=0)).sum()
     assert found.elpd < lpd
     assert found.elpd == pytest.approx(lpd - found.p, abs=1e-6)

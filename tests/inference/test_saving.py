@@ -16,7 +16,7 @@ from helpers.definitions import FITS, SETTINGS
 
 from bayesbias.basics.errors import InputError
 from bayesbias.inference.fitting import fit, load_fit
-from bayesbias.inference.prediction import loo
+from bayesbias.inference.prediction import loo, with_pointwise
 from bayesbias.tables.distances import distance_table
 
 pytestmark = pytest.mark.slow  # fits are written and read
@@ -55,28 +55,43 @@ def test_a_saved_fit_loads_the_same(result, tmp_path):
 
 
 def test_saving_changes_nothing(crossed, saved):
-    assert set(crossed.tree.children) == {
-        "posterior",
-        "sample_stats",
-        "observed_data",
-        "log_likelihood",
-        "posterior_predictive",
-        "prior_predictive",
-    }
+    assert set(crossed.tree.children) == {"posterior", "sample_stats", "observed_data"}
     assert not any(str(key).startswith("bayesbias") for key in crossed.tree.attrs)
     with xr.open_datatree(saved, engine="h5netcdf") as tree:
+        assert set(tree["posterior"].data_vars) == {"csd", "ws", "sigma"}  # the effects follow from them
+        assert tree.attrs["bayesbias_format"] == 2
+
+
+def test_pointwise_values_come_back_where_a_fit_held_them(additive, tmp_path):
+    held = with_pointwise(additive)
+    held.save(tmp_path / "fit.nc")
+    with xr.open_datatree(tmp_path / "fit.nc", engine="h5netcdf") as tree:
         assert "log_likelihood" not in tree.children
-        assert tree.attrs["bayesbias_format"] == 1
-
-
-def test_a_fit_without_pointwise_values_loads_without(additive, tmp_path):
-    tree = additive.tree.copy()
-    for group in ("log_likelihood", "posterior_predictive", "prior_predictive"):
-        del tree[group]
-    dataclasses.replace(additive, tree=tree).save(tmp_path / "fit.nc")
     back = load_fit(tmp_path / "fit.nc")
-    assert set(back.tree.children) == {"posterior", "sample_stats", "observed_data"}
-    assert loo(back).elpd == pytest.approx(loo(additive).elpd, rel=1e-12)
+    assert set(back.tree.children) == set(held.tree.children)
+    for group in ("log_likelihood", "posterior_predictive", "prior_predictive"):
+        assert back.tree[group].equals(held.tree[group])
+
+
+def test_a_file_with_all_effects_loads(crossed, saved, tmp_path):
+    """As earlier versions wrote them."""
+    with xr.open_datatree(saved, engine="h5netcdf") as opened:
+        tree = opened.load()
+    tree["posterior"] = xr.DataTree(crossed.tree["posterior"].to_dataset().load())
+    tree.attrs["bayesbias_format"] = 1
+    tree.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
+    back = load_fit(tmp_path / "fit.nc")
+    for name, values in crossed.draws().items():
+        np.testing.assert_array_equal(back.draws()[name], values)
+
+
+def test_draws_that_the_seed_does_not_give_are_written(crossed, tmp_path):
+    tree = crossed.tree.copy()
+    tree["posterior"]["v"] = tree["posterior"]["v"] + 1
+    dataclasses.replace(crossed, tree=tree).save(tmp_path / "fit.nc")
+    back = load_fit(tmp_path / "fit.nc")
+    for name, values in crossed.draws().items():
+        np.testing.assert_array_equal(back.draws()[name], values + (name == "v"))
 
 
 def test_odd_words_survive_a_file(tmp_path):
@@ -129,10 +144,11 @@ def test_what_is_no_fit_is_refused(saved, tmp_path):
     ("damage", "said"),
     [
         (
-            lambda t: t.attrs.update(bayesbias_format=2),
-            "form that this version does not know; found: 2; valid: 1",
+            lambda t: t.attrs.update(bayesbias_format=3),
+            "form that this version does not know; found: 3; valid: 1 or 2",
         ),
         (lambda t: t.__delitem__("table"), "no complete fit; found: 'no table'"),
+        (lambda t: t["posterior"].__delitem__("ws"), "no complete fit; found: 'no draws of c, cbar, v, ws'"),
         (lambda t: t.__delitem__("posterior"), "no complete fit; found: 'no posterior'"),
         (lambda t: t.attrs.pop("bayesbias_model"), "no bayesbias_model"),
         (lambda t: t.attrs.update(bayesbias_provenance="{"), "model or provenance is damaged"),

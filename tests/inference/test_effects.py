@@ -1,0 +1,119 @@
+"""Effects are drawn where they are read, and are the same each time."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+
+import numpy as np
+import pytest
+
+from bayesbias.inference import lately
+from bayesbias.inference.collapsed import collapse
+from bayesbias.inference.effects import Effects, effects_of, scales_alone, with_effects
+
+
+@pytest.fixture
+def effects(crossed) -> Effects:
+    seed = crossed.provenance["sampler"]["seed"]
+    return effects_of(crossed.tree["posterior"].to_dataset(), crossed.table, crossed.design, seed)
+
+
+def test_effects_are_those_of_the_reduction(crossed, effects):
+    """One draw of all effects for each draw of the scales, from the seed's own stream."""
+    reduced = collapse(crossed.design)
+    scales = {name: crossed.draws()[name] for name in reduced.scales}
+    rng = np.random.default_rng(np.random.SeedSequence([effects.seed, 1]))
+    expected = reduced.draw_effects(
+        np.log(np.column_stack([scales[name].reshape(400, -1) for name in reduced.scales])), rng
+    )
+    assert set(expected) == set(crossed.spec.location_parameters())
+    for name, values in expected.items():
+        np.testing.assert_array_equal(crossed.draws()[name], values)
+        np.testing.assert_array_equal(effects.drawn()[name].reshape(values.shape), values)
+
+
+def test_a_tree_offers_every_parameter_and_holds_the_scales(crossed, effects):
+    posterior = crossed.tree["posterior"]
+    assert list(posterior.data_vars) == list(crossed.spec.parameters)
+    assert posterior["v"].dims == ("chain", "draw", "attribute")
+    drawn = effects.drawn()
+    np.testing.assert_array_equal(posterior["v"].to_numpy(), drawn["v"])
+    np.testing.assert_array_equal(posterior["c"][1, 3:9:2, :, 0], drawn["c"][1, 3:9:2, :, 0])
+    chosen = posterior["c"].sel(connection="human", protected_word=["b1", "a1"])
+    at = [posterior["protected_word"].to_numpy().tolist().index(word) for word in ("b1", "a1")]
+    np.testing.assert_array_equal(chosen, drawn["c"][:, :, at, 2])
+    np.testing.assert_array_equal(posterior["v"].transpose("attribute", ...), np.moveaxis(drawn["v"], -1, 0))
+    content = pickle.dumps(crossed.tree)
+    effects_bytes = 8 * sum(values.size for values in drawn.values())
+    without = pickle.dumps(crossed.tree["posterior"].to_dataset().drop_vars(list(drawn)))
+    assert len(content) < len(without) + effects_bytes
+    back = pickle.loads(content)
+    np.testing.assert_array_equal(back["posterior"]["v"], drawn["v"])
+
+
+def test_what_was_forgotten_is_made_again_the_same(crossed, monkeypatch):
+    monkeypatch.setattr(lately, "MOST_BYTES", 0)
+    before = {name: values.copy() for name, values in crossed.draws().items()}
+    summary = crossed.summary()
+    others = [lately.Lately(1) for _ in range(2)]
+    for other in others:
+        other.get("x", lambda: 1)
+    assert crossed._lately._made == {}
+    for name, values in before.items():
+        np.testing.assert_array_equal(crossed.draws()[name], values)
+    crossed._kept.clear()
+    assert crossed.summary().equals(summary)
+
+
+def test_scales_alone_where_the_seed_gives_the_rest(crossed):
+    posterior = crossed.tree["posterior"].to_dataset()
+    sampler = crossed.provenance["sampler"]
+    thin = scales_alone(posterior, crossed.table, crossed.design, sampler)
+    assert set(thin.data_vars) == {"csd", "ws", "sigma"}
+    again = effects_of(thin, crossed.table, crossed.design, sampler["seed"])
+    whole = with_effects(thin, again, crossed.design)
+    assert whole.equals(posterior)
+    for other in ({**sampler, "seed": sampler["seed"] + 1}, {**sampler, "method": "pairwise"}):
+        assert scales_alone(posterior, crossed.table, crossed.design, other) is posterior
+    moved = posterior.assign(c=posterior["c"] + 1e-9)
+    assert scales_alone(moved, crossed.table, crossed.design, sampler) is moved
+
+
+def test_what_is_used_lately_stays_within_a_limit(monkeypatch):
+    monkeypatch.setattr(lately, "MOST_BYTES", 30)
+    monkeypatch.setattr(lately, "_awake", [])
+    places = [lately.Lately(10) for _ in range(4)]
+    made = []
+
+    def ask(i: int) -> None:
+        assert places[i].get("x", lambda: made.append(i) or i) == i
+
+    for i in (0, 1, 2, 0, 3):
+        ask(i)
+    assert made == [0, 1, 2, 3]
+    for i in (0, 3, 2):
+        ask(i)
+    assert made == [0, 1, 2, 3]
+    ask(1)
+    assert made == [0, 1, 2, 3, 1]
+    del places[0]
+    gc.collect()
+    assert sum(ref() is not None for ref in lately._awake) <= 3
+
+
+def test_the_last_two_stay_however_large(monkeypatch):
+    monkeypatch.setattr(lately, "_awake", [])
+    made = []
+    first, second = lately.Lately(1e12), lately.Lately(1e12)
+    for _ in range(3):
+        first.get("x", lambda: made.append("first"))
+        second.get("x", lambda: made.append("second"))
+    assert made == ["first", "second"]
+
+
+def test_a_place_travels_empty():
+    place = lately.Lately(5)
+    place.get("x", lambda: 1)
+    back = pickle.loads(pickle.dumps(place))
+    assert (back.size, back._made) == (5, {})
