@@ -28,6 +28,7 @@ from bayesbias.figures.style import (
     styled,
 )
 from bayesbias.inference.estimands import PROB
+from bayesbias.inference.observed import observed_means
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.sentiment import SentimentAnalysis
 
@@ -42,8 +43,7 @@ _SCALE = {
 }
 # What is new and what is listed in a mean over the pairs of one profession or noun pair.
 _NEW = {"profession": "new nouns like these", "noun_pair": "new professions like these"}
-_LISTED = {"profession": "these nouns only", "noun_pair": "these professions only"}
-_ESTIMANDS = ("population", "these_words")
+_LISTED = {"profession": "observed, these nouns", "noun_pair": "observed, these professions"}
 
 
 def plot_professions(
@@ -51,9 +51,10 @@ def plot_professions(
 ) -> Axes:
     """Show the difference female - male of every profession, from the lowest to the highest.
 
-    Of each profession: the raw mean over its noun pairs (a short upright line), the posterior for these nouns alone
-    (open diamond) and for this profession with new nouns like these (filled circle), each with its HPDI. New nouns
-    bring their own luck, which the professions share: their intervals are wide together.
+    Of each profession: the mean that was observed over its noun pairs (open diamond), which is known and has no interval,
+    and the posterior mean for this profession with new nouns like these (filled circle) with its HPDI. The posterior
+    draws alike professions together; new nouns bring their own luck, which the professions share: their intervals
+    are wide together.
 
     Parameters
     ----------
@@ -94,7 +95,7 @@ def plot_noun_pairs(
 ) -> Axes:
     """Show the difference female - male of every noun pair, from the lowest to the highest.
 
-    As `plot_professions`: the posterior for the listed professions alone, and for this noun pair with new ones.
+    As `plot_professions`: the mean observed over the listed professions, and the posterior with new ones.
 
     Parameters
     ----------
@@ -118,15 +119,13 @@ def _forest(fit: BiasFit, level: str, prob: float, ax: Axes | None, classifier: 
 
 
 def _draw_forest(fit: BiasFit, level: str, prob: float, names: Sequence[str], axes: Sequence[Axes]) -> Axes:
-    means = {e: fit.means(level, prob, e) for e in _ESTIMANDS}
-    raw = fit.table.groupby(["classifier", level], sort=False, observed=True)[fit.spec.outcome].mean()
-    first = means["these_words"]
-    first = first[first["classifier"] == names[0]].sort_values("mean", kind="stable")
-    order = [str(name) for name in first["name"]]
-    ends = [means[e].loc[means[e]["classifier"].isin(names), ["hpdi_low", "hpdi_high"]] for e in _ESTIMANDS]
-    low, high = min(e.to_numpy().min() for e in ends), max(e.to_numpy().max() for e in ends)
-    shown = raw[raw.index.get_level_values(0).isin(names)]
-    low, high = min(low, shown.min(), 0.0), max(high, shown.max(), 0.0)
+    means = fit.means(level, prob, "population")
+    means = means[means["classifier"].isin(names)]
+    observed = observed_means(fit, level)
+    order = list(observed.xs(names[0], level=1).sort_values(kind="stable").index)
+    shown = observed[observed.index.get_level_values(1).isin(names)]
+    low = min(means["hpdi_low"].min(), shown.min(), 0.0)
+    high = max(means["hpdi_high"].max(), shown.max(), 0.0)
     pad = 0.04 * (high - low) or 0.1
     several = len(axes) > 1
     gap = HEAD if several else 0.0
@@ -139,52 +138,41 @@ def _draw_forest(fit: BiasFit, level: str, prob: float, names: Sequence[str], ax
         ax.axvline(0, color=INK, linewidth=0.8, zorder=0.7)
         size, thick = float(np.clip(0.3 * points, 2.6, 5.5)), float(np.clip(0.12 * points, 0.9, 1.8))
         rows = {label: at for (at, _), label in zip(labels, order, strict=True)}
-        for estimand in _ESTIMANDS:
-            population = estimand == "population"
-            for r in means[estimand][means[estimand]["classifier"] == name].itertuples():
-                y = rows[str(r.name)] + (-0.2 if population else 0.2)
-                ax.plot(
-                    [r.hpdi_low, r.hpdi_high],
-                    [y, y],
-                    color=marks.contrast_colour(estimand),
-                    linewidth=thick if population else 0.6 * thick,
-                    solid_capstyle="butt",
-                    zorder=3,
-                    label="_interval",
-                )
-                ax.plot(
-                    [r.mean], [y], zorder=4, label=f"_{estimand}", **marks.contrast_marker(estimand, size)
-                )
+        for r in means[means["classifier"] == name].itertuples():
+            y = rows[str(r.name)] - 0.2
+            ax.plot(
+                [r.hpdi_low, r.hpdi_high],
+                [y, y],
+                color=marks.contrast_colour("population"),
+                linewidth=thick,
+                solid_capstyle="butt",
+                zorder=3,
+                label="_interval",
+            )
+            ax.plot([r.mean], [y], zorder=4, label="_population", **marks.contrast_marker("population", size))
         for label, at in rows.items():
             ax.plot(
-                [raw[name, label]],
+                [observed[label, name]],
                 [at + 0.2],
-                marker="|",
-                markersize=1.5 * size,
-                color=INK,
-                markeredgewidth=1.0,
-                zorder=5,
-                label="_raw",
+                zorder=4,
+                label="_observed",
+                **marks.contrast_marker("these_words", size),
             )
         headings.name_x(
             ax, _SCALE[fit.spec.outcome] if not several else _SCALE[fit.spec.outcome].split(", ")[0]
         )
+    listed = marks.contrast_marker("these_words", 5.5)
     handles = [
-        *(
-            marks.line_handle(
-                marks.contrast_colour(e),
-                subtitle[level],
-                width=1.8 if e == "population" else 1.1,
-                **marks.contrast_marker(e, 5.5),
-            )
-            for e, subtitle in (("population", _NEW), ("these_words", _LISTED))
+        marks.line_handle(
+            marks.contrast_colour("population"),
+            f"model, {_NEW[level]}",
+            width=1.8,
+            **marks.contrast_marker("population", 5.5),
         ),
-        marks.line_handle(INK, "raw mean", marker="|", style="none", size=8, markeredgewidth=1.0),
+        marks.line_handle(marks.contrast_colour("these_words"), _LISTED[level], **listed),
     ]
     noun = "profession" if level == "profession" else "noun pair"
-    subtitle = (
-        f"Model {fit.spec.name}, {naming_classifiers(names)}. Posterior mean and {as_percent(prob)} HPDI"
-    )
+    subtitle = f"Model {fit.spec.name}, {naming_classifiers(names)}. Posterior mean and {as_percent(prob)} HPDI; observed mean"
     if several:
         scale = "probability" if fit.spec.outcome == "difference" else "log odds"
         subtitle += f", in {scale} of the positive class; rows in the order of {names[0]}"
@@ -278,8 +266,10 @@ def plates(
 
 def _forests(fit: BiasFit, prob: float, names: Sequence[str], of: int) -> list[Plate]:
     captions = {
-        "profession": "Female − male of every profession. With new nouns all professions share what those nouns would bring.",
-        "noun_pair": "Female − male of every noun pair. What lies far from zero carries the mean.",
+        "profession": "Female − male of every profession: as observed, and with new nouns, where the model draws alike professions "
+        "together and all share what those nouns would bring.",
+        "noun_pair": "Female − male of every noun pair: as observed, and with new professions. What lies far from zero "
+        "carries the mean.",
     }
 
     def forest(level: str, caption: str) -> Plate:
@@ -288,7 +278,7 @@ def _forests(fit: BiasFit, prob: float, names: Sequence[str], of: int) -> list[P
             lambda figure: _draw_forest(fit, level, prob, names, panels_of(figure, len(names))),
             _size_forest(fit, level, len(names)),
             f"{names[0]}: {caption}" if len(names) < of else caption,
-            f"{', '.join(names)}: raw mean, posterior mean and HPDI of female minus male for each "
+            f"{', '.join(names)}: observed mean, posterior mean and HPDI of female minus male for each "
             f"{level.replace('_', ' ')}; the numbers are in the table.",
         )
 

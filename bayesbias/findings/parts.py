@@ -18,7 +18,7 @@ from bayesbias.tables.coverage import Loss, LossKind
 __all__ = ["Doubt", "DoubtKind", "Effect", "Findings"]
 
 DoubtKind = Literal[
-    "class_and_attribute", "word", "exact_zeros", "heavy_tails", "prior", "geometry_destroyed", "geometry_unknown", "identical"
+    "class_and_attribute", "word", "exact_zeros", "heavy_tails", "observed_excluded", "prior", "geometry_destroyed", "geometry_unknown", "identical"
 ]  # fmt: skip
 _DECIDES = ("geometry_destroyed", "geometry_unknown", "identical")
 
@@ -41,7 +41,8 @@ class Doubt:
     kind : str
         ``class_and_attribute``: pairs of one protected class and one attribute go together. ``word``: a word's
         distances to associated and to different attributes go together. ``exact_zeros``: many differences are zero
-        to the last digit. ``heavy_tails``: most differences are small and a few large. ``prior``: a contrast moves by
+        to the last digit. ``heavy_tails``: most differences are small and a few large. ``observed_excluded``: intervals
+        for the listed words exclude what was observed of them far too often. ``prior``: a contrast moves by
         more than half its posterior sd where a prior is half or twice as wide. Of debiased vectors
         ``geometry_destroyed``: distances to control words have little or nothing to do with those before;
         ``geometry_unknown``: there are none, or too few; ``identical``: no distance changed.

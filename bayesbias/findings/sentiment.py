@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesbias.basics.files import plain
 from bayesbias.basics.wording import some
+from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
@@ -26,6 +27,7 @@ __all__ = ["carrying_pairs", "findings_of_sentiment", "sentiment_doubts", "signe
 _CLEAR_BELOW = 0.05
 _HEAVY = 3.0  # excess kurtosis of the residuals; that of Student's t with 6 degrees of freedom
 _MANY_ZEROS = 0.05
+_LEVELS = {"profession": "professions", "noun_pair": "noun pairs"}
 _NAMED = 4  # noun pairs that a sentence names
 
 
@@ -58,12 +60,13 @@ def carrying_pairs(table: pd.DataFrame, classifier: str) -> list[str]:
     return [str(name) for name in ordered.index[: turned[0] + 1]]
 
 
-def sentiment_doubts(fit: BiasFit) -> list[Doubt]:
+def sentiment_doubts(fit: BiasFit, prob: float = PROB) -> list[Doubt]:
     """Return where the model and the differences do not fit together.
 
     Doubted of a classifier where more than 5 % of the differences are exactly zero, and where the residuals have an
     excess kurtosis above 3: most pairs differ by hardly anything and a few by much, and normal noise describes
-    neither. Means and their intervals are over all pairs, and hold.
+    neither. Means and their intervals are over all pairs, and hold. And where intervals of professions or noun pairs for the
+    listed words alone exclude what was observed far too often (`bayesbias.inference.excluded_observed`).
 
     Returns
     -------
@@ -104,6 +107,9 @@ def sentiment_doubts(fit: BiasFit) -> list[Doubt]:
                     model=model,
                 )
             )
+    if fit.diagnostics()["ok"]:
+        classifiers = list(dict.fromkeys(fit.table["classifier"].astype(str)))
+        out += outside_doubts(fit, _LEVELS, prob, classifiers)
     return out
 
 
@@ -145,7 +151,7 @@ def findings_of_sentiment(result: BiasFit | SentimentAnalysis, prob: float = PRO
         ),
         parts=parts,
         sentences=() if fit is None else tuple(_between_classifiers(fit, prob)),
-        doubts=() if fit is None else tuple(sentiment_doubts(fit)),
+        doubts=() if fit is None else tuple(sentiment_doubts(fit, prob)),
         problems=() if fit is None else tuple(fit.diagnostics()["problems"]),
         notes=analysis.notes,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.wording import conjoined, probability_text
+from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings, said_of_losses
 from bayesbias.findings.residuals import word_doubts
 from bayesbias.findings.trust import AGREED, no_conclusion
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["findings_of_words"]
 
+_CALLED = {
+    "protected_class": "classes",
+    "attribute_class": "lists of stereotypes",
+    "protected_word": "protected words",
+}
+
 
 def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> Findings:
     """Say the main result, what it holds for, what the model leaves out, and whether the sampler can be believed.
@@ -30,7 +37,7 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
     """
     name = str(fit.provenance.get("table", {}).get("name", "this table"))
     state = fit.diagnostics()
-    doubts = tuple(word_doubts(fit))
+    doubts = (*word_doubts(fit), *_outside(fit, prob))
     sentences: tuple[str, ...] = ()
     coverage = fit.provenance.get("coverage", {})
     lost = losses(coverage)
@@ -54,6 +61,15 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
         notes=(*map(str, coverage.get("notes", ())), *_missing_words(coverage)),
         trust=AGREED,
     )
+
+
+def _outside(fit: BiasFit, prob: float) -> list[Doubt]:
+    """Doubt intervals of the listed words that leave out what was observed of them."""
+    levels = {
+        level: _CALLED.get(about.by, f"labels of {about.by}")
+        for level, about in fit.spec.results.levels.items()
+    }
+    return outside_doubts(fit, levels, prob) if _has_contrasts(fit) and fit.diagnostics()["ok"] else []
 
 
 def _has_contrasts(fit: BiasFit) -> bool:

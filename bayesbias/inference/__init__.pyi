@@ -1,6 +1,7 @@
 from .estimands import ROPE as ROPE, STANDARD_ROPE as STANDARD_ROPE
 from .expectation import PriorExpectation as PriorExpectation, prior_expectation as prior_expectation
 from .fitting import build as build
+from .observed import Excluded as Excluded, excluded_observed as excluded_observed
 from .power import power_scaling as power_scaling
 from .prediction import loo as loo
 from .spreads import total_sd as total_sd

@@ -116,10 +116,12 @@ def quiet_about_few_draws() -> Iterator[None]:
         yield
 
 
-def diagnose(posterior: xr.Dataset, divergences: int) -> dict[str, Any]:
-    """Say whether a sampler can be believed: the answer of `BiasFit.diagnostics`."""
+def diagnose(tree: xr.DataTree, names: Sequence[str]) -> dict[str, Any]:
+    """Say whether a sampler can be believed, by some parameters: the answer of `BiasFit.diagnostics`."""
     import arviz as az
 
+    posterior, stats = tree["posterior"].to_dataset()[list(names)], tree["sample_stats"]
+    divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
     with quiet_about_few_draws():
         r_hat = {str(k): v.to_numpy() for k, v in az.rhat(posterior).data_vars.items()}
         ess = {str(k): v.to_numpy() for k, v in az.ess(posterior, method="bulk").data_vars.items()}

@@ -8,7 +8,7 @@ that a fit holds its scales alone and still offers every parameter.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,8 +59,7 @@ class Effects:
         FitError
             Where the noise runs to zero.
         """
-        made: dict[str, np.ndarray] = self._lately.get("drawn", lambda: self._draw(reduced))
-        return made
+        return self._lately.get("drawn", lambda: self._draw(reduced))
 
     def _draw(self, reduced: Collapsed | None) -> dict[str, np.ndarray]:
         reduced = reduced or collapse(Design.of(self.spec, self.table))
@@ -119,6 +118,16 @@ def effects_of(posterior: xr.Dataset, table: pd.DataFrame, design: Design, seed:
 def in_order(values: xr.DataArray) -> np.ndarray:
     """Return draws by chain and draw; without a copy where they are already."""
     return values.transpose("chain", "draw", ...).to_numpy()
+
+
+def joined_draws(posterior: xr.Dataset, names: Iterable[str]) -> dict[str, np.ndarray]:
+    """Return draws of some parameters with chains joined, to be read and not to be written into."""
+    out = {}
+    for name in names:
+        values = in_order(posterior[name])
+        out[name] = values.reshape((-1, *values.shape[2:]))
+        out[name].flags.writeable = False
+    return out
 
 
 def _lazily(effects: Effects, name: str) -> Any:

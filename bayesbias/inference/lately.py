@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 # For all fits of a process together. Draws of the effects of a usual fit take some 40 MB.
-MOST_BYTES = 250e6
+MOST_BYTES = 200e6
+
+Made = TypeVar("Made")
 
 _awake: list[weakref.ref[Lately]] = []
 
@@ -28,11 +30,12 @@ class Lately:
     def __reduce__(self) -> tuple[Any, ...]:
         return Lately, (self.size,)
 
-    def get(self, key: Any, make: Callable[[], Any]) -> Any:
+    def get(self, key: Any, make: Callable[[], Made]) -> Made:
         """Return what is kept under a key, made where there is nothing."""
         if key in self._made:
             self._use()
-            return self._made[key]
+            kept: Made = self._made[key]
+            return kept
         made = make()
         self._use()
         self._made[key] = made

@@ -17,7 +17,7 @@ from bayesbias.basics.values import Shown
 from bayesbias.inference import answers, contrasts, reliability, sensitivity, standard
 from bayesbias.inference.collapsed import Collapsed, collapse
 from bayesbias.inference.diagnostics import diagnose
-from bayesbias.inference.effects import in_order
+from bayesbias.inference.effects import joined_draws
 from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE, Rows
 from bayesbias.inference.lately import Lately
 from bayesbias.inference.mixtures import Mixtures
@@ -47,7 +47,7 @@ class BiasFit(Shown):
         Groups ``posterior``, ``sample_stats``, ``observed_data`` and, where the fit was asked for them (`pointwise`),
         ``log_likelihood``, ``posterior_predictive`` and ``prior_predictive``. Not to be written into: of a model with an
         exact reduction it holds the scales; effects are drawn where they are read, the same each time, and those of the
-        last fits stay at hand (some 250 MB). ``tree.load()`` keeps them.
+        last fits stay at hand (some 200 MB). ``tree.load()`` keeps them.
     table : pandas.DataFrame
         The rows that were fitted.
     spec : ModelSpec
@@ -69,8 +69,7 @@ class BiasFit(Shown):
     @property
     def design(self) -> Design:
         """The index arrays of the model on the table."""
-        made: Design = self._lately.get("design", lambda: Design.of(self.spec, self.table))
-        return made
+        return self._lately.get("design", lambda: Design.of(self.spec, self.table))
 
     def draws(self) -> dict[str, np.ndarray]:
         """Return all posterior draws, chains joined.
@@ -80,13 +79,7 @@ class BiasFit(Shown):
         dict of str to ndarray, shape (chains * draws, *shape of the parameter)
             To be read, not to be written into: they are those of the tree.
         """
-        posterior = self.tree["posterior"].dataset
-        out = {}
-        for name in self.spec.parameters:
-            values = in_order(posterior[name])
-            out[name] = values.reshape((-1, *values.shape[2:]))
-            out[name].flags.writeable = False
-        return out
+        return joined_draws(self.tree["posterior"].dataset, self.spec.parameters)
 
     def summary(self, prob: float = PROB, estimand: str = "population") -> pd.DataFrame:
         """Mean of the outcome per connection (or whatever the model gives its results for).
@@ -540,21 +533,15 @@ class BiasFit(Shown):
             but the per-attribute ones, which are drawn exactly; None where there are too few chains or draws for
             one), ``ok``, and ``problems``: a list of sentences, empty where all is well.
         """
-        return copy.deepcopy(kept_with(self, "diagnostics", self._diagnose))
-
-    def _diagnose(self) -> dict[str, Any]:
-        posterior = self.tree["posterior"].to_dataset()
-        if self.provenance.get("sampler", {}).get("method") == "collapsed":
-            # Attribute effects, most of all numbers, are drawn exactly given the scales: they mix as those do.
-            posterior = posterior[[n for n, p in self.spec.parameters.items() if "attribute" not in p.dims]]
-        stats = self.tree["sample_stats"]
-        return diagnose(posterior, int(stats["diverging"].sum()) if "diverging" in stats else 0)
+        # Attribute effects, most of all numbers, are drawn exactly given the scales: they mix as those do.
+        exact = "attribute" if self.provenance.get("sampler", {}).get("method") == "collapsed" else None
+        names = [name for name, about in self.spec.parameters.items() if exact not in about.dims]
+        return copy.deepcopy(kept_with(self, "diagnostics", lambda: diagnose(self.tree, names)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one netCDF file, whole or not at all.
+        """Write one netCDF file, whole or not at all, without what `load_fit` makes again: pointwise log-likelihood and effects.
 
-        Left out is what `load_fit` makes again: the pointwise log-likelihood, and effects that scales and seed give exactly.
-        (Another version of NumPy may draw others; intervals of contrasts follow from the scales.)
+        Another version of NumPy may draw other effects from the same scales.
         """
         write_fit(path, self.tree, self.table, self.spec, self.provenance)
 
@@ -570,8 +557,7 @@ class BiasFit(Shown):
         """The exact reduction, of a fit that was sampled by it."""
         if self.provenance.get("sampler", {}).get("method") != "collapsed":
             return None
-        made: Collapsed = self._lately.get("reduced", lambda: collapse(self.design))
-        return made
+        return self._lately.get("reduced", lambda: collapse(self.design))
 
     def _rows(self, level: str, estimand: str, contrasted: bool) -> Rows:
         contrasts.check_level(self.spec, level)

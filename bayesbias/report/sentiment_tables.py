@@ -16,6 +16,7 @@ from bayesbias.columns.table import (
     page_table,
     probability_cell,
 )
+from bayesbias.inference.observed import excluded_observed
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.verdicts import sentiment_verdict
 from bayesbias.studies.sentiment import SentimentAnalysis
@@ -123,7 +124,7 @@ def shares_table(fit: BiasFit, prob: float) -> Table:
 
 
 def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: float) -> Table:
-    """Tabulate every profession or noun pair: raw means, and both estimands."""
+    """Tabulate every profession or noun pair: observed means, and both estimands."""
     raw = analysis.professions if level == "profession" else analysis.noun_pairs
     raw = raw.set_index(["classifier", level])
     means = {
@@ -144,15 +145,35 @@ def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: flo
         ]
         rows.append(row)
     head = [noun, "classifier", "#male", "#female", *(["#sentiment"] if level == "profession" else [])]
-    head += ["#female − male", "#model", f"#{prob:.0%} HPDI, these {other}", f"#{prob:.0%} HPDI, new {other}"]
+    head += [
+        "#female − male",
+        "#model",
+        f"#{prob:.0%} HPDI of the model's mean",
+        f"#{prob:.0%} HPDI, new {other}",
+    ]
     in_ = "" if fit.spec.outcome == "difference" else " The model's columns are in log odds."
     return of_cells(
         f"t-{level.replace('_', '-')}s",
         f"Every {noun}",
         head,
         rows,
-        f"Male, female: mean probability of the positive class.{in_} The model's intervals are of means without the noise of "
-        f"single sentence pairs, and draw alike {noun}s together: a raw mean may lie outside them.",
+        f"Male, female: mean probability of the positive class. Female − male is what was observed with these {other}, and has "
+        f"no interval.{in_} The model's mean is without the noise of single sentence pairs and draws alike {noun}s together: "
+        f"its interval is one of the model, and what was observed may lie outside.{_how_many_outside(fit, level, prob)}",
+    )
+
+
+def _how_many_outside(fit: BiasFit, level: str, prob: float) -> str:
+    """Say of how many labels it does, where they are far too many."""
+    found = [
+        excluded_observed(fit, level, prob, name)
+        for name in dict.fromkeys(fit.table["classifier"].astype(str))
+    ]
+    return "".join(
+        f" Of {of.group} it does in {of.excluded} of {of.rows}, where {1 - prob:.0%} would: the model takes them for more "
+        "alike than they are."
+        for of in found
+        if of.far_too_often
     )
 
 

@@ -246,26 +246,23 @@ def test_verdicts():
 def test_rows_are_in_the_order_of_the_effect_and_hold_the_posterior(alone, level):
     draw = bb.figures.plot_professions if level == "profession" else bb.figures.plot_noun_pairs
     ax = draw(alone, prob=0.8, ax=Figure(figsize=(7, 8)).subplots())
-    these, new = (alone.means(level, 0.8, e).set_index("name") for e in ("these_words", "population"))
-    order = these["mean"].sort_values(kind="stable").index
+    new = alone.means(level, 0.8, "population").set_index("name")
+    observed = alone.table.groupby(level)["difference"].mean()
+    order = observed.sort_values(kind="stable").index
     assert [t.get_text() for t in ax.get_yticklabels()] == [sentiment._pair_label(name) for name in order]
     at = {round(float(y), 6): name for y, name in zip(ax.get_yticks(), order, strict=True)}
-    raw = alone.table.groupby(level)["difference"].mean()
-    for label, means, shift in (("_these_words", these, 0.2), ("_population", new, -0.2)):
+    for label, means, shift in (("_observed", observed, 0.2), ("_population", new["mean"], -0.2)):
         points = of(ax, label)
         assert len(points) == 20
         for line in points:
             name = at[round(float(line.get_ydata()[0]) - shift, 6)]
-            assert line.get_xdata()[0] == pytest.approx(means.loc[name, "mean"])
-    ends = {
-        (round(float(line.get_ydata()[0]), 6), *map(float, line.get_xdata())) for line in of(ax, "_interval")
-    }
-    assert len(ends) == 40
-    for y, low, high in ends:
-        name = next(at[round(y - s, 6)] for s in (0.2, -0.2) if round(y - s, 6) in at)
-        means = these if round(y - 0.2, 6) in at else new
-        assert (low, high) == pytest.approx(tuple(means.loc[name, ["hpdi_low", "hpdi_high"]]))
-    assert sorted(float(line.get_xdata()[0]) for line in of(ax, "_raw")) == pytest.approx(sorted(raw))
+            assert line.get_xdata()[0] == pytest.approx(means[name])
+    # What was observed is known, and has no interval.
+    intervals = of(ax, "_interval")
+    assert len(intervals) == 20
+    for line in intervals:
+        name = at[round(float(line.get_ydata()[0]) + 0.2, 6)]
+        assert line.get_xdata() == pytest.approx(new.loc[name, ["hpdi_low", "hpdi_high"]].tolist())
 
 
 def test_several_classifiers_have_panels_side_by_side(fit):
@@ -277,9 +274,9 @@ def test_several_classifiers_have_panels_side_by_side(fit):
     texts = [[t.get_text() for t in panel.texts] for panel in (left, right)]
     assert "m1" in texts[0]
     assert "second" in texts[1]
-    second_ = fit.means("profession", 0.89, "these_words").query("classifier == 'second'")
-    assert sorted(float(line.get_xdata()[0]) for line in of(right, "_these_words")) == pytest.approx(
-        sorted(second_["mean"])
+    second_ = fit.table.query("classifier == 'second'").groupby("profession")["difference"].mean()
+    assert sorted(float(line.get_xdata()[0]) for line in of(right, "_observed")) == pytest.approx(
+        sorted(second_)
     )
     mpl.pyplot.close(ax.figure)
 

@@ -1,0 +1,61 @@
+"""Doubts where intervals of the listed words exclude what was observed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from bayesbias.findings.parts import Doubt
+from bayesbias.inference.estimands import PROB
+from bayesbias.inference.observed import excluded_observed
+from bayesbias.inference.posterior import BiasFit
+
+__all__ = ["outside_doubts"]
+
+
+def outside_doubts(
+    fit: BiasFit,
+    levels: Mapping[str, str],
+    prob: float = PROB,
+    groups: Sequence[str] | None = None,
+) -> list[Doubt]:
+    """Return a doubt for each level at which intervals for the listed words exclude the observed mean far too often.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    levels : mapping of str to str
+        Levels to look at, and what a reader calls their labels, in the plural.
+    prob : float in (0, 1)
+    groups : sequence of str, optional
+        Labels of what the model gives results for (classifiers), each looked at alone; by default all together.
+
+    Returns
+    -------
+    list of Doubt
+        Of the kind ``observed_excluded``; empty where nothing was found.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> fit = bb.fit(bb.distance_table("minilm-static", "religion"), "crossed", seed=1, draws=200)
+    >>> outside_doubts(fit, {"word": "words"})
+    []
+    """
+    out = []
+    for level, called in levels.items():
+        for group in groups or (None,):
+            found = excluded_observed(fit, level, prob, group)
+            if not found.far_too_often:
+                continue
+            out.append(
+                Doubt(
+                    kind="observed_excluded",
+                    text=f"{'' if group is None else f'{group}: '}the model takes {called} for more alike than they are: "
+                    f"{found.excluded} of {found.rows} of its {prob:.0%} intervals for the listed words alone "
+                    f"(these_words) exclude the mean that was observed, where {1 - prob:.0%} would; of the listed "
+                    "words read the observed means",
+                    level=level,
+                    group=group,
+                )
+            )
+    return out
