@@ -266,8 +266,8 @@ def plates(
 
 def _forests(fit: BiasFit, prob: float, names: Sequence[str], of: int) -> list[Plate]:
     captions = {
-        "profession": "Female − male of every profession: as observed, and with new nouns, where the model draws alike professions "
-        "together and all share what those nouns would bring.",
+        "profession": "Female − male of every profession: as observed, and with new nouns, where the model draws alike "
+        "professions together and all share what those nouns would bring.",
         "noun_pair": "Female − male of every noun pair: as observed, and with new professions. What lies far from zero "
         "carries the mean.",
     }

@@ -18,7 +18,8 @@ from bayesbias.tables.coverage import Loss, LossKind
 __all__ = ["Doubt", "DoubtKind", "Effect", "Findings"]
 
 DoubtKind = Literal[
-    "class_and_attribute", "word", "exact_zeros", "heavy_tails", "observed_excluded", "prior", "geometry_destroyed", "geometry_unknown", "identical"
+    "class_and_attribute", "word", "exact_zeros", "heavy_tails", "observed_excluded", "prior", "geometry_destroyed",
+    "geometry_unknown", "identical",
 ]  # fmt: skip
 _DECIDES = ("geometry_destroyed", "geometry_unknown", "identical")
 

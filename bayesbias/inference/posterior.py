@@ -539,7 +539,7 @@ class BiasFit(Shown):
         return copy.deepcopy(kept_with(self, "diagnostics", lambda: diagnose(self.tree, names)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one netCDF file, whole or not at all, without what `load_fit` makes again: pointwise log-likelihood and effects.
+        """Write one netCDF file, whole or not at all, without what `load_fit` makes again: pointwise values and effects.
 
         Another version of NumPy may draw other effects from the same scales.
         """
@@ -580,7 +580,6 @@ class BiasFit(Shown):
         return self._answered(level, estimand, contrasted=False)[0]
 
     def _blocks(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
-        """Return level and estimand of each block of rows in a table of contrasts, in their order."""
         if level is not None:
             contrasts.check_level(self.spec, level)
         levels = ("overall", *self.spec.results.levels) if level is None else (level,)

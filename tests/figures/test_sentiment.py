@@ -247,7 +247,7 @@ def test_rows_are_in_the_order_of_the_effect_and_hold_the_posterior(alone, level
     draw = bb.figures.plot_professions if level == "profession" else bb.figures.plot_noun_pairs
     ax = draw(alone, prob=0.8, ax=Figure(figsize=(7, 8)).subplots())
     new = alone.means(level, 0.8, "population").set_index("name")
-    observed = alone.table.groupby(level)["difference"].mean()
+    observed = alone.table.groupby(level, sort=False, observed=True)["difference"].mean()
     order = observed.sort_values(kind="stable").index
     assert [t.get_text() for t in ax.get_yticklabels()] == [sentiment._pair_label(name) for name in order]
     at = {round(float(y), 6): name for y, name in zip(ax.get_yticks(), order, strict=True)}
