@@ -169,7 +169,7 @@ def _draw_forest(fit: BiasFit, level: str, prob: float, names: Sequence[str], ax
             width=1.8,
             **marks.contrast_marker("population", 5.5),
         ),
-        marks.line_handle(marks.contrast_colour("these_words"), _LISTED[level], **listed),
+        marks.line_handle(marks.contrast_colour("these_words"), _LISTED[level], style="none", **listed),
     ]
     noun = "profession" if level == "profession" else "noun pair"
     subtitle = f"Model {fit.spec.name}, {naming_classifiers(names)}. Posterior mean and {as_percent(prob)} HPDI; observed mean"
