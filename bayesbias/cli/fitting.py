@@ -15,6 +15,8 @@ from bayesbias.basics.files import records
 from bayesbias.cli import inputs, options, screen
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayesbias.inference.posterior import BiasFit
     from bayesbias.tables.pair_table import PairTable
 
@@ -49,6 +51,11 @@ def _check_contrasts(table: PairTable) -> None:
     show_default=True,
     help="How often a repeated row of FILE counts.",
 )
+@click.option(
+    "--compare-models",
+    is_flag=True,
+    help="Also fit the other normal models of distances, and show all side by side.",
+)
 @options.vector_files
 @options.prob()
 @options.rope
@@ -62,6 +69,7 @@ def fit(
     model: str,
     controls: str | None,
     repeats: str,
+    compare_models: bool,
     allow_pickle: bool,
     invalid_utf8: str,
     prob: float,
@@ -75,6 +83,7 @@ def fit(
 ) -> None:
     """Fit a model to every pair of protected word and attribute."""
     started = time.perf_counter()
+    from bayesbias.inference.alternatives import answers_by_model
     from bayesbias.inference.estimands import ROPE
     from bayesbias.models.loading import load_model
     from bayesbias.runs.kinds import check_run_folder, files_of_run
@@ -99,11 +108,18 @@ def fit(
     fitted = time.perf_counter()
     rope = float(ROPE if rope is None else rope)
     earlier = out is not None and bool(files_of_run(out))
-    files = bayesbias.save_run(result, out, prob=prob, rope=rope, command=options.given()) if out else []
+    others = answers_by_model(result, prob=prob) if compare_models else None
+    files = (
+        bayesbias.save_run(result, out, prob=prob, rope=rope, models=others, command=options.given())
+        if out
+        else []
+    )
     if earlier:
         click.echo(f"note: replaced the run that was in {out}", err=True)
     if as_json:
         payload = fit_json(result, prob, rope)
+        if others is not None:
+            payload["models"] = records(others)
         payload["timing"] |= {
             "load_s": round(loaded - started, 4),
             "fit_s": round(fitted - loaded, 4),
@@ -112,6 +128,8 @@ def fit(
         click.echo(json.dumps(payload, allow_nan=False))
     else:
         _print_fit(result, files, prob, rope)
+        if others is not None:
+            _print_models(others)
 
 
 @click.command()
@@ -159,6 +177,26 @@ def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
         "finding": findings.headline,
         "findings": findings.as_dict(),
     }
+
+
+def _print_models(others: pd.DataFrame) -> None:
+    from bayesbias.columns.table import screen_table
+    from bayesbias.columns.words import model_columns
+    from bayesbias.inference.alternatives import WHAT_LOO_MISSES
+
+    first, overall = others.iloc[0], others["level"] == "overall"
+    prob = float(first["prob"])
+    title = f"{first['contrast']} under several models, on average over new words like these"
+    screen.show(screen_table(title, model_columns(prob), others[overall].itertuples()))
+    classes = others[~overall]
+    if len(classes):
+        order = {name: place for place, name in enumerate(dict.fromkeys(classes["name"]))}
+        classes = classes.sort_values("name", key=lambda names: names.map(order), kind="stable")
+        title = "The same in each class, on average over words of it and new attributes"
+        screen.show(screen_table(title, model_columns(prob, within=True), classes.itertuples()))
+    unsure = others.drop_duplicates("model").query("high_pareto_k > 0")
+    notes = [f"LOO is unsure of {row.high_pareto_k} pairs under {row.model}." for row in unsure.itertuples()]
+    screen.lines([*notes, WHAT_LOO_MISSES])
 
 
 def _print_fit(

@@ -71,6 +71,22 @@ def contrast_columns(prob: float, level: str = "") -> list[Column]:
     ]
 
 
+def model_columns(prob: float, within: bool = False) -> list[Column]:
+    """Return the columns of one contrast under several models: overall, with LOO, or of each class."""
+    about = [
+        number("LOO, less than the best", "elpd_diff", 1, signed=True, screen="LOO diff."),
+        number("standard error", "se_diff", 1, screen="se"),
+        text("sampler", lambda row: "converged" if row.converged else "NOT CONVERGED"),
+    ]
+    return [
+        *([text("class", "name")] if within else []),
+        text("model", "model"),
+        number("mean", "mean", signed=True),
+        hpdi(prob, signed=True),
+        *([text("over", lambda row: f"{row.words} words")] if within else about),
+    ]
+
+
 def standard_columns(prob: float, rope: float, units: int, level: str = "") -> list[Column]:
     """Return the columns of differences in standard deviations; with several units also that of each."""
     return [

@@ -1,3 +1,4 @@
+from .alternatives import answers_by_model as answers_by_model
 from .estimands import ROPE as ROPE, STANDARD_ROPE as STANDARD_ROPE
 from .expectation import PriorExpectation as PriorExpectation, prior_expectation as prior_expectation
 from .fitting import build as build

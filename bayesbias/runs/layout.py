@@ -16,7 +16,7 @@ class Content:
     """What a run is made of: the result and the settings of its tables.
 
     ``predictions`` and ``problem`` belong to an analysis of sentiment: the predictions themselves, and why no model was
-    fitted to them.
+    fitted to them. ``models`` belongs to a fit of distances: what other models answer.
     """
 
     result: Any
@@ -24,6 +24,7 @@ class Content:
     rope: float
     predictions: Sequence[Any] = ()
     problem: str | None = None
+    models: Any = None
 
 
 def _nothing(content: Content) -> Mapping[str, Any]:

@@ -22,6 +22,8 @@ from bayesbias.sweeps.kinds import kind_of_any
 from bayesbias.sweeps.result import SweepResult
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from bayesbias.classifiers.prediction_files import Predictions
 
 __all__ = ["save_run"]
@@ -35,6 +37,7 @@ def save_run(
     rope: float = ROPE,
     predictions: Sequence[Predictions] = (),
     problem: str | None = None,
+    models: pd.DataFrame | None = None,
     command: Sequence[str] | None = None,
 ) -> list[Path]:
     """Write a result as a folder: tables, figures, what is needed to open it again, and ``run.json``.
@@ -56,6 +59,8 @@ def save_run(
         Of an analysis of sentiment: what it was made of, to be written beside it.
     problem : str, optional
         Of an analysis of sentiment: why no model was fitted.
+    models : DataFrame, optional
+        Of a fit of distances: what `bayesbias.inference.answers_by_model` returned, to be written beside it.
     command : sequence of str, optional
         The arguments of ``bayesbias`` that made the result, to be found in the manifest and in the report.
 
@@ -96,6 +101,7 @@ def save_run(
         float(rope),
         tuple(checks.several(predictions, "Predictions", "predictions")),
         problem,
+        models,
     )
     with whole_folder(target, files_of_run) as new:
         layout.write(content, new)

@@ -55,6 +55,7 @@ LAYOUT = Layout(
         "words.csv": lambda of: of.result.words(of.prob),
         "contrasts.csv": lambda of: of.result.contrasts(of.prob, of.rope),
         "standardised.csv": _standardised,
+        "models.csv": lambda of: of.models,
         "parameters.csv": lambda of: of.result.parameters(of.prob),
         "coverage.csv": _coverage,
         "provenance.json": lambda of: dict(of.result.provenance),

@@ -325,3 +325,25 @@ def test_an_output_that_cannot_be_is_refused_before_the_fit(run, files, tmp_path
         assert (code, printed) == (2, "")
         assert "the output must be a folder" in err
     assert (tmp_path / "file").read_text() == "x"
+
+
+def test_models_are_compared_where_asked(run, files, tmp_path):
+    """Side by side on the screen, in the JSON and as a file of the run."""
+    arguments = [
+        "fit",
+        "--embedding",
+        files / "vectors.txt",
+        "--wordlist",
+        files / "age.toml",
+        *QUICK,
+        "--compare-models",
+    ]
+    code, out, _ = run(*arguments, "--out", tmp_path / "run", "--json")
+    assert code == 0
+    frame = pd.DataFrame(json.loads(out)["models"])
+    assert set(frame["model"]) == {"cells", "crossed", "shared", "hierarchical"}
+    pd.testing.assert_frame_equal(pd.read_csv(tmp_path / "run/models.csv"), frame, check_dtype=False)
+    code, out, _ = run(*arguments)
+    assert code == 0
+    for text in ("under several models", "The same in each class", "LOO says how well"):
+        assert text in out
