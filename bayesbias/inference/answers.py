@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.inference.collapsed import Collapsed
-from bayesbias.inference.contrasts import contrasted_groups, labelled_draws
+from bayesbias.inference.collapsed import Collapsed, collapse
+from bayesbias.inference.contrasts import check_estimand, check_level, contrasted_groups, labelled_draws
 from bayesbias.inference.estimands import PREDICTIVE, Rows, contrast_rows, mean_rows, times_of
 from bayesbias.inference.mixtures import Mixtures
 from bayesbias.inference.moments import conditional_moments
@@ -18,6 +19,8 @@ from bayesbias.models.design import Design
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+MOST_MIXED = 1000
 
 
 def asked_rows(design: Design, table: pd.DataFrame, estimand: str, contrasted: bool) -> Rows:
@@ -54,16 +57,7 @@ def answer_draws(
         sd = np.sqrt(rows.linear.new_variance(draws))
         values = values + sd * rng.standard_normal(values.shape)
         values = _one_part_each(values, rows, rng)
-    levels, names, labels = zip(*rows.keys, strict=True) if rows.keys else ((), (), ())
-    return labelled_draws(
-        values.reshape(chains, len(values) // chains, len(rows.keys)),
-        {
-            "level": list(levels),
-            "name": list(names),
-            column: list(labels),
-            "estimand": [estimand] * len(labels),
-        },
-    )
+    return _labelled(values.reshape(chains, len(values) // chains, len(rows.keys)), rows, estimand, column)
 
 
 def _one_part_each(values: np.ndarray, rows: Rows, rng: np.random.Generator) -> np.ndarray:
@@ -101,28 +95,133 @@ def opposite_draws(rows: Rows, design: Design, draws: Mapping[str, np.ndarray], 
     )
 
 
-def answer_mixtures(
+@dataclass(frozen=True, eq=False)
+class Mixed:
+    """The rows of a table as normal mixtures, and the draws of the scales that they are mixtures over."""
+
+    rows: Rows
+    mixtures: Mixtures
+    scales: Mapping[str, np.ndarray]
+
+    def at(self, level: str) -> Mixed:
+        """Return the rows of one level."""
+        which = [k for k, key in enumerate(self.rows.keys) if key[0] == level]
+        return Mixed(self.rows.chosen(which), self.mixtures.chosen(which), self.scales)
+
+    def draws(self, estimand: str, column: str, seed: int) -> xr.DataArray:
+        """Draw once from each of the normals: for effective draws and R-hat, and where a shape is asked for."""
+        return _labelled(self.mixtures.sampled(seed), self.rows, estimand, column)
+
+
+def mixed_rows(
     rows: Rows,
     design: Design,
     reduced: Collapsed | None,
     draws: Mapping[str, np.ndarray],
     chains: int,
-) -> Mixtures | None:
-    """Return the rows as normal mixtures over the draws of the scales; None where they are not.
+) -> Mixed | None:
+    """Return the rows as normal mixtures over draws of the scales; None where they are not.
 
-    Of a model that was sampled pair by pair only what is new is normal given the draws.
+    Of a model that was sampled pair by pair only what is new is normal given the draws. No more than `MOST_MIXED` draws are
+    mixed, evenly chosen: of mixtures these say as much as many times as many draws of the rows themselves.
     """
     if not rows.keys:
         return None
-    if reduced is not None and all((draws[name] > 0).all() for name in reduced.scales):
-        mean, variance = conditional_moments(reduced, reduced.joined(draws), rows.linear)
-    elif rows.linear.shared or rows.linear.apart:
-        mean = rows.linear.draws(draws, times_of(design))
+    names = list(draws) if reduced is None else list(reduced.scales)
+    n = len(draws[names[0]])
+    step = -(-n // MOST_MIXED)
+    # The same number of draws of each chain.
+    chosen = np.concatenate(
+        [np.arange(chain * (n // chains), (chain + 1) * (n // chains), step) for chain in range(chains)]
+    )
+    some = {name: draws[name][chosen] for name in names}
+    if reduced is not None and all((some[name] > 0).all() for name in names):
+        mean, variance = conditional_moments(reduced, reduced.joined(some), rows.linear)
+    elif reduced is None and (rows.linear.shared or rows.linear.apart):
+        mean = rows.linear.draws(some, times_of(design))
         variance = np.zeros_like(mean)
     else:
         return None
-    variance = variance + rows.linear.new_variance(draws)
+    variance = variance + rows.linear.new_variance(some)
     if not (variance > 0).all():
         return None  # such as a mean that is a number of the model file
-    shape = (chains, -1, mean.shape[1])
-    return Mixtures(mean.reshape(shape), np.sqrt(variance).reshape(shape), rows.row, rows.weight)
+    shape = (chains, len(chosen) // chains, mean.shape[1])
+    mixtures = Mixtures(mean.reshape(shape), np.sqrt(variance).reshape(shape), rows.row, rows.weight)
+    return Mixed(rows, mixtures, some)
+
+
+def _labelled(values: np.ndarray, rows: Rows, estimand: str, column: str) -> xr.DataArray:
+    levels, names, labels = zip(*rows.keys, strict=True) if rows.keys else ((), (), ())
+    return labelled_draws(
+        values,
+        {
+            "level": list(levels),
+            "name": list(names),
+            column: list(labels),
+            "estimand": [estimand] * len(labels),
+        },
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Asking:
+    """A fit as far as its tables of means and contrasts ask it: each thing is made once, and kept with it.
+
+    Attributes
+    ----------
+    design, table
+        The model on its rows.
+    draws : callable
+        Gives the draws of all parameters, chains joined.
+    chains, seed : int
+    collapsed : bool
+        Whether the effects were integrated out.
+    """
+
+    design: Design
+    table: pd.DataFrame
+    draws: Callable[[], Mapping[str, np.ndarray]]
+    chains: int
+    seed: int
+    collapsed: bool
+    _made: dict[Any, Any] = field(default_factory=dict, init=False)
+
+    def drawn(self, level: str, estimand: str, contrasted: bool) -> xr.DataArray:
+        """Return draws of the rows of a level."""
+        rows = rows_at(self._rows(level, estimand, contrasted), level)
+        return answer_draws(
+            rows, self.design, self.draws(), self.chains, estimand, self._column(contrasted), self.seed
+        )
+
+    def answered(
+        self, level: str, estimand: str, contrasted: bool
+    ) -> tuple[xr.DataArray, Mixtures | None, Mapping[str, np.ndarray]]:
+        """Return draws of the rows of a level, the rows as mixtures where they are, and the draws of the scales behind."""
+        rows = self._rows(level, estimand, contrasted)
+        mixed = self._once(
+            ("mixed", estimand, contrasted),
+            lambda: mixed_rows(rows, self.design, self._reduced(), self.draws(), self.chains),
+        )
+        if mixed is None:
+            return self.drawn(level, estimand, contrasted), None, self.draws()
+        own = mixed.at(level)
+        return own.draws(estimand, self._column(contrasted), self.seed), own.mixtures, own.scales
+
+    def _rows(self, level: str, estimand: str, contrasted: bool) -> Rows:
+        check_level(self.design.spec, level)
+        check_estimand(self.design.spec, estimand)
+        return self._once(
+            ("rows", estimand, contrasted),
+            lambda: asked_rows(self.design, self.table, estimand, contrasted),
+        )
+
+    def _reduced(self) -> Collapsed | None:
+        return self._once("reduced", lambda: collapse(self.design)) if self.collapsed else None
+
+    def _column(self, contrasted: bool) -> str:
+        return "contrast" if contrasted else self.design.spec.results.group
+
+    def _once(self, key: Any, make: Callable[[], Any]) -> Any:
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]

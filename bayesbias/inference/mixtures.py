@@ -6,6 +6,7 @@ the mixture of those normals (Rao-Blackwell). Its ends jitter far less between s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,6 +64,24 @@ class Mixtures:
         mean, sd = self.mean.reshape(n, -1), self.sd.reshape(n, -1)
         own = mixture_below(mean, sd, at)
         return np.bincount(self.row, self.weight * own, minlength=self.rows)
+
+    def chosen(self, rows: Sequence[int]) -> Mixtures:
+        """Return some rows, in this order."""
+        parts = [np.flatnonzero(self.row == row) for row in rows]
+        at = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+        row = np.repeat(np.arange(len(parts)), [len(own) for own in parts])
+        return Mixtures(self.mean[..., at], self.sd[..., at], row, self.weight[at])
+
+    def sampled(self, seed: int) -> np.ndarray:
+        """Draw once from each of the normals, from one of the parts of each row; shape (chains, draws, rows)."""
+        rng = np.random.default_rng(np.random.SeedSequence([seed, 4]))
+        values = self.mean + self.sd * rng.standard_normal(self.mean.shape)
+        out = np.empty((*values.shape[:2], self.rows))
+        for row in range(self.rows):
+            parts = np.flatnonzero(self.row == row)
+            which = parts[rng.choice(len(parts), values.shape[:2], p=self.weight[parts])]
+            out[..., row] = np.take_along_axis(values, which[..., None], axis=-1)[..., 0]
+        return out
 
     @property
     def rows(self) -> int:

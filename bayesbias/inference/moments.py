@@ -119,9 +119,9 @@ def _add_component(
         towards = (x * prior[:, None]).transpose(0, 2, 1)  # D X^T
         total = x @ towards
         total[:, np.arange(m), np.arange(m)] += var[some][:, component.noise]
-        lower = np.linalg.cholesky(total)
-        half = np.linalg.solve(lower, towards.transpose(0, 2, 1))  # L^-1 X D, (k, m, effects)
-        gain = np.linalg.solve(lower.transpose(0, 2, 1), half).transpose(0, 2, 1)[:, at]  # D X^T V^-1
+        inverse = np.linalg.inv(np.linalg.cholesky(total))  # L^-1, small
+        half = inverse @ towards.transpose(0, 2, 1)  # L^-1 X D, (k, m, effects)
+        gain = np.matmul(half.transpose(0, 2, 1)[:, at], inverse)  # D X^T V^-1
         mine = half[:, :, at]
         covariance = -np.matmul(mine.transpose(0, 2, 1), mine)
         same = (at[:, None] == at[None, :]).astype(float)

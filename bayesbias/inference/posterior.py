@@ -15,12 +15,10 @@ from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
 from bayesbias.inference import answers, contrasts, reliability, sensitivity, standard
-from bayesbias.inference.collapsed import Collapsed, collapse
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.effects import joined_draws
-from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE, Rows
+from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.lately import Lately
-from bayesbias.inference.mixtures import Mixtures
 from bayesbias.inference.saving import write_fit
 from bayesbias.inference.shown import text_of_fit
 from bayesbias.inference.spreads import check_normal_noise
@@ -133,7 +131,7 @@ class BiasFit(Shown):
         ).copy()
 
     def _means_with_counts(self, level: str, prob: float, estimand: str) -> pd.DataFrame:
-        draws, mixtures = self._answered(level, estimand, contrasted=False)
+        draws, mixtures, _ = self._asking.answered(level, estimand, contrasted=False)
         if not draws.sizes["row"]:
             raise contrasts.no_new_words(level, estimand)
         frame = contrasts.described(draws, prob, mixtures)
@@ -269,7 +267,7 @@ class BiasFit(Shown):
     def _contrasts_described(
         self, level: str, estimand: str, prob: float, rope: float
     ) -> pd.DataFrame | None:
-        draws, mixtures = self._answered(level, estimand, contrasted=True)
+        draws, mixtures, _ = self._asking.answered(level, estimand, contrasted=True)
         return contrasts.described_with_rope(draws, prob, rope, mixtures) if draws.sizes["row"] else None
 
     def standardised(
@@ -328,10 +326,8 @@ class BiasFit(Shown):
         check_normal_noise(self.spec, "standardised contrasts")
         frames = []
         for own, which in self._blocks(level, estimand):
-            found = self._answered(own, which, contrasted=True)
-            frames.append(
-                standard.described_standard(self.design, self.table, self.draws(), *found, prob, rope)
-            )
+            found = self._asking.answered(own, which, contrasted=True)
+            frames.append(standard.described_standard(self.design, self.table, *found, prob, rope))
         if not any(map(len, frames)):
             raise contrasts.no_contrasts(self.spec)
         return pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
@@ -507,7 +503,7 @@ class BiasFit(Shown):
 
     def _contrasts_draws(self, level: str | None, estimand: str | None) -> xr.DataArray:
         parts = [
-            self._answered(own, which, contrasted=True)[0] for own, which in self._blocks(level, estimand)
+            self._asking.drawn(own, which, contrasted=True) for own, which in self._blocks(level, estimand)
         ]
         if not any(part.sizes["row"] for part in parts):
             raise contrasts.no_contrasts(self.spec)
@@ -553,31 +549,16 @@ class BiasFit(Shown):
         return int(self.tree["posterior"].sizes["chain"])
 
     @property
-    def _reduced(self) -> Collapsed | None:
-        """The exact reduction, of a fit that was sampled by it."""
-        if self.provenance.get("sampler", {}).get("method") != "collapsed":
-            return None
-        return self._lately.get("reduced", lambda: collapse(self.design))
-
-    def _rows(self, level: str, estimand: str, contrasted: bool) -> Rows:
-        contrasts.check_level(self.spec, level)
-        contrasts.check_estimand(self.spec, estimand)
-        rows = self._lately.get(
-            ("rows", estimand, contrasted),
-            lambda: answers.asked_rows(self.design, self.table, estimand, contrasted),
+    def _asking(self) -> answers.Asking:
+        sampler = self.provenance.get("sampler", {})
+        seed, collapsed = int(sampler.get("seed", 0)), sampler.get("method") == "collapsed"
+        return self._lately.get(
+            "asking",
+            lambda: answers.Asking(self.design, self.table, self.draws, self._chains, seed, collapsed),
         )
-        return answers.rows_at(rows, level)
-
-    def _answered(self, level: str, estimand: str, contrasted: bool) -> tuple[xr.DataArray, Mixtures | None]:
-        """Return draws of the rows of a table, and the same rows as mixtures where they are."""
-        rows, draws = self._rows(level, estimand, contrasted), self.draws()
-        column = "contrast" if contrasted else self.spec.results.group
-        seed = int(self.provenance.get("sampler", {}).get("seed", 0))
-        own = answers.answer_draws(rows, self.design, draws, self._chains, estimand, column, seed)
-        return own, answers.answer_mixtures(rows, self.design, self._reduced, draws, self._chains)
 
     def _means_at(self, level: str, estimand: str) -> xr.DataArray:
-        return self._answered(level, estimand, contrasted=False)[0]
+        return self._asking.drawn(level, estimand, contrasted=False)
 
     def _blocks(self, level: str | None, estimand: str | None) -> list[tuple[str, str]]:
         if level is not None:

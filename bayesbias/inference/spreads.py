@@ -109,7 +109,7 @@ def total_sd(
     for name, variance in term_variances(design, draws, rows).items():
         if free & set(spec.parameters[name].dims) or np.ptp(design.index[name][rows]) > 0:
             parts.append(variance)
-    n = len(draws[spec.mu[0]])
+    n = len(next(iter(draws.values())))
     return np.sqrt(np.broadcast_to(sum(np.broadcast_to(part, n) for part in parts), n))
 
 

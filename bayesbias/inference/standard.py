@@ -49,9 +49,9 @@ def standardised_draws(
 def described_standard(
     design: Design,
     table: pd.DataFrame,
-    draws: Mapping[str, np.ndarray],
     contrasts: xr.DataArray,
     mixtures: Mixtures | None,
+    draws: Mapping[str, np.ndarray],
     prob: float,
     rope: float,
 ) -> pd.DataFrame:

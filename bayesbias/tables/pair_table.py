@@ -83,6 +83,10 @@ def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFram
 
     frame = frame[[*COLUMNS, *own]].copy()
     present = [c for c in CONNECTIONS if (frame["connection"] == c).any()]
-    frame["connection"] = pd.Categorical(frame["connection"], categories=present)
+    known = frame["connection"]
+    if isinstance(known.dtype, pd.CategoricalDtype):  # a million rows of a few labels stay numbers
+        frame["connection"] = known.cat.set_categories(present, ordered=False)
+    else:
+        frame["connection"] = pd.Categorical(known, categories=present)
     frame["distance"] = frame["distance"].astype(float)
     return frame.reset_index(drop=True)

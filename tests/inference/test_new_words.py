@@ -51,7 +51,7 @@ def test_a_new_pair_brings_attributes_and_noise_too():
     word = added(design, table, x, "one_new_word", "class", name, "associated - neutral")
     pair = added(design, table, x, "one_new_pair", "class", name, "associated - neutral")
     ka = x["ka"][:, 1] ** 2
-    more = ka * (2 * x["ws"] ** 2 + x["us"][:, kind("stereotype")] ** 2 + x["us"][:, kind("neutral")] ** 2)
+    more = ka * sum(x[name][:, kind(k)] ** 2 for name in ("ws", "us") for k in ("stereotype", "neutral"))
     more = more + x["sigma"][:, label("associated")] ** 2 + x["sigma"][:, label("neutral")] ** 2
     np.testing.assert_allclose((pair - word)[:, 0], more, rtol=1e-10)
 

@@ -187,6 +187,7 @@ def test_the_draws_behind_every_row_of_every_table(crossed, table, arguments):
 
 
 def test_rows_of_draws_are_chosen_by_their_labels(crossed):
+    crossed = edited(crossed)
     draws = crossed.draws_of("contrasts")
     own = draws[..., (draws["level"] == "word") & (draws["name"] == "b1")]
     frame = crossed.contrasts()
@@ -276,7 +277,7 @@ def test_what_is_handed_out_can_be_changed_without_changing_the_fit(pairs):
 
 
 def test_a_copy_with_another_tree_asks_that_tree(pairs):
-    result = fit(pairs, "crossed", seed=shifted(1), draws=50, tune=50, chains=2, pointwise=False)
+    result = edited(fit(pairs, "crossed", seed=shifted(1), draws=50, tune=50, chains=2, pointwise=False))
     was = result.summary()["mean"]
     tree = result.tree.copy()
     tree["posterior"]["cbar"] = tree["posterior"]["cbar"] + 5
