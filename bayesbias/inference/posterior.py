@@ -161,6 +161,7 @@ class BiasFit(Shown):
         FitError
             For a model with Student-t noise, which need not have a variance.
         """
+        check_normal_noise(self.spec, "shares of variance")
         return contrasts.described(self.draws_of("shares", group=group), prob)
 
     def reliability(
