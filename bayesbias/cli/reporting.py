@@ -26,7 +26,7 @@ from bayesbias.cli import options
 @click.option(
     "--rope",
     type=click.FloatRange(0, min_open=True),
-    help="Half-width of practical equivalence; by default that of the tables in RUN.",
+    help="Half-width of practical equivalence; by default that of the tables in RUN. Not for sweeps.",
 )
 def report(run: Path, out: Path, prob: float | None, rope: float | None) -> None:
     """Write one self-contained HTML file on a run.

@@ -88,8 +88,8 @@ def _by_words(result: SeatResult, several: bool) -> list[str]:
                 else ""
             )
             out.append(
-                f"{lead} {len(by_sentence)} sentence tests with p below {_CLEAR:g}, {len(lost)} have not when each word "
-                f"counts once{tail}."
+                f"{lead} {number_of(len(by_sentence), 'sentence test')} with p below {_CLEAR:g}, {len(lost) or 'none'} "
+                f"{'has not' if len(lost) == 1 else 'have not'} when each word counts once{tail}."
             )
     return out
 
@@ -132,7 +132,7 @@ def _left_out(result: SeatResult) -> list[str]:
         shown = ", ".join(words[:8]) + (" ..." if len(words) > 8 else "")
         out.append(
             f"{named_encoder(model, options)} lacks forms of {number_of(len(words), 'word')}; "
-            f"{len(rows)} examples made of those forms are left out: {shown}"
+            f"{number_of(len(rows), 'example')} made of those forms {'is' if len(rows) == 1 else 'are'} left out: {shown}"
         )
     return out
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.wording import conjoined, probability_text
+from bayesbias.basics.wording import conjoined, number_of, probability_text
 from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings, said_of_losses
 from bayesbias.findings.residuals import word_doubts
 from bayesbias.findings.trust import AGREED, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.scope import has_new_words, holds_for, same_for_all_words, sure_ends
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.standard import in_full
 from bayesbias.inference.verdicts import Verdict, contrast_phrase, side
@@ -39,6 +40,7 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
     state = fit.diagnostics()
     doubts = (*word_doubts(fit), *_outside(fit, prob))
     sentences: tuple[str, ...] = ()
+    one = same_for_all_words(fit.spec)
     coverage = fit.provenance.get("coverage", {})
     lost = losses(coverage)
     if not _has_contrasts(fit):
@@ -49,7 +51,7 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
         frame = _with_sure_ends(fit.contrasts(prob=prob, rope=rope))
         main = _main_result(frame, prob, rope, _in_standard_deviations(fit))
         missing = said_of_losses(lost, frame["contrast"].iloc[0].split(" - "))
-        headline = f"{name}: {main}{missing}{_disagreement(frame)}{_caveat(doubts)}"
+        headline = f"{name}: {main}{missing}{'' if one else _disagreement(frame)}{_caveat(doubts)}"
         sentences = (*_superiority(fit, prob), *_sentences(fit, frame, prob))
     return Findings(
         subject=name,
@@ -130,10 +132,8 @@ def _caveat(doubts: tuple[Doubt, ...]) -> str:
 
 def _with_sure_ends(frame: pd.DataFrame) -> pd.DataFrame:
     """Add the ends as far as they are known: nothing is concluded within twice their Monte Carlo error."""
-    by = 2 * frame[["mcse_low", "mcse_high"]].fillna(0.0)
-    return frame.assign(
-        sure_low=frame["hpdi_low"] - by["mcse_low"], sure_high=frame["hpdi_high"] + by["mcse_high"]
-    )
+    ends = [sure_ends(row) for row in frame.itertuples()]
+    return frame.assign(sure_low=[low for low, _ in ends], sure_high=[high for _, high in ends])
 
 
 def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
@@ -142,30 +142,60 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
         f"For the listed words alone the same difference is {row.mean:+.3f} "
         f"({prob:.0%} HPDI {row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}); their distances are known exactly, and that width is "
         "the model's noise.",
-        *_new_word(fit, frame, prob),
     ]
-    classes, lists = _first_contrast(frame, "class"), _first_contrast(frame, "stereotype")
-    held = fit.spec.results.levels["class"].held if "class" in fit.spec.results.levels else ()
-    whose = (
-        "its listed words and new attributes"
-        if "protected_word" in held
-        else "on average over new words of it"
-    )
+    if same_for_all_words(fit.spec):
+        return [
+            *out,
+            f"The form of the model {fit.spec.name} forces one difference on all classes and words.",
+        ]
+    out += _new_word(fit, prob)
+    results = fit.spec.results
+    classes, lists = _first_contrast(frame, "class"), lists_in_order(frame)
     if len(classes) > 1:
-        out.append(f"By class, own stereotypes less others, {whose}: {_each(classes)}.")
+        who, first = holds_for(results, "class"), _gap(classes)
+        out.append(f"By class, {_LESS[first]} ({who}): {_each(classes)}.")
     if len(lists) > 1:
         out.append(f"By list of stereotypes, words of its own class less words of others: {_each(lists)}.")
     out += _carried_by_a_list(classes, lists)
     words = _first_contrast(frame, "word")
-    nearer, farther = _clear(words)
     if len(words):
+        nearer, farther = _clear(words)
         out.append(
-            f"Of {len(words)} protected words {len(nearer)} have an interval below zero"
-            + (f" ({', '.join(nearer)})" if nearer else "")
-            + f" and {len(farther)} one above"
-            + (f" ({', '.join(farther)})." if farther else ".")
+            f"The interval lies below zero for {_counted(nearer)} of {number_of(len(words), 'protected word')}{_named(nearer)} "
+            f"and above it for {_counted(farther)}{_named(farther)}."
         )
     return out
+
+
+def _gap(rows: pd.DataFrame) -> str:
+    return str(rows["contrast"].iloc[0])
+
+
+_LESS = {f"{a} - {b}": f"{a} less {b}" for a, b in CONTRASTS} | {
+    "associated - different": "own stereotypes less others"
+}
+
+
+def lists_in_order(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the contrasts of the lists of stereotypes, those of the headline, in the order of the classes.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        As `BiasFit.contrasts` returns it.
+    """
+    lists = _first_contrast(frame, "stereotype")
+    order = list(_first_contrast(frame, "class")["name"])
+    place = [order.index(name) if name in order else len(order) for name in lists["name"]]
+    return lists.assign(_place=place).sort_values("_place", kind="stable").drop(columns="_place")
+
+
+def _counted(names: list[str]) -> str:
+    return str(len(names)) if names else "none"
+
+
+def _named(names: list[str]) -> str:
+    return f" ({', '.join(names)})" if names else ""
 
 
 def _each(rows: Any) -> str:
@@ -174,32 +204,44 @@ def _each(rows: Any) -> str:
     )
 
 
-def _new_word(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
+def _new_word(fit: BiasFit, prob: float) -> list[str]:
     """Say how far a single new word may lie from the mean over new words, and how many go the other way."""
-    if not {"protected_word", "attribute"} <= set(fit.spec.units):
+    if not has_new_words(fit.spec):
         return []
     row = fit.new_words(prob).iloc[0]
+    shares = [f"{100 * row[name]:.0f}" for name in ("opposite", "opposite_low", "opposite_high")]
     return [
-        f"A single new word: {row['mean']:+.3f} ({prob:.0%} of them between {row['hpdi_low']:+.3f} and {row['hpdi_high']:+.3f}); "
-        f"{100 * row['opposite']:.0f} of 100 new words go the other way ({prob:.0%} HPDI {100 * row['opposite_low']:.0f} to "
-        f"{100 * row['opposite_high']:.0f})."
+        f"For a single new word it lies between {row['hpdi_low']:+.3f} and {row['hpdi_high']:+.3f} with a probability of "
+        f"{prob:.0%}; {shares[0]} of 100 new words go the other way ({prob:.0%} HPDI {shares[1]} to {shares[2]})."
     ]
 
 
 def _carried_by_a_list(classes: pd.DataFrame, lists: pd.DataFrame) -> list[str]:
-    """Say so where a class's contrast is clear, and that of its stereotypes between words of different classes is not."""
-    carried = []
+    """Say so where a class's contrast is clear, and that of its stereotypes between words of different classes is not.
+
+    A list may lie near to, or far from, words of all classes. That its stereotypes are no nearer to words of their own
+    class is not shown by an interval that holds zero: it is open, unless the interval lies on the other side.
+    """
+    out = []
     for c in classes.itertuples():
-        own = lists[lists["name"] == c.name]
         where = side(c.sure_low, c.sure_high)
-        if where is not Verdict.OPEN and any(
-            side(r.sure_low, r.sure_high) is not where for r in own.itertuples()
-        ):
-            carried.append((str(c.name), "near to" if where is Verdict.BELOW else "far from"))
-    return [
-        f"The difference of {name} is carried by its list: the stereotypes of {name} are {how} words of other classes as well."
-        for name, how in carried
-    ]
+        own = [side(r.sure_low, r.sure_high) for r in lists[lists["name"] == c.name].itertuples()]
+        if where is Verdict.OPEN or not own or own[0] is where:
+            continue
+        here, other = (
+            ("nearer to", "farther from") if where is Verdict.BELOW else ("farther from", "nearer to")
+        )
+        if own[0] is Verdict.OPEN:
+            out.append(
+                f"The difference of {c.name} may be that of the lists: whether the stereotypes of {c.name} are {here} words of "
+                f"{c.name} than {here.partition(' ')[2]} words of other classes is open."
+            )
+        else:
+            out.append(
+                f"The difference of {c.name} is that of the lists: the stereotypes of {c.name} are {other} words of {c.name} "
+                f"than {other.partition(' ')[2]} words of other classes."
+            )
+    return out
 
 
 def _rows(frame: pd.DataFrame, level: str, estimand: str) -> pd.DataFrame:

@@ -67,7 +67,7 @@ class Design:
                     where=f"{spec.label}, {_key_naming(spec, column)}",
                     found=column,
                     valid=[str(c) for c in frame.columns],
-                    hint=nearest(column, [str(c) for c in frame.columns]),
+                    hint=_hint(spec, column, [str(c) for c in frame.columns]),
                 )
         try:
             y = frame[spec.outcome].to_numpy(dtype=float)
@@ -230,6 +230,16 @@ def _key_naming(spec: ModelSpec, column: str) -> str:
         if column in parameter.dims:
             return f"[parameter.{name}], key dims"
     return f"[likelihood], key {'outcome' if column == spec.outcome else 'units'}"
+
+
+def _hint(spec: ModelSpec, column: str, columns: list[str]) -> str | None:
+    """Say what may be meant: in a model of one's own a misspelt column; of a shipped one another kind of table."""
+    if spec.origin or set(spec.units) <= set(columns):
+        return nearest(column, columns)
+    return (
+        f"a row for this model is one {' x '.join(spec.units)}; for pairs of a word and an attribute take another model, such "
+        "as cells"
+    )
 
 
 def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:

@@ -80,7 +80,7 @@ def write_report(
     ------
     InputError
         Where `run` holds no run, or one on which there is no page; where `prob` is not that of the intervals of
-        sentence tests or of a sweep; where the file cannot be written.
+        sentence tests or of a sweep; where a sweep is given a `rope`; where the file cannot be written.
 
     Examples
     --------
@@ -100,6 +100,7 @@ def write_report(
     if target.is_dir():
         raise InputError("is a folder, not a file", where=target)
     result: Any = run
+    rope_given = rope
     command, where = None, None
     opened = run if isinstance(run, Run) else open_run(run) if isinstance(run, str | os.PathLike) else None
     if opened is not None:
@@ -108,6 +109,13 @@ def write_report(
         result, command, where = opened.result, opened.command, opened.path
     if isinstance(result, SeatResult) and prob is None:
         prob = result.provenance.get("prob")
+    if isinstance(result, SweepResult) and rope_given is not None:
+        raise InputError(
+            "a sweep has the region of practical equivalence of its plan, for which its cells were judged",
+            where="rope",
+            found=rope_given,
+            hint="leave it out, or set rope and standard_rope in the plan and run the sweep again",
+        )
     if isinstance(result, SweepResult) and prob is None:
         prob = next(iter(result.frame["prob"].dropna()), None)
     prob = checks.probability(PROB if prob is None else prob)

@@ -209,8 +209,9 @@ class SeatResult(Shown):
             by_sentence = part[(part["level"] == "sentence") & (part["p_upper"] < _SIGNIFICANT)]
             lost = int((by_sentence["p_words"] >= _SIGNIFICANT).sum())
             if lost:
+                of = f"{lost} of {number_of(len(by_sentence), 'sentence test')}"
                 lines.append(
-                    f"    {lost} of {len(by_sentence)} sentence tests are not, when each word counts once (p_words)"
+                    f"    {of} {'is' if lost == 1 else 'are'} not, when each word counts once (p_words)"
                 )
         for row in self.notes.itertuples():
             lines.append(f"  {encoder_label(row.model, row.options)}, {row.test}: {row.note}")

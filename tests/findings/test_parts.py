@@ -92,7 +92,7 @@ def test_the_value_is_frozen_equal_by_content_and_short_in_repr():
     assert dataclasses.replace(value, problems=()).lines()[4] == "well"
     assert json.loads(json.dumps(value.as_dict()))["doubts"] == [
         {"kind": "word", "text": "words go together", "effect": "too wide", "level": None, "group": None,
-         "contrast": "associated - different", "model": "shared"}
+         "contrast": "associated - different", "model": "shared", "parameter": None}
     ]  # fmt: skip
 
 
@@ -124,7 +124,8 @@ def test_the_headline_says_what_the_interval_says(associated, sd, says):
     found = findings_of(fit)
     row = fit.contrasts(estimand="population").iloc[0]
     assert (
-        f"made up: for new words like these, the stereotypes of a word's own class {says}" in found.headline
+        f"made up: on average over new words like these, the stereotypes of a word's own class {says}"
+        in found.headline
     )
     assert f"{row['hpdi_low']:+.3f} to {row['hpdi_high']:+.3f}" in found.headline
     assert found.doubts == found.problems == found.notes == ()
@@ -142,8 +143,12 @@ def test_classes_that_disagree_are_in_the_headline():
     ]
     found = findings_of(crossed(table, mean))
     assert "The classes disagree: nearer for x, farther for y." in found.headline
-    assert "By class, for new words: x -0.3" in " ".join(found.sentences)
-    assert "3 have an interval below zero (x0, x1, x2) and 3 one above (y0, y1, y2)." in found.sentences[-1]
+    assert "By class, own stereotypes less others (its listed words, new attributes): x -0.3" in " ".join(
+        found.sentences
+    )
+    assert found.sentences[-1] == (
+        "The interval lies below zero for 3 of 6 protected words (x0, x1, x2) and above it for 3 (y0, y1, y2)."
+    )
 
 
 def grouped(kind: str) -> pd.DataFrame:
@@ -172,7 +177,7 @@ def test_doubts_name_their_effect_and_the_model_as_data(kind, effects, how):
     cell = table.groupby(["protected_word", "connection"])["distance"].mean()
     found = findings_of(crossed(table, lambda word, connection: cell[word, connection]))
     assert [doubt.effect for doubt in found.doubts] == effects
-    assert {doubt.model for doubt in found.doubts} == {"shared"}
+    assert {doubt.model for doubt in found.doubts} == {"cells"}
     assert {doubt.kind: (doubt.level, doubt.contrast) for doubt in found.doubts}.items() <= {
         "class_and_attribute": ("class", None), "word": (None, "associated - different"),
     }.items()  # fmt: skip
@@ -403,11 +408,11 @@ def test_sentence_tests_say_how_many_are_clear_and_what_is_left_out():
         == "p is below 0.01 after Holm's correction in 1 of 2 tests on m, of which 0 when each word counts once."
     )
     assert found.sentences == (
-        "Of 1 sentence tests with p below 0.01, 1 have not when each word counts once; their sentences are not "
+        "Of 1 sentence test with p below 0.01, 1 has not when each word counts once; their sentences are not "
         "independent, and p falls with every template that is added (one: p 1e-05 over sentences, 0.3 over words).",
         "† two: few words.",
     )
-    assert found.notes == ("m lacks forms of 1 word; 1 examples made of those forms are left out: a",)
+    assert found.notes == ("m lacks forms of 1 word; 1 example made of those forms is left out: a",)
     fitted = frame.assign(
         contrast=[0.1, float("nan")],
         hpdi_low=[-0.1, float("nan")],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 from helpers.fits import made_up, pairs
@@ -14,6 +16,7 @@ from bayesbias.simulation.scenario import Scenario, simulate_table
 from bayesbias.tables.reading import read_distances
 
 QUICK = {"draws": 200, "tune": 300, "chains": 2, "pointwise": False}
+ENOUGH = {"draws": 500, "tune": 600, "chains": 4, "pointwise": False}
 SMALL = Scenario(words=(6, 6), attributes=(6, 6), human=30, neutral=30)
 
 
@@ -93,7 +96,7 @@ MEANS = {"associated": 0.8, "different": 0.9, "human": 0.95, "neutral": 1.0}
 def test_words_with_clear_intervals_are_named():
     table = simulate_table(SMALL, 5)
     near = (table["protected_word"] == "w0.2") & (table["connection"] == "associated")
-    table.loc[near, "distance"] -= 0.6
+    table.loc[near, "distance"] -= 0.8
     result = fit(table, "crossed", seed=shifted(1), pointwise=False)
     named = next(sentence for sentence in findings_of(result).sentences if "below zero" in sentence)
     assert "w0.2" in named.split("above")[0]
@@ -106,3 +109,36 @@ def test_nothing_is_concluded_from_a_fit_that_has_not_converged():
     assert not result.diagnostics()["ok"]
     assert "no conclusion" in finding(result)
     assert "nearer" not in finding(result)
+
+
+def test_a_form_that_forces_one_difference_is_said_and_no_class_or_word_is_named():
+    found = findings_of(fit(simulate_table(SMALL, 1), "additive", seed=shifted(1), **ENOUGH))
+    assert found.sentences[-1] == (
+        "The form of the model additive forces one difference on all classes and words."
+    )
+    assert not any("By class" in text or "new word" in text for text in found.sentences)
+
+
+@pytest.mark.parametrize(
+    ("model", "says"), [("cells", "new words of the class"), ("shared", "its listed words, new attributes")]
+)
+def test_what_a_class_holds_for_is_what_its_model_holds(model, says):
+    found = findings_of(fit(simulate_table(SMALL, 1), model, seed=shifted(1), **ENOUGH))
+    assert sum(f"By class, own stereotypes less others ({says}): " in text for text in found.sentences) == 1
+
+
+@pytest.mark.parametrize(("gap", "says"), [(0.0, "is open."), (0.3, "words of other classes.")])
+def test_a_class_whose_difference_may_be_that_of_the_lists_is_said(gap, says):
+    """One list lies near to all words: without a gap between words of either class all is open; with one, the other list too
+    is nearer to its own words, though it lies farther from them than the near list does."""
+    cbar = {"associated": 1.1 - gap, "different": 1.1, "human": 1.0, "neutral": 1.0}
+    table = simulate_table(dataclasses.replace(SMALL, values=dict(SMALL.values) | {"cbar": cbar}), 1)
+    near, other = dict.fromkeys(table["protected_class"])
+    table.loc[table["attribute_class"] == near, "distance"] -= 0.8
+    found = findings_of(fit(table, "cells", seed=shifted(1), **ENOUGH))
+    said = {
+        name: [t for t in found.sentences if t.startswith(f"The difference of {name} ")]
+        for name in (near, other)
+    }
+    assert [text.endswith(says) for text in said[other]] == [True]
+    assert len(said[near]) == (0 if gap else 1)

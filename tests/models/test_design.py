@@ -138,3 +138,10 @@ def test_labels_come_in_order_of_appearance_also_of_categories(categorical):
     labels, codes = labels_of(column, "connection")
     assert labels == ["associated", "neutral", "own"]
     assert codes.tolist() == [1, 2, 0]
+
+
+def test_a_shipped_model_of_another_kind_of_table_is_no_spelling_mistake(table):
+    with pytest.raises(InputError) as caught:
+        Design.of(load_model("sentence"), table)
+    assert "did you mean" not in str(caught.value)
+    assert "a row for this model is one protected_word x protected_template x attribute" in str(caught.value)

@@ -45,3 +45,9 @@ def test_its_intervals_are_made_with_it(tmp_path):
         InputError, match=r"the intervals of a sweep are made with it; found: 0.5; valid: 0.89"
     ):
         bb.write_report(made_up_sweep(CELLS), tmp_path / "page.html", prob=0.5)
+
+
+def test_its_rope_is_that_of_its_plan(tmp_path):
+    with pytest.raises(InputError, match="region of practical equivalence of its plan"):
+        bb.write_report(made_up_sweep(CELLS), tmp_path / "page.html", rope=0.05)
+    assert not (tmp_path / "page.html").exists()

@@ -1,0 +1,92 @@
+"""What an answer holds for: the listed words or new ones, as its model says. The one place of these words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayesbias.models.spec import ModelSpec, Results
+
+_OF_ESTIMAND = {
+    "these_words": "these words",
+    "one_new_word": "one new word",
+    "one_new_pair": "one new pair",
+}
+_OF_LEVEL = {
+    "protected_class": "new words of the class",
+    "attribute_class": "new words, and new attributes of the list",
+}
+_LEVELS = {"protected_class": "class", "attribute_class": "list of stereotypes", "protected_word": "word"}
+
+
+def holds_for(results: Results, level: str = "overall", estimand: str = "population") -> str:
+    """Say, in a few words, what the answers at a level hold for.
+
+    Parameters
+    ----------
+    results : Results
+        Of the model: which columns it holds at the level.
+    level : str
+    estimand : str
+
+    Examples
+    --------
+    >>> from bayesbias import load_model
+    >>> cells, crossed = load_model("cells").results, load_model("crossed").results
+    >>> holds_for(cells), holds_for(cells, "class"), holds_for(cells, "word")
+    ('new words', 'new words of the class', 'new attributes')
+    >>> holds_for(crossed, "class"), holds_for(crossed, "word"), holds_for(crossed, "class", "these_words")
+    ('its listed words, new attributes', 'new attributes', 'these words')
+    """
+    if estimand != "population":
+        return _OF_ESTIMAND.get(estimand, estimand.replace("_", " "))
+    if level == "overall":
+        return "new words"
+    about = results.levels[level]
+    if "protected_word" in about.held:
+        return "new attributes" if about.by == "protected_word" else "its listed words, new attributes"
+    return _OF_LEVEL.get(about.by, "new words")
+
+
+def level_said(results: Results, level: str) -> str:
+    """Name one of what a level has a row of each: a class, a list of stereotypes, a word."""
+    return _LEVELS.get(results.levels[level].by, level.replace("_", " "))
+
+
+def same_for_all_words(spec: ModelSpec) -> bool:
+    """Say whether the form of a model forces one difference between connections on all classes and words.
+
+    So it is where no term of the mean has a protected word or class together with the connection or the list of
+    stereotypes, and none is about the list alone: a word then shifts all its distances alike.
+
+    Examples
+    --------
+    >>> from bayesbias import load_model
+    >>> same_for_all_words(load_model("additive")), same_for_all_words(load_model("cells"))
+    (True, False)
+    """
+    if spec.results.group != "connection":
+        return False
+    terms = [set(spec.parameters[name].dims) for name in spec.location_parameters()]
+    words, lists = {"protected_word", "protected_class"}, {"connection", "attribute_class"}
+    return not any("attribute_class" in dims or (dims & words and dims & lists) for dims in terms)
+
+
+def has_new_words(spec: ModelSpec) -> bool:
+    """Say whether a model can be asked for a single new word: it is of words and attributes, and words scatter."""
+    pairs = {"protected_word", "attribute"} <= set(spec.units) and spec.results.group == "connection"
+    return pairs and not same_for_all_words(spec)
+
+
+def sure_ends(row: Any) -> tuple[float, float]:
+    """Return the ends of an interval as far as they are known: twice their Monte Carlo error wider, where that is known.
+
+    Nothing is concluded from what lies within it.
+
+    Parameters
+    ----------
+    row : Series or named tuple
+        With ``hpdi_low, hpdi_high`` and, where ends have one, ``mcse_low, mcse_high``.
+    """
+    low, high = (float(getattr(row, f"mcse_{end}", 0.0)) for end in ("low", "high"))
+    by = [2 * error if error == error else 0.0 for error in (low, high)]
+    return float(row.hpdi_low) - by[0], float(row.hpdi_high) + by[1]

@@ -1,0 +1,80 @@
+"""What answers hold for follows what a model's file holds; a forced difference is found by the form of the model."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesbias as bb
+from bayesbias.inference.estimands import contrast_rows, mean_rows
+from bayesbias.inference.expectation import fits_usual_pairs, usual_pairs
+from bayesbias.inference.scope import (
+    has_new_words,
+    holds_for,
+    level_said,
+    same_for_all_words,
+    sure_ends,
+)
+from bayesbias.models.design import Design
+
+MODELS = [
+    name
+    for name in bb.models.shipped_models()
+    if bb.load_model(name).outcome == "distance" and fits_usual_pairs(bb.load_model(name))
+]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_one_difference_for_all_is_what_draws_from_the_prior_show(name):
+    """Contrasts of the classes, from draws of the parameters: equal in every draw or not."""
+    spec = bb.load_model(name)
+    table = pd.DataFrame(usual_pairs(spec))
+    design = Design.of(spec, table)
+    rows = contrast_rows(mean_rows(design, table, "population"), [("associated", "different")])
+    rng = np.random.default_rng(1)
+    draws = {p: rng.uniform(0.5, 1.5, (3, *design.shape(p))) for p in spec.parameters}
+    times = {p: parameter.times for p, parameter in spec.parameters.items()}
+    values = rows.linear.draws(draws, times)[:, [key[0] == "class" for key in rows.keys]]
+    assert values.shape[1] == 3
+    equal = bool(np.allclose(values, values[:, :1]))
+    assert same_for_all_words(spec) is equal
+    assert has_new_words(spec) is not equal
+
+
+@pytest.mark.parametrize(
+    ("model", "level", "estimand", "says"),
+    [
+        ("cells", "overall", "population", "new words"),
+        ("cells", "class", "population", "new words of the class"),
+        ("cells", "stereotype", "population", "new words, and new attributes of the list"),
+        ("cells", "word", "population", "new attributes"),
+        ("crossed", "class", "population", "its listed words, new attributes"),
+        ("shared", "word", "population", "new attributes"),
+        ("cells", "class", "these_words", "these words"),
+        ("cells", "class", "one_new_word", "one new word"),
+        ("sentence", "overall", "new_templates", "new templates"),
+        ("sentence", "template", "population", "new words"),
+    ],
+)
+def test_answers_hold_for_what_is_not_held(model, level, estimand, says):
+    assert holds_for(bb.load_model(model).results, level, estimand) == says
+
+
+def test_levels_have_names_for_a_reader():
+    results = bb.load_model("cells").results
+    assert [level_said(results, level) for level in results.levels] == [
+        "class",
+        "list of stereotypes",
+        "word",
+    ]
+
+
+def test_ends_are_known_to_twice_their_error_where_it_is_known():
+    row = SimpleNamespace(hpdi_low=-0.1, hpdi_high=-0.001, mcse_low=0.01, mcse_high=0.002)
+    assert np.allclose(sure_ends(row), (-0.12, 0.003))
+    row = SimpleNamespace(hpdi_low=-0.1, hpdi_high=-0.001, mcse_low=float("nan"), mcse_high=float("nan"))
+    assert sure_ends(row) == (-0.1, -0.001)
+    assert sure_ends(SimpleNamespace(hpdi_low=1.0, hpdi_high=2.0)) == (1.0, 2.0)
