@@ -30,7 +30,7 @@ def prior_doubts(fit: BiasFit) -> list[Doubt]:
     for level in dict.fromkeys(large["level"]):
         own = large[large["level"] == level]
         row: Any = largest_shift(own)
-        of = "" if level == "overall" else f" of {row['name']}"
+        of = _of(fit, row)
         others = len(own.drop_duplicates(["name", "contrast"])) - 1
         more = f"; so do{'es' if others == 1 else ''} {number_of(others, 'other contrast')}" if others else ""
         out.append(
@@ -63,13 +63,21 @@ def largest_prior_shift(fit: BiasFit) -> str:
     row: Any = None if table is None else largest_shift(table)
     if table is None or row is None:
         return ""
-    of = "" if row["level"] == "overall" else f" of {row['name']}"
+    of = _of(fit, row)
     unknown = table.loc[table["how"] == "unknown", "parameter"].unique()
     rest = f" Of {', '.join(unknown)} it is not known." if len(unknown) else ""
     return (
         "With each prior half or twice as wide, no main contrast moves by more than "
         f"{abs(row['shift_in_sd']):.2f} of its sd ({row['contrast']}{of}, with {_which(row)}).{rest}"
     )
+
+
+def _of(fit: BiasFit, row: Any) -> str:
+    """Name a class or a word; a list of stereotypes has the name of its class, and is called a list."""
+    if row["level"] == "overall":
+        return ""
+    by = fit.spec.results.levels[row["level"]].by
+    return f" of {'the list ' if by == 'attribute_class' else ''}{row['name']}"
 
 
 def _which(row: Any) -> str:
