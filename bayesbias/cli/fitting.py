@@ -41,7 +41,11 @@ def _check_contrasts(table: PairTable) -> None:
 @click.option("--wordlist", metavar="W", help="A word list: a shipped name or the path of a TOML file.")
 @click.option("--distances", metavar="FILE", help="A table of distances (CSV or Parquet) in place of both.")
 @click.option(
-    "--model", default="cells", show_default=True, metavar="M", help="A shipped model or a TOML file."
+    "--model",
+    default="cells",
+    show_default=True,
+    metavar="M",
+    help="A shipped model (`bayesbias list models`, `bayesbias show M`) or a TOML file.",
 )
 @click.option("--controls", metavar="C", help="Control words: 2022, 2021, none, or a TOML file.")
 @click.option(
@@ -154,6 +158,7 @@ def demo(out: Path, seed: int) -> None:
 def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
     """Return what ``bayesbias fit --json`` prints."""
     from bayesbias.findings.words import findings_of_words
+    from bayesbias.inference.scope import has_new_words
     from bayesbias.inference.spreads import has_variance
 
     findings = findings_of_words(result, prob, rope)
@@ -168,6 +173,7 @@ def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
         ),
         "contrasts": records(result.contrasts(prob, rope)),
         "standardised": records(result.standardised(prob)) if has_variance(result.spec) else None,
+        "new_words": records(result.new_words(prob)) if has_new_words(result.spec) else None,
         "parameters": records(result.parameters(prob)),
         "diagnostics": result.diagnostics(),
         "coverage": coverage,
@@ -203,8 +209,14 @@ def _print_fit(
     result: BiasFit, files: list[Path], prob: float, rope: float, answer_last: bool = False
 ) -> None:
     from bayesbias.columns.table import screen_table
-    from bayesbias.columns.words import class_columns, contrast_columns, standard_columns, summary_columns
-    from bayesbias.findings.words import findings_of_words
+    from bayesbias.columns.words import (
+        contrast_columns,
+        one_contrast_columns,
+        standard_columns,
+        summary_columns,
+    )
+    from bayesbias.findings.words import findings_of_words, lists_in_order
+    from bayesbias.inference.scope import holds_for, same_for_all_words
     from bayesbias.inference.spreads import has_variance
     from bayesbias.inference.standard import in_full
 
@@ -227,9 +239,14 @@ def _print_fit(
     chosen = frame[
         (frame["level"] == "class") & (frame["estimand"] == "population") & (frame["contrast"] == lead)
     ]
-    if len(chosen) > 1:
-        title = f"{lead} in each class, for new words like these"
-        screen.show(screen_table(title, class_columns(prob), chosen.itertuples()))
+    lists, results = lists_in_order(frame), result.spec.results
+    if len(chosen) > 1 and not same_for_all_words(result.spec):
+        title = f"{lead} in each class ({holds_for(results, 'class')})"
+        screen.show(screen_table(title, one_contrast_columns(prob, "class", results), chosen.itertuples()))
+        if len(lists) > 1:
+            title = "In each list of stereotypes, words of its own class less words of others"
+            columns = one_contrast_columns(prob, "stereotype", results)
+            screen.show(screen_table(title, columns, lists.itertuples()))
     screen.converged(result.diagnostics())
     method = result.provenance["sampler"]
     if method["method"] == "pairwise":

@@ -28,7 +28,7 @@ def gap_columns(prob: float, level: str = "") -> list[Column]:
     return [
         *([text(level, "name")] if level else []),
         contrast("gap", "contrast", screen="contrast"),
-        holding(bool(level)),
+        holding(level or "overall"),
         number("before", "before", signed=True).on_the_page_only(),
         number("change", "mean", signed=True),
         interval(f"change, {prob:.0%} HPDI", signed=True, screen=f"{prob:.0%} HPDI"),
@@ -49,7 +49,7 @@ def change_columns(prob: float, level: str = "") -> list[Column]:
     return [
         *([text(level, "name")] if level else []),
         text("connection", "connection"),
-        holding(bool(level)),
+        holding(level or "overall"),
         number("change", "mean", signed=True),
         interval(f"{prob:.0%} HPDI", signed=True),
         probability("P(below 0)", "p_below_zero").on_the_page_only(),

@@ -176,10 +176,16 @@ def interval(
     *,
     signed: bool = False,
     screen: str | None = None,
+    digits: int = 3,
 ) -> Column:
     """Return a column of intervals, of two fields."""
     first, second = _of(low), _of(high)
-    return Column(heading, lambda row: interval_cell(first(row), second(row), signed=signed), True, screen)
+    return Column(
+        heading,
+        lambda row: interval_cell(first(row), second(row), signed=signed, digits=digits),
+        True,
+        screen,
+    )
 
 
 def probability(heading: str, field: Field, screen: str | None = None) -> Column:
@@ -215,11 +221,11 @@ def number_cell(value: Any, digits: int = 3, *, signed: bool = False, missing: s
     return Cell(number_text(value, digits, signed=signed), True, repr(value))
 
 
-def interval_cell(low: float, high: float, *, signed: bool = False) -> Cell:
+def interval_cell(low: float, high: float, *, signed: bool = False, digits: int = 3) -> Cell:
     """Make a cell of an interval, sorted by its lower end."""
     if not (_known(low) and _known(high)):
         return Cell(_UNKNOWN, True, screen="-")
-    return Cell(interval_text(low, high, signed=signed), True, repr(float(low)))
+    return Cell(interval_text(low, high, signed=signed, digits=digits), True, repr(float(low)))
 
 
 def probability_cell(p: float) -> Cell:

@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bayesbias.columns.table import Column, contrast, count, interval, number, probability, text
+from bayesbias.columns.table import (
+    Cell,
+    Column,
+    contrast,
+    count,
+    interval,
+    number,
+    probability,
+    share,
+    text,
+)
+from bayesbias.inference.scope import holds_for, level_said, sure_ends
 from bayesbias.inference.verdicts import contrast_verdict
+from bayesbias.models.spec import RESULTS_OF_PAIRS, Results
 
 MEASURES_SAID = {
     "word": "associated - different of a word",
@@ -24,17 +36,10 @@ COEFFICIENTS_SAID = {
 }
 """What a score is held against, by the coefficients of `BiasFit.reliability`."""
 
-_HOLDS_FOR = {"population": "new words", "these_words": "these words"}
 
-
-def holds_for(estimand: str, within: bool) -> str:
-    """Name what an estimand holds for; ``within`` a word it is new attributes."""
-    return "new attributes" if within and estimand == "population" else _HOLDS_FOR[estimand]
-
-
-def holding(within: bool) -> Column:
+def holding(level: str = "overall", results: Results = RESULTS_OF_PAIRS) -> Column:
     """Return the column of what an estimand holds for; the terminal has it in the title of the table."""
-    return text("holds for", lambda row: holds_for(row.estimand, within)).on_the_page_only()
+    return text("holds for", lambda row: holds_for(results, level, row.estimand)).on_the_page_only()
 
 
 def hpdi(
@@ -48,7 +53,7 @@ def summary_columns(prob: float) -> list[Column]:
     """Return the columns of mean distances per connection."""
     return [
         text("connection", "connection"),
-        holding(False),
+        holding(),
         number("mean", "mean"),
         number("sd", "sd"),
         hpdi(prob),
@@ -56,12 +61,12 @@ def summary_columns(prob: float) -> list[Column]:
     ]
 
 
-def contrast_columns(prob: float, level: str = "") -> list[Column]:
-    """Return the columns of differences between connections: overall, or of each class or word."""
+def contrast_columns(prob: float, level: str = "", results: Results = RESULTS_OF_PAIRS) -> list[Column]:
+    """Return the columns of differences between connections: overall, or of each class, list or word."""
     return [
-        *([text(level, "name")] if level else []),
+        *([text(level_said(results, level), "name")] if level else []),
         contrast("difference", "contrast", screen="contrast"),
-        holding(bool(level)),
+        holding(level or "overall", results),
         number("mean", "mean", signed=True),
         number("sd", "sd").on_the_screen_only(),
         hpdi(prob, signed=True),
@@ -87,15 +92,17 @@ def model_columns(prob: float, within: bool = False) -> list[Column]:
     ]
 
 
-def standard_columns(prob: float, rope: float, units: int, level: str = "") -> list[Column]:
+def standard_columns(
+    prob: float, rope: float, units: int, level: str = "", results: Results = RESULTS_OF_PAIRS
+) -> list[Column]:
     """Return the columns of differences in standard deviations; with several units also that of each."""
     return [
-        *([text(level, "name")] if level else []),
+        *([text(level_said(results, level), "name")] if level else []),
         contrast("difference", "contrast", screen="contrast"),
-        holding(bool(level)),
+        holding(level or "overall", results),
         number("standard deviations", "mean", 2, signed=True, screen="in sds"),
         *([text("unit", "unit")] if units > 1 else []),
-        hpdi(prob, signed=True),
+        interval(f"{prob:.0%} HPDI", signed=True, digits=2),
         probability(f"P(in ±{rope:g})", "p_in_rope", screen=f"in ±{rope:g}"),
         probability("superiority", "superiority"),
         interval(f"superiority, {prob:.0%} HPDI", "superiority_low", "superiority_high").on_the_page_only(),
@@ -103,9 +110,39 @@ def standard_columns(prob: float, rope: float, units: int, level: str = "") -> l
     ]
 
 
-def class_columns(prob: float) -> list[Column]:
-    """Return the columns of one difference in each class, on the terminal, which names the difference in the title."""
-    return [column for column in contrast_columns(prob, "class") if column.heading != "difference"]
+def one_contrast_columns(prob: float, level: str, results: Results = RESULTS_OF_PAIRS) -> list[Column]:
+    """Return the columns of one difference in each class or list, on the terminal, which names the difference in the title."""
+    return [column for column in contrast_columns(prob, level, results) if column.heading != "difference"]
+
+
+def side_columns(prob: float) -> list[Column]:
+    """Return the columns of a class beside its list of stereotypes; fields of the list end in ``_list``."""
+    words, lists = "own stereotypes − others", "own words − others"
+    return [
+        text("class", "name"),
+        number(words, "mean", signed=True),
+        interval(f"{prob:.0%} HPDI", signed=True),
+        text("own stereotypes are", lambda row: contrast_verdict(*sure_ends(row), row.rope)),
+        number(lists, "mean_list", signed=True),
+        interval(f"{prob:.0%} HPDI", "hpdi_low_list", "hpdi_high_list", signed=True),
+        text("own words are", "verdict_list"),
+    ]
+
+
+def new_word_columns(prob: float) -> list[Column]:
+    """Return the columns of what a single new word may show, overall and of each class."""
+    return [
+        text("a new word of", lambda row: "any class" if row.level == "overall" else row.name),
+        contrast("difference", "contrast", screen="contrast"),
+        number("expected", "mean", signed=True),
+        interval(f"with {prob:.0%} probability", signed=True),
+        share("go the other way", "opposite"),
+        Column("share, " + f"{prob:.0%} HPDI", _share_ends, True),
+    ]
+
+
+def _share_ends(row: Any) -> Cell:
+    return Cell(f"{row.opposite_low:.0%} to {row.opposite_high:.0%}", True, repr(float(row.opposite_low)))
 
 
 def word_columns(prob: float, rope: float, name: str, class_of: dict[str, str]) -> list[Column]:
@@ -158,6 +195,4 @@ def reliability_columns(prob: float) -> list[Column]:
 
 
 def _verdict(rope: Callable[[Any], float]) -> Column:
-    return text(
-        "the first is", lambda row: contrast_verdict(row.hpdi_low, row.hpdi_high, rope(row))
-    ).on_the_page_only()
+    return text("the first is", lambda row: contrast_verdict(*sure_ends(row), rope(row))).on_the_page_only()

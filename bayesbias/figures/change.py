@@ -134,7 +134,8 @@ def plot_changes(
     handles += [marks.line_handle(INK, "original", marker="|", style="none", size=8)]
     handles += [marks.patch_handle(INK, f"{as_percent(prob)} HPDI of the change", alpha=0.35)]
     subtitle = (
-        f"{name} against {comparison.provenance['original']}; {outcomes.ESTIMAND_WITHIN[estimand]}"
+        f"{name} against {comparison.provenance['original']}; "
+        f"{outcomes.estimand_said(comparison.original.spec, 'word', estimand)}"
         f"{_warning(comparison, name)}"
     )
     headings.add_headings(ax, "From original to debiased, per protected word", subtitle, handles)

@@ -17,6 +17,7 @@ from bayesbias.figures.rows import placed, row_axis
 from bayesbias.figures.style import HEAD, INK, as_percent, axes_or_new, size_rows, styled
 from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.scope import holds_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_contrasts"]
 
-_LEVELS = ("overall", "class", "word")
+_LEVELS = ("overall", "class", "stereotype", "word")
 _COLUMN_OF_ESTIMAND = {
     "population": 32.0,
     "these_words": 62.0,
@@ -52,7 +53,9 @@ def plot_contrasts(
     prob : float in (0, 1)
     rope : float > 0
         Half-width of the ROPE.
-    level : {"overall", "class", "word"}
+    level : {"overall", "class", "stereotype", "word"}
+        The last three as far as the model has them: ``stereotype`` is a list of stereotypes, words of its own class against
+        words of the others.
     contrasts : sequence of str, optional
         Which contrasts, such as ``"associated - different"``; by default all, and at level ``word`` the first.
     ax : matplotlib Axes, optional
@@ -135,12 +138,11 @@ def plot_contrasts(
     nearer = "lies nearer" if fit.spec.outcome == "distance" else "is smaller"
     of = "cosine distance" if fit.spec.outcome == "distance" else outcomes.outcome_label(fit.spec)
     headings.name_x(ax, f"difference in {of} (below 0: the first of the two {nearer})")
-    said_of = outcomes.ESTIMAND if level == "overall" else outcomes.ESTIMAND_WITHIN
     handles = [
         *(
             marks.line_handle(
                 marks.contrast_colour(which),
-                said_of[which],
+                outcomes.estimand_said(fit.spec, level, which),
                 width=1.8 if which == "population" else 1.1,
                 **marks.contrast_marker(which, 5.5),
             )
@@ -148,7 +150,10 @@ def plot_contrasts(
         ),
         marks.patch_handle("#D9D9D9", f"ROPE ±{rope:g}"),
     ]
-    each = {"overall": "", "class": ", per protected class", "word": ", per protected word"}[level]
+    each = {
+        "overall": "", "class": ", per protected class", "stereotype": ", per list of stereotypes",
+        "word": ", per protected word",
+    }[level]  # fmt: skip
     one = frame["contrast"].unique()
     what = f"{with_minus(one[0])}" if level == "word" and len(one) == 1 else "Contrasts between connections"
     subtitle = f"{source_of(fit)}. Posterior mean and {as_percent(prob)} HPDI"
@@ -173,11 +178,16 @@ def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
             f"Posterior mean and {prob:.0%} HPDI of each difference, for new words like these: {values}.",
         ),
         "class": (
-            "The same differences for each protected class.",
+            f"The same differences for each protected class ({_holds(fit, 'class')}).",
             "Posterior mean and HPDI of each difference, per protected class; the numbers are in the table below.",
         ),
+        "stereotype": (
+            "For each list of stereotypes, words of its own class against words of the others "
+            f"({_holds(fit, 'stereotype')}).",
+            "Posterior mean and HPDI of the difference of each list of stereotypes; the numbers are in the tables.",
+        ),
         "word": (
-            "The first difference for each protected word.",
+            f"The first difference for each protected word ({_holds(fit, 'word')}).",
             "Posterior mean and HPDI of the first difference, per protected word; the numbers are in the tables.",
         ),
     }
@@ -188,16 +198,33 @@ def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
             _size(fit, level),
             *reading[level],
         )
-        for level in _LEVELS
+        for level in _levels(fit)
     ]
 
 
+def _levels(fit: BiasFit) -> list[str]:
+    """Return the levels that the model has, and at which the table has anything to contrast."""
+    drawn = [level for level in _LEVELS if level == "overall" or level in fit.spec.results.levels]
+    return [level for level in drawn if level != "stereotype" or _lists(fit)]
+
+
+def _lists(fit: BiasFit) -> int:
+    """Count the lists that are paired with words of their own class and of others."""
+    kinds = fit.table[fit.table["connection"].astype(str).isin(["associated", "different"])]
+    return int((kinds.groupby("attribute_class", observed=True)["connection"].nunique() > 1).sum())
+
+
+def _holds(fit: BiasFit, level: str) -> str:
+    return holds_for(fit.spec.results, level) if level in _levels(fit) else ""
+
+
 def _contrast_names(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> list[str]:
-    checks.choice(level, _LEVELS, "level")
+    checks.choice(level, _levels(fit), "level", fit.spec.label)
     present = set(fit.table["connection"].astype(str))
     known = [f"{a} - {b}" for a, b in CONTRASTS if a in present and b in present]
     if contrasts is None:
-        return known if level != "word" else known[:1]
+        across = [name for name in known if name == "associated - different"]
+        return known[:1] if level == "word" else across if level == "stereotype" else known
     wanted = [contrasts] if isinstance(contrasts, str) else checks.several(contrasts, "contrast", "contrasts")
     for name in wanted:
         checks.choice(name, known, "contrast of this fit")
@@ -246,7 +273,12 @@ def _contrast_grid(
 def _size(fit: BiasFit, level: str, contrasts: Sequence[str] | None = None) -> tuple[float, float]:
     n = len(_contrast_names(fit, level, contrasts))
     words, classes = fit.table["protected_word"].nunique(), fit.table["protected_class"].nunique()
-    rows = {"overall": n, "class": n * (classes + HEAD), "word": n * (words + HEAD * classes)}[level]
+    rows = {
+        "overall": n,
+        "class": n * (classes + HEAD),
+        "stereotype": n * (_lists(fit) + HEAD) if level == "stereotype" else 0,
+        "word": n * (words + HEAD * classes),
+    }[level]
     return size_rows(rows, 0.34 if level == "overall" else 0.27, 0.12)
 
 

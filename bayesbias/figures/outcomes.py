@@ -12,6 +12,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.figures.marks import line_handle
 from bayesbias.figures.style import INK
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.scope import holds_for
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
 
 OUTCOME = {"distance": "cosine distance (0 = same direction, 1 = unrelated, 2 = opposite)"}
 ESTIMAND = {"population": "population: new words like these", "these_words": "these words only"}
-# At the level of classes and words the protected words keep their own effects; only attributes are new.
-ESTIMAND_WITHIN = ESTIMAND | {"population": "population: new attributes like these"}
+
+
+def estimand_said(spec: ModelSpec, level: str, estimand: str) -> str:
+    """Say in a legend what an estimand holds for at a level of a model."""
+    if level == "overall" or estimand != "population":
+        return ESTIMAND.get(estimand, holds_for(spec.results, level, estimand))
+    return f"population: {holds_for(spec.results, level)}"
 
 
 def padded(low: float, high: float, spec: ModelSpec) -> tuple[float, float]:

@@ -261,7 +261,9 @@ def _draw_words(fit: BiasFit, prob: float, estimand: str, shown: Sequence[str], 
         *(marks.line_handle(marks.colour_of(c), c, marker=MARKER[c], width=2, size=5) for c in present),
         *outcomes.one_handle(fit.spec),
     ]
-    large = f"posterior mean with {as_percent(prob)} HPDI ({outcomes.ESTIMAND_WITHIN[estimand]})"
+    large = (
+        f"posterior mean with {as_percent(prob)} HPDI ({outcomes.estimand_said(fit.spec, 'word', estimand)})"
+    )
     subtitle = f"{source_of(fit)}. Small points: single pairs; large: {large}; in each row, from above, as in the legend."
     if beyond:
         outcome = table[fit.spec.outcome]

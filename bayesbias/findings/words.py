@@ -20,7 +20,7 @@ from bayesbias.tables.coverage import losses
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["findings_of_words"]
+__all__ = ["findings_of_words", "lists_in_order"]
 
 _CALLED = {
     "protected_class": "classes",

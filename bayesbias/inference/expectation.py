@@ -42,6 +42,9 @@ _POSSIBLE = {"distance": (0.0, 2.0), "change": (-2.0, 2.0), "difference": (-1.0,
 _PAIRS = 20_000
 
 
+_SAID = {"stereotype": "list of stereotypes"}
+
+
 @public_in("bayesbias.inference")
 @dataclass(frozen=True, eq=False, repr=False)
 class PriorExpectation(Shown):
@@ -84,7 +87,7 @@ class PriorExpectation(Shown):
     def _parts(self) -> list[str]:
         out = []
         for row in self.contrasts.itertuples():
-            of = "overall" if row.level == "overall" else f"of one {str(row.level).replace('_', ' ')}"
+            of = "overall" if row.level == "overall" else f"of one {_SAID.get(row.level, row.level)}"
             ends = f"{row.prob:.0%} between {row.low:+.2f} and {row.high:+.2f}"
             out.append(f"{of} sd {row.sd:.2f}, {ends}")
         if self.impossible is not None:

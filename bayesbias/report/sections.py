@@ -12,6 +12,8 @@ from bayesbias.columns.table import Cell, Table, number_cell, of_cells
 from bayesbias.inference.estimands import STANDARD_ROPE
 from bayesbias.inference.expectation import prior_expectation
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.scope import has_new_words, holds_for
+from bayesbias.models.spec import RESULTS_OF_PAIRS, ModelSpec
 from bayesbias.report.parts import (
     Data,
     Labelled,
@@ -124,8 +126,16 @@ def _expected(fit: BiasFit) -> list[str]:
         return []
 
 
-def glossary_of(table: pd.DataFrame, outcome: str, prob: float, rope: float) -> list[Labelled]:
-    """Return the terms of the page and what they mean, with the scatter of this table."""
+def glossary_of(
+    table: pd.DataFrame, outcome: str, prob: float, rope: float, spec: ModelSpec | None = None
+) -> list[Labelled]:
+    """Return the terms of the page and what they mean, with the scatter of this table and what the model holds."""
+    results = RESULTS_OF_PAIRS if spec is None else spec.results
+    of_levels = "".join(
+        f" For {noun} it holds for {holds_for(results, level)}."
+        for level, noun in (("class", "a class"), ("stereotype", "a list of stereotypes"), ("word", "a word"))
+        if level in results.levels
+    )
     scatter = table.groupby("connection", observed=True)["distance"].std().median()
     entries = {
         "Cosine distance": "How far apart two words lie in the vectors: 0 in the same direction, 1 unrelated, 2 "
@@ -142,10 +152,22 @@ def glossary_of(table: pd.DataFrame, outcome: str, prob: float, rope: float) -> 
             if math.isfinite(scatter)
             else ""
         ),
-        "New words, these words": "“New words” (the population) is the answer for words like those listed; of one class or "
-        "one word it is “new attributes”. “These words” is the answer for this list and no other, and is surer "
-        "because it claims less.",
+        "New words, these words": "“New words” (the population) is the mean over words and attributes like those listed: what "
+        f"other lists would show on average.{of_levels} “These words” is the answer for this list and no other: the "
+        "listed distances are known exactly, so that its width is the model’s noise.",
     }
+    if spec is not None and has_new_words(spec):
+        entries["One new word"] = (
+            "What a single word that is not on the list may show, on average over new attributes. Words scatter around "
+            "the mean over new words, so that this is wider; the share that goes the other way is that of new words whose "
+            "difference has another sign than the mean."
+        )
+    if "stereotype" in results.levels:
+        entries["Class, list of stereotypes"] = (
+            "Of a class: are its own stereotypes nearer to its words than other stereotypes are? Of a list: is it nearer to "
+            "words of its own class than to words of other classes? A list that lies near to all words makes the first "
+            "difference of its class, and not the second."
+        )
     if outcome == "change":
         entries["Change"] = (
             "The distance after debiasing minus that before, of the same pair. Differences of single pairs are modelled, "
@@ -169,6 +191,10 @@ def glossary_of(table: pd.DataFrame, outcome: str, prob: float, rope: float) -> 
         )
     entries["R-hat and effective draws"] = (
         "Whether the chains of the sampler agree, and how many independent draws theirs are worth."
+    )
+    entries["Monte Carlo error"] = (
+        "How far the ends of an interval would move with another seed (mcse_low and mcse_high in the tables of the folder). "
+        "Nothing is concluded from an end that lies within twice its error of a limit."
     )
     return labelled(entries)
 

@@ -14,7 +14,9 @@ from bayesbias.columns.words import (
     MEASURES_SAID,
     contrast_columns,
     mean_columns,
+    new_word_columns,
     reliability_columns,
+    side_columns,
     standard_columns,
     summary_columns,
     word_columns,
@@ -23,12 +25,14 @@ from bayesbias.figures.words import plates
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.priors import largest_prior_shift
 from bayesbias.findings.trust import convergence
-from bayesbias.findings.words import findings_of_words
+from bayesbias.findings.words import findings_of_words, lists_in_order
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.reliability import LEFT_OUT
+from bayesbias.inference.scope import has_new_words, holds_for, same_for_all_words, sure_ends
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.standard import in_full
+from bayesbias.inference.verdicts import contrast_verdict
 from bayesbias.report.again import (
     Code,
     called,
@@ -51,8 +55,6 @@ from bayesbias.report.texts import as_sentence
 
 if TYPE_CHECKING:
     import pandas as pd
-
-_NEW_ATTRIBUTES = "Held for new attributes like the listed ones."
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,7 @@ def of_fit(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None
         models=models,
         trust=trust,
         again=_again(fit, prob, rope, command),
-        glossary=glossary_of(fit.table, fit.spec.outcome, prob, rope),
+        glossary=glossary_of(fit.table, fit.spec.outcome, prob, rope, fit.spec),
     )
 
 
@@ -138,33 +140,78 @@ def _facts(study: _Study) -> list[Labelled]:
 def _overall(study: _Study) -> Part:
     assert study.contrasts is not None
     overall = study.contrasts[study.contrasts["level"] == "overall"]
-    table = _contrast_table("t-overall", "Differences overall", overall, study.prob)
+    table = _contrast_table(study.fit, "t-overall", "Differences overall", overall, study.prob)
     tables = [table, *_standard_tables(study, "overall", "t-overall-standard")]
     return Part("The differences overall", figures=study.figures.take("contrasts"), tables=tables)
+
+
+def _classes(study: _Study) -> Part:
+    """Put classes and lists of stereotypes side by side, each under its name; all numbers open on a click."""
+    frame, prob, results = study.contrasts, study.prob, study.fit.spec.results
+    assert frame is not None
+    sentences, tables, folded = [], [], []
+    if same_for_all_words(study.fit.spec):
+        sentences.append(
+            f"The form of the model {study.fit.spec.name} forces one difference on all classes and words: that they are equal "
+            "here is no finding."
+        )
+    sides = _sides(frame)
+    if len(sides):
+        sentences.append(
+            f"In the table left, words of a class with their own stereotypes and with others ({holds_for(results, 'class')}); "
+            "right, the stereotypes of that class with its own words and with words of other classes. Where only the left one is "
+            "clear, the difference may be that of the lists."
+        )
+        caption = "Each class, and its list of stereotypes"
+        tables.append(page_table("t-sides", caption, side_columns(prob), sides.itertuples()))
+    for level, title in (("class", "All differences per class"), ("stereotype", "All lists of stereotypes")):
+        rows = frame[frame["level"] == level]
+        if len(rows):
+            own = _contrast_table(study.fit, f"t-{level}", title, rows, prob, level)
+            folded.append(Part(title, tables=[own, *_standard_tables(study, level, f"t-{level}-standard")]))
+    pictures = [*study.figures.take("contrasts_class"), *study.figures.take("contrasts_stereotype")]
+    return Part("Every class", sentences, figures=pictures, tables=tables, folded=folded)
+
+
+def _sides(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each class that has a list of its name: its contrast, and beside it that of the list."""
+    lists = lists_in_order(frame)
+    lists = lists.assign(verdict=[contrast_verdict(*sure_ends(row), row.rope) for row in lists.itertuples()])
+    shown = frame[(frame["level"] == "class") & (frame["estimand"] == "population")]
+    shown = shown[shown["contrast"] == frame["contrast"].iloc[0]]
+    beside = lists[["name", "mean", "hpdi_low", "hpdi_high", "verdict"]]
+    beside = beside.rename(columns={name: f"{name}_list" for name in beside.columns if name != "name"})
+    return shown.merge(beside, on="name")
+
+
+def _one_word(study: _Study) -> Part | None:
+    if not has_new_words(study.fit.spec):
+        return None
+    frame = study.fit.new_words(study.prob)
+    frame = frame[frame["contrast"] == frame["contrast"].iloc[0]]
+    table = page_table(
+        "t-new-words", "A single new word", new_word_columns(study.prob), frame.itertuples(),
+        "On average over new attributes. Both what is not known of the mean and how words scatter are in it.",
+    )  # fmt: skip
+    return Part("One new word", tables=[table])
 
 
 def _every_word(study: _Study) -> Part:
     frame, prob = study.contrasts, study.prob
     assert frame is not None
-    of_classes, of_words = frame[frame["level"] == "class"], at_level(frame, "word")
-    classes = Part(
-        "Differences per class",
-        figures=study.figures.take("contrasts_class"),
-        tables=[
-            _contrast_table("t-class", "Differences per protected class", of_classes, prob, "class"),
-            *_standard_tables(study, "class", "t-class-standard"),
-        ],
-    )
+    of_words = at_level(frame, "word")
     every = Part(
         "Differences per word, all of them",
         figures=study.figures.take("contrasts_word"),
-        tables=[_contrast_table("t-word", "All differences per protected word", of_words, prob, "word")],
+        tables=[
+            _contrast_table(study.fit, "t-word", "All differences per protected word", of_words, prob, "word")
+        ],
     )
     return Part(
         "Every protected word",
         figures=study.figures.take("words"),
         tables=[_words_table(study.fit, frame, prob, study.rope)],
-        folded=[classes, every, _means_of_words(study)],
+        folded=[every, _means_of_words(study)],
     )
 
 
@@ -188,12 +235,14 @@ def _means_of_words(study: _Study) -> Part:
 
 
 # The sections of the page, in order; the second where there is one connection only.
-_SECTIONS = (_overall, _every_word, _levels)
+_SECTIONS = (_overall, _classes, _one_word, _every_word, _levels)
 _ONE_CONNECTION = (_levels_alone, _words_alone)
 
 
-def _contrast_table(id_: str, caption: str, frame: pd.DataFrame, prob: float, level: str = "") -> Table:
-    return page_table(id_, caption, contrast_columns(prob, level), frame.itertuples())
+def _contrast_table(
+    fit: BiasFit, id_: str, caption: str, frame: pd.DataFrame, prob: float, level: str = ""
+) -> Table:
+    return page_table(id_, caption, contrast_columns(prob, level, fit.spec.results), frame.itertuples())
 
 
 def _standard_tables(study: _Study, level: str, id_: str) -> list[Table]:
@@ -204,7 +253,11 @@ def _standard_tables(study: _Study, level: str, id_: str) -> list[Table]:
     units = list(dict.fromkeys(frame["unit"]))
     unit = in_full(units[0]) if len(units) == 1 else "standard deviations of pairs"
     columns = standard_columns(
-        study.prob, float(frame["rope"].iloc[0]), len(units), "" if level == "overall" else level
+        study.prob,
+        float(frame["rope"].iloc[0]),
+        len(units),
+        "" if level == "overall" else level,
+        study.fit.spec.results,
     )
     note = "To compare with other vectors, whose distances scatter otherwise."
     return [page_table(id_, f"The same differences in {unit}", columns, frame.itertuples(), note)]
@@ -217,9 +270,7 @@ def _words_table(fit: BiasFit, frame: pd.DataFrame, prob: float, rope: float) ->
     ]
     shown = with_minus(name)
     columns = word_columns(prob, rope, shown, _class_of_word(fit.table))
-    return page_table(
-        "t-words", f"Each protected word: {shown}", columns, chosen.itertuples(), _NEW_ATTRIBUTES
-    )
+    return page_table("t-words", f"Each protected word: {shown}", columns, chosen.itertuples(), _held(fit))
 
 
 def _summary_table(fit: BiasFit, prob: float) -> Table:
@@ -232,7 +283,11 @@ def _summary_table(fit: BiasFit, prob: float) -> Table:
 def _means_per_word(fit: BiasFit, prob: float) -> Table:
     rows = fit.words(prob).itertuples()
     caption = "Mean cosine distance of each protected word"
-    return page_table("t-means", caption, mean_columns(prob), rows, _NEW_ATTRIBUTES)
+    return page_table("t-means", caption, mean_columns(prob), rows, _held(fit))
+
+
+def _held(fit: BiasFit) -> str:
+    return f"Held for {holds_for(fit.spec.results, 'word')} like the listed ones."
 
 
 def _trust(study: _Study) -> Part:

@@ -29,6 +29,12 @@ def _standardised(of: Content) -> pd.DataFrame | None:
     return of.result.standardised(of.prob) if has_variance(of.result.spec) else None
 
 
+def _new_words(of: Content) -> pd.DataFrame | None:
+    from bayesbias.inference.scope import has_new_words
+
+    return of.result.new_words(of.prob) if has_new_words(of.result.spec) else None
+
+
 def _in_words(of: Content) -> str:
     from bayesbias.findings.words import findings_of_words
 
@@ -55,6 +61,7 @@ LAYOUT = Layout(
         "words.csv": lambda of: of.result.words(of.prob),
         "contrasts.csv": lambda of: of.result.contrasts(of.prob, of.rope),
         "standardised.csv": _standardised,
+        "new_words.csv": _new_words,
         "models.csv": lambda of: of.models,
         "parameters.csv": lambda of: of.result.parameters(of.prob),
         "coverage.csv": _coverage,

@@ -47,10 +47,10 @@ DESCRIBED = ["mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat"]
 def test_json_has_the_documented_keys_and_the_values_of_the_fit(printed, direct):
     found = json.loads(printed.stdout)
     assert list(found) == [
-        "model", "summary", "words", "contrasts", "standardised", "parameters", "diagnostics", "coverage", "provenance",
-        "timing", "shortcomings", "finding", "findings",
+        "model", "summary", "words", "contrasts", "standardised", "new_words", "parameters", "diagnostics", "coverage",
+        "provenance", "timing", "shortcomings", "finding", "findings",
     ]  # fmt: skip
-    assert found["model"] == "crossed"
+    assert found["model"] == "cells"
     assert {"connection", *DESCRIBED} <= set(found["summary"][0])
     assert {"connection", "protected_word", *DESCRIBED} <= set(found["words"][0])
     wanted = {"level", "name", "contrast", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "p_below_zero"}
@@ -62,12 +62,13 @@ def test_json_has_the_documented_keys_and_the_values_of_the_fit(printed, direct)
         "words": direct.words(),
         "contrasts": direct.contrasts(),
         "standardised": direct.standardised(),
+        "new_words": direct.new_words(),
         "parameters": direct.parameters(),
     }.items():
         pd.testing.assert_frame_equal(
             pd.DataFrame(found[key]), frame[list(found[key][0])], check_dtype=False, rtol=1e-12, atol=1e-14
         )
-    assert {row["level"] for row in found["contrasts"]} == {"overall", "class", "word"}
+    assert {row["level"] for row in found["contrasts"]} == {"overall", "class", "stereotype", "word"}
     assert {row["estimand"] for row in found["contrasts"]} == {"population", "these_words"}
     assert "v" not in {row["name"] for row in found["parameters"]}
     assert found["diagnostics"] == direct.diagnostics()
@@ -185,7 +186,9 @@ def test_missing_words_are_said(run, files, tmp_path):
 
 
 # -- what is written -------------------------------------------------------------------------------
-FIGURES = ("connections", "contrasts", "contrasts_class", "contrasts_word", "predictive", "priors", "words")
+FIGURES = (
+    "connections", "contrasts", "contrasts_class", "contrasts_stereotype", "contrasts_word", "predictive", "priors", "words",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -209,7 +212,8 @@ def fitted_before(monkeypatch, direct):
 def files_of_a_run(*figures: str) -> set[str]:
     names = {"pairs.csv", "fit.nc", "provenance.json", "result.txt", "run.json"}
     names |= {
-        f"{name}.csv" for name in ("summary", "words", "contrasts", "standardised", "parameters", "coverage")
+        f"{name}.csv"
+        for name in ("summary", "words", "contrasts", "standardised", "new_words", "parameters", "coverage")
     }
     return names | {f"figures/{name}" for name in figures}
 
@@ -219,7 +223,7 @@ def assert_written(out: Path, text: str, direct, *figures: str) -> None:
     assert {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == names
     assert [path for path in out.iterdir() if path.name.startswith(".")] == []
     assert all(f"{out}/{name}" in text for name in names)
-    for name in ("summary", "words", "contrasts", "standardised", "parameters"):
+    for name in ("summary", "words", "contrasts", "standardised", "new_words", "parameters"):
         frame = pd.read_csv(out / f"{name}.csv", keep_default_na=False)
         pd.testing.assert_frame_equal(frame, getattr(direct, name)(), check_dtype=False, rtol=1e-12)
     pairs = bayesbias.read_distances(out / "pairs.csv").frame

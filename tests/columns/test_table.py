@@ -55,7 +55,7 @@ def test_a_unit_has_a_column_only_where_there_are_several():
     one = texts(t.page_table("id", "", standard_columns(0.89, 0.1, 1), row.itertuples()))
     assert one == {
         "difference": "associated − different", "holds for": "new words", "standard deviations": "0.00",
-        "89% HPDI": "−0.250 to +0.125", "P(in ±0.1)": "0.200", "superiority": "0.600",
+        "89% HPDI": "−0.25 to +0.12", "P(in ±0.1)": "0.200", "superiority": "0.600",
         "superiority, 89% HPDI": "0.500 to 0.700", "the first is": "unclear",
     }  # fmt: skip
     several = texts(t.page_table("id", "", standard_columns(0.89, 0.1, 2, "class"), row.itertuples()))

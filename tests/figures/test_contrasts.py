@@ -12,10 +12,12 @@ import pytest
 mpl.use("Agg")
 from helpers.draws import prior_fit
 from helpers.figures import drawn, row_of, simulated
+from helpers.seeds import shifted
 from matplotlib.colors import to_hex
 
+import bayesbias as bb
 from bayesbias.basics.errors import FitError, InputError
-from bayesbias.figures.contrasts import plot_contrasts
+from bayesbias.figures.contrasts import plates, plot_contrasts
 from bayesbias.figures.saving import save_figures
 from bayesbias.figures.words import plot_connections, plot_words
 from bayesbias.inference.posterior import BiasFit
@@ -93,3 +95,21 @@ def test_one_connection_has_no_contrasts(tmp_path: Path, ax: Any) -> None:
     assert [path.stem for path in made] == ["priors", "connections", "words", "predictive"]
     with pytest.raises(FitError, match="the table holds"):
         plot_contrasts(fit, ax=ax)
+
+
+def test_lists_of_stereotypes_are_drawn_where_the_model_has_them(ax: Any) -> None:
+    table = bb.distance_table("minilm-static", "gender", controls=None)
+    quick = {"seed": shifted(1), "draws": 200, "tune": 300, "chains": 2, "pointwise": False}
+    cells, crossed = bb.fit(table, "cells", **quick), bb.fit(table, "crossed", **quick)
+    plot_contrasts(cells, level="stereotype", ax=ax)
+    rows = cells.contrasts(level="stereotype", estimand="population")
+    means = [line.get_xdata()[0] for line in drawn(ax, "_population")]
+    assert len(rows) == 2
+    np.testing.assert_allclose(sorted(means), sorted(rows["mean"]))
+    assert "contrasts_stereotype" in [plate.name for plate in plates(cells)]
+    assert "contrasts_stereotype" not in [plate.name for plate in plates(crossed)]
+    with pytest.raises(InputError, match="unknown level"):
+        plot_contrasts(crossed, level="stereotype", ax=ax)
+    for fitted, says in ((cells, "new words of the class"), (crossed, "its listed words, new attributes")):
+        caption = next(plate.caption for plate in plates(fitted) if plate.name == "contrasts_class")
+        assert says in caption

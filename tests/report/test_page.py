@@ -107,6 +107,20 @@ def test_the_page_says_what_the_draws_say(page, fit):
     assert f"bb.fit(table, 'crossed', seed={shifted(1)}, draws=200, tune=300, chains=2)" in text
 
 
+def test_classes_stand_beside_their_lists_and_for_whom_they_hold(page, tmp_path):
+    """The words are those of the model's file: crossed holds the listed words of a class, cells the class alone."""
+    own = bb.fit(bb.read_distances(pairs_frame()), "cells", **SETTINGS)
+    text = Page(bb.write_report(own, tmp_path / "own.html").read_text(encoding="utf-8")).all_text()
+    assert "For a class it holds for new words of the class." in text
+    assert "Each class, and its list of stereotypes" in text
+    assert "A single new word" in text
+    row = own.contrasts(estimand="population", level="stereotype").iloc[0]
+    assert f"{row['mean']:+.3f}".replace("-", "−") in text
+    other = Page(page.read_text(encoding="utf-8")).all_text()
+    assert "For a class it holds for its listed words, new attributes." in other
+    assert "its list of stereotypes" not in other
+
+
 def test_nothing_is_concluded_from_a_fit_that_has_not_converged(tmp_path, monkeypatch):
     without_pictures(monkeypatch)
     result = bb.fit(bb.read_distances(pairs_frame()), "crossed", **SETTINGS | {"draws": 20, "tune": 20})
