@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers import monte_carlo as mc
+from helpers.seeds import shifted
+from helpers.tables import grid
 from scipy import optimize, stats
 
+from bayesbias.inference.diagnostics import shortest_interval
+from bayesbias.inference.fitting import fit
 from bayesbias.inference.mixtures import Mixtures, mixture_below, mixture_interval, mixture_mean_sd
 
 
@@ -97,3 +102,22 @@ def test_rows_that_are_mixtures_of_classes_weigh_their_parts():
     assert (out["low"][0, 1], out["high"][0, 1]) == pytest.approx((1 - 0.5 * z, 1 + 0.5 * z), abs=1e-9)
     by_batch = both.described(0.89, batches=4)
     np.testing.assert_allclose(by_batch["low"], np.repeat(out["low"], 4, axis=0), atol=1e-9)
+
+
+@pytest.mark.slow
+def test_ends_stay_where_they_are_from_seed_to_seed():
+    """Ends of six fits differ by no more than their Monte Carlo errors say, and by less than those of sorted draws."""
+    table = grid((4, 4), (5, 5), 10, 20, seed=2)
+    ends, errors, sorted_ends = [], [], []
+    for seed in range(6):
+        result = fit(table, "cells", seed=shifted(seed), draws=500, pointwise=False)
+        frame = result.contrasts(estimand="population", level="overall")
+        ends.append(frame[["hpdi_low", "hpdi_high"]].to_numpy())
+        errors.append(frame[["mcse_low", "mcse_high"]].to_numpy())
+        draws = result.draws_of("contrasts", estimand="population", level="overall").to_numpy()
+        sorted_ends.append(np.stack(shortest_interval(draws.reshape(-1, draws.shape[-1]), 0.89), axis=-1))
+    moved, moved_sorted = np.std(ends, axis=0, ddof=1), np.std(sorted_ends, axis=0, ddof=1)
+    said = np.sqrt(np.mean(np.square(errors), axis=0))
+    # Ten ratios of an sd of six; chi-squared with five degrees of freedom.
+    assert (moved / said).max() < np.sqrt(stats.chi2.isf(mc.CHANCE / moved.size, 5) / 5) * 1.5
+    assert np.median(moved / moved_sorted) < 0.5
