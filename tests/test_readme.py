@@ -91,7 +91,8 @@ def test_every_line_runs(tmp_path, monkeypatch, as_printed):
         "bayesbias show cells > mymodel.toml",
         shell=True, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600,
     )  # fmt: skip
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr.startswith("Before any data")  # beside the file, for the reader
     assert (tmp_path / "mymodel.toml").read_text(encoding="utf-8") == run_here("bayesbias show cells")[0]
     for command in commands:
         stdout, stderr = run_here(command)
@@ -101,8 +102,8 @@ def test_every_line_runs(tmp_path, monkeypatch, as_printed):
             said = stdout.rstrip().splitlines()
             assert "4,830 pairs of 15 protected words" in said[0]
             assert any("converged" in line for line in said)
-            answer = "religion in minilm-static: for new words like these"
+            answer = "religion in minilm-static: on average over new words like these"
             assert any(line.startswith(answer) for line in said)
-            assert len(list(tmp_path.glob("*demo*/**/*.png"))) == 7
+            assert len(list(tmp_path.glob("*demo*/**/*.png"))) == 8
     assert (tmp_path / "religion-run/fit.nc").is_file()
     assert (tmp_path / "gender-debiased.txt").is_file()

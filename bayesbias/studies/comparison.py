@@ -51,8 +51,8 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Method"]
 
 _BETWEEN_METHODS = [
-    "method", "next", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat", "p_below_zero",
-    "p_in_rope", "rope", "p_nearer_zero", "verdict",
+    "method", "next", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "mcse_low", "mcse_high", "prob", "ess_bulk",
+    "r_hat", "p_below_zero", "p_in_rope", "rope", "p_nearer_zero", "verdict",
 ]  # fmt: skip
 OF_INTEREST = "associated - different"  # the contrast by which methods are ranked
 

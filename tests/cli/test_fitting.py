@@ -311,7 +311,7 @@ def test_a_disk_that_is_full_leaves_nothing_and_old_files_alone(run, files, tmp_
 @pytest.mark.usefixtures("no_figures")
 def test_a_second_run_replaces_the_first(run, files, tmp_path):
     arguments = ["fit", "--distances", files / "pairs.csv", "--out", tmp_path / "run", *QUICK]
-    assert run(*arguments, "--model", "additive")[0] == 0
+    assert run(*arguments, "--model", "crossed")[0] == 0
     first = {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir() if p.is_file()}
     assert run(*arguments, "--model", "hierarchical")[0] == 0
     second = {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir() if p.is_file()}

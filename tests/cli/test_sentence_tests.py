@@ -122,9 +122,7 @@ def test_the_screen_has_the_table_and_what_to_know_beside_it(monkeypatch, capsys
     lines = [" ".join(line.split()) for line in out.splitlines()]
     assert "C7: Math/Arts, M/F Terms word 1.37**" in lines
     assert "sent 0.86**" in lines
-    assert any(
-        "1 have not when each word counts once" in line and "0.05 over words" in line for line in lines
-    )
+    assert any("1 has not when each word counts once" in line and "0.05 over words" in line for line in lines)
     assert any(line.startswith("weat3b, weat5b") and "opposite sign" in line for line in lines)
 
 

@@ -75,7 +75,14 @@ def test_the_value_is_frozen_equal_by_content_and_short_in_repr():
         "word", "words go together", Effect.TOO_WIDE, contrast="associated - different", model="shared"
     )
     value = Findings(
-        "a table", "near", ("by class",), ("first",), (doubt,), ("R-hat is 2",), ("missing: a ...",), "well"
+        "a table",
+        "near",
+        ("by class",),
+        ("first",),
+        (doubt,),
+        ("R-hat is 2",),
+        notes=("missing: a ...",),
+        trust="well",
     )
     assert value == dataclasses.replace(value)
     assert hash(value) == hash(dataclasses.replace(value))
@@ -128,7 +135,9 @@ def test_the_headline_says_what_the_interval_says(associated, sd, says):
         in found.headline
     )
     assert f"{row['hpdi_low']:+.3f} to {row['hpdi_high']:+.3f}" in found.headline
-    assert found.doubts == found.problems == found.notes == ()
+    assert found.problems == found.notes == ()
+    # Draws made up around one mean for all words are not those of the pairs.
+    assert [doubt for doubt in found.doubts if doubt.kind != "observed_excluded"] == []
     assert found.lines()[0] == finding(fit) == found.headline
     assert found.lines()[-1] == found.trust == "The chains agree and no transition diverged."
 
@@ -167,21 +176,22 @@ def grouped(kind: str) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("kind", "effects", "how"),
     [
-        ("class_and_attribute", ["too narrow"], "intervals are too narrow:"),
-        ("word", ["too wide"], "intervals are wider than need be:"),
-        ("both", ["too narrow", "too wide"], "intervals are partly too narrow, partly too wide:"),
+        ("class_and_attribute", ["too narrow"], "leaves out:"),  # of classes, which the headline is not about
+        ("word", ["too wide"], "leaves out, and this interval is too wide:"),
+        ("both", [None, None], "leaves out:"),  # one makes it too narrow, the other too wide
     ],
 )
 def test_doubts_name_their_effect_and_the_model_as_data(kind, effects, how):
     table = grouped(kind)
     cell = table.groupby(["protected_word", "connection"])["distance"].mean()
     found = findings_of(crossed(table, lambda word, connection: cell[word, connection]))
-    assert [doubt.effect for doubt in found.doubts] == effects
-    assert {doubt.model for doubt in found.doubts} == {"cells"}
-    assert {doubt.kind: (doubt.level, doubt.contrast) for doubt in found.doubts}.items() <= {
-        "class_and_attribute": ("class", None), "word": (None, "associated - different"),
+    doubts = [doubt for doubt in found.doubts if doubt.kind in ("class_and_attribute", "word")]
+    assert [doubt.effect for doubt in doubts] == effects
+    assert {doubt.model for doubt in doubts} == {"cells"}
+    assert {doubt.kind: (doubt.level, doubt.contrast) for doubt in doubts}.items() <= {
+        "class_and_attribute": ("class", None), "word": ("overall", "associated - different"),
     }.items()  # fmt: skip
-    assert f"{how} fit the model shared as well." in found.headline
+    assert f"{how} fit the model cells as well." in found.headline
     assert [line for line in found.lines() if line.startswith("Look again: ")] == [
         f"Look again: {doubt.text}." for doubt in found.doubts
     ]
@@ -189,7 +199,7 @@ def test_doubts_name_their_effect_and_the_model_as_data(kind, effects, how):
     with_terms = made_up(
         table.assign(attribute_kind=kind_of), "shared", {"c": lambda word, connection: cell[word, connection]}
     )
-    assert findings_of(with_terms).doubts == ()
+    assert {doubt.kind for doubt in findings_of(with_terms).doubts} <= {"observed_excluded"}
 
 
 def test_nothing_is_concluded_from_chains_that_lie_apart():
@@ -395,6 +405,7 @@ def test_sentence_tests_say_how_many_are_clear_and_what_is_left_out():
         {
             "model": "m", "options": "", "test": ["one", "two"], "level": "sentence", "p_value": [1e-5, 0.2],
             "p_upper": [1e-5, 0.2], "p_words": [0.3, 0.4], "p_holm": [2e-5, 0.2], "effect_size": [1.0, 0.1],
+            "num_targ1": 8, "num_targ2": 8, "num_attr1": 8, "num_attr2": 8,
         }
     )  # fmt: skip
     dropped = pd.DataFrame(

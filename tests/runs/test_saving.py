@@ -427,7 +427,7 @@ def test_what_is_no_run_is_said(fit, analysis, tmp_path):
     ):
         with pytest.raises(InputError, match=says):
             bb.save_run(value, tmp_path / "x")
-    with pytest.raises(InputError, match="no folder is named"):
+    with pytest.raises(InputError, match="folder: must be a path; found: ''"):
         bb.save_run(fit, "")
     for settings in ({"prob": 1.0}, {"rope": 0.0}):
         with pytest.raises(InputError, match=r"between 0 and 1|rope: must be a finite number above 0"):

@@ -127,7 +127,7 @@ def test_scenario_is_taken_from_a_fit():
     scenario = scenario_room.scenario_from_fit(fit)
     assert (scenario.words, scenario.attributes) == ((5, 5, 5), (4, 3, 4))
     assert (scenario.human, scenario.neutral) == (85, 226)
-    assert scenario.values["ws"] == pytest.approx(float(fit.draws()["ws"].mean()))
+    assert scenario.values["ws"]["human"] == pytest.approx(float(fit.draws()["ws"].mean(axis=0)[1]))
     assert scenario.values["csd"]["human"] == pytest.approx(float(fit.draws()["csd"].mean(axis=0)[2]))
 
 

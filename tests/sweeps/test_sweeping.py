@@ -156,7 +156,7 @@ def test_a_model_may_give_its_results_for_something_else_than_connections(tmp_pa
 
 @pytest.mark.slow
 def test_what_has_to_be_known_of_a_cell_stands_beside_its_numbers(tmp_path):
-    plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "controls": ["none"],
+    plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "controls": ["none"], "models": ["crossed"],
             "settings": {"draws": 200, "tune": 200, "chains": 2, "seed": shifted(1)}}  # fmt: skip
     result = run_sweep(plan, tmp_path / "out", workers=1)
     (row,) = result.cells.itertuples()
