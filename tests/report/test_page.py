@@ -308,12 +308,14 @@ document.querySelector("iframe").onload = event => {
   said.open = width();
   said.requests = inner.performance.getEntriesByType("resource").map(r => r.name).filter(n => !n.startsWith("data:"));
   const table = page.querySelector("#t-words + div table") ?? page.querySelector("table");
-  const column = () => [...table.tBodies[0].rows].map(row => Number(row.cells[2].dataset.v));
+  const numbers = place => [...table.tBodies[0].rows].map(row => Number(row.cells[place].dataset.v));
+  const place = [...table.tHead.rows[0].cells].findIndex((_, k) => k > 1 && !numbers(k).some(Number.isNaN));
+  const column = () => numbers(place);
   said.before = column();
-  const button = table.tHead.rows[0].cells[2].querySelector("button");
+  const button = table.tHead.rows[0].cells[place].querySelector("button");
   button.click(); said.up = column();
   button.click(); said.down = column();
-  said.sorted = table.tHead.rows[0].cells[2].getAttribute("aria-sort");
+  said.sorted = table.tHead.rows[0].cells[place].getAttribute("aria-sort");
   said.smallest = Math.min(...[...page.querySelectorAll("p, li, td, th, dd, figcaption")].map(
     x => parseFloat(inner.getComputedStyle(x).fontSize)));
   document.getElementById("result").textContent = JSON.stringify(said);
