@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
 from helpers.fits import made_up, pairs
-from helpers.places import ROOT
 from helpers.seeds import shifted
 from helpers.tables import grid
 from scipy import stats
@@ -280,12 +279,8 @@ def test_many_words_do_not_rest_on_the_prior():
     assert frame["shift_in_sd"].abs().max() < sensitivity.LARGE_SHIFT
 
 
-CELLS = ROOT.parent / "shared" / "design" / "cells.toml"
-
-
-@pytest.mark.skipif(not CELLS.is_file(), reason="needs the folder shared beside the checkout")
-def test_a_model_of_ones_own_with_more_levels(small):
-    result = fit(small, CELLS, seed=shifted(1), **QUICK)
+def test_a_model_with_more_levels(small):
+    result = fit(small, "cells", seed=shifted(1), **QUICK)
     frame = result.prior_sensitivity()
     assert set(frame["level"]) == {"overall", "class", "stereotype"}
     assert set(frame["parameter"]) == set(stretchable(result.spec))

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from helpers.fits import made_up, pairs
 from helpers.monte_carlo import assert_near, independent, log_sd
-from helpers.places import ROOT
 from helpers.seeds import shifted
 
 from bayesbias.basics.errors import FitError
@@ -117,16 +116,14 @@ def test_noise_without_a_variance_is_refused(table):
         total_sd(result.design, result.draws(), of(table, "neutral"))
 
 
-PUBLISHED = ROOT.parent / "shared" / "data" / "bayesbias_distances"
 TABLES = ["reddit_pairs_2021/genderReddit.csv", "google_2021/genderGoogle.csv"]
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not PUBLISHED.is_dir(), reason="the published tables are not beside the checkout")
 @pytest.mark.parametrize("name", TABLES)
-def test_neutral_pairs_of_published_tables_scatter_as_the_fit_says(name):
+def test_neutral_pairs_of_published_tables_scatter_as_the_fit_says(name, shared):
     """What lies between words and between attributes of the sample is known about as well as the posterior says."""
-    table = read_distances(PUBLISHED / name)
+    table = read_distances(shared / "data" / "bayesbias_distances" / name)
     result = fit(table, "crossed", draws=300, tune=300, chains=2, seed=shifted(1), pointwise=False)
     rows = of(result.table, "neutral")
     low, high = np.quantile(total_sd(result.design, result.draws(), rows), (0.01, 0.99))
