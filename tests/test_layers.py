@@ -18,6 +18,7 @@ from helpers.places import PACKAGE, ROOT, rooms
 # Each folder imports only from itself and from those further up.
 FOLDERS = (
     "basics",
+    "border",
     "words",
     "vectors",
     "encoders",
@@ -59,7 +60,15 @@ HEAVY = (
     "xarray",
 )  # fmt: skip
 LATE = set(HEAVY) - {"numpy"}
-WITHOUT_NUMPY = ("basics.errors", "basics.files", "words.wordlist", "words.listfile", "cli")
+WITHOUT_NUMPY = (
+    "basics.errors",
+    "basics.files",
+    "border.opening",
+    "border.texts",
+    "words.wordlist",
+    "words.listfile",
+    "cli",
+)
 
 
 def path_of(room: str) -> Path:

@@ -13,6 +13,7 @@ PICTURE = ROOT / "docs" / "architecture.svg"
 # In the order of the flow; each imports only from itself and from those above it.
 FOLDERS = (
     "basics",
+    "border",
     "words",
     "vectors",
     "encoders",

@@ -1,4 +1,4 @@
-"""Files and folders: shipped data, reading with errors that name the file, writing whole or not at all, hashes."""
+"""Files and folders: shipped data, writing whole or not at all, hashes of content."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import json
 import math
 import os
 import tempfile
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,33 +55,6 @@ def find_toml(name_or_path: str | os.PathLike[str], kind: str, noun: str) -> Pat
         valid=[*shipped_names(kind), "or the path of a .toml file"],
         hint=nearest(text, shipped_names(kind)),
     )
-
-
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a small file; say which file where it cannot be read."""
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where=path) from None
-
-
-def parse_toml(text: bytes, where: str) -> dict[str, Any]:
-    """Parse TOML; what is wrong with it is said with file and line."""
-    try:
-        return tomllib.loads(decoded(text, where))
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"is not valid TOML: {error}", where=where) from None
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """Read and parse a TOML file."""
-    return parse_toml(read_bytes(path), str(path))
-
-
-def sha256_file(path: str | os.PathLike[str]) -> str:
-    """Return the SHA-256 of a file in hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def check_folder(out: Path | None) -> None:
@@ -189,30 +161,6 @@ def plain(value: Any) -> Any:
     if hasattr(value, "tolist"):  # an array of NumPy, or one of its numbers
         return plain(value.tolist())
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def decoded(content: bytes, where: object) -> str:
-    """Return the text of bytes in UTF-8, without the byte-order mark that some editors write."""
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise InputError(
-            "is not valid UTF-8", where=f"{where}, line {line}", found=content[error.start :][:4]
-        ) from None
-
-
-def read_text(path: Path) -> str:
-    """Return the text of a small file in UTF-8; say which line where it is no text."""
-    return decoded(read_bytes(path), path)
-
-
-def read_json_or_none(path: Path) -> Any:
-    """Return what a JSON file holds; None where it is not there, broken off or damaged."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
 
 
 def delimiter_of(path: Path) -> str:

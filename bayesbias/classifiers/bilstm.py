@@ -15,8 +15,9 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.extras import needed
-from bayesbias.basics.files import data_dir, read_toml
+from bayesbias.basics.files import data_dir
 from bayesbias.basics.progress import ticking
+from bayesbias.border.texts import read_toml
 from bayesbias.classifiers.classifier import Classifier
 from bayesbias.classifiers.reference import BiLstm, rows_by_length, treebank_tokens
 from bayesbias.classifiers.training import data_facts, read_labelled, tried_and_kept

@@ -19,8 +19,9 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
-from bayesbias.basics.files import read_bytes, sha256_file, whole_file
+from bayesbias.basics.files import whole_file
 from bayesbias.basics.values import Shown
+from bayesbias.border.opening import read_bytes, sha256_file
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
 
 __all__ = ["Classifier"]

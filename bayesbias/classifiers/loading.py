@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.extras import needed
-from bayesbias.basics.files import sha256_file
+from bayesbias.border.opening import sha256_file
 from bayesbias.classifiers import classifier
 from bayesbias.classifiers.classifier import Classifier
 from bayesbias.classifiers.prediction_files import Predictions, read_predictions

@@ -16,8 +16,9 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
-from bayesbias.basics.files import delimiter_of, read_text, whole_file
+from bayesbias.basics.files import delimiter_of, whole_file
 from bayesbias.basics.progress import ticking
+from bayesbias.border.texts import read_text
 from bayesbias.classifiers.classifier import Classifier, checked_probabilities
 from bayesbias.classifiers.loading import load_classifier
 from bayesbias.classifiers.prediction_files import Predictions, number_in_cell

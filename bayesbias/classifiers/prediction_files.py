@@ -21,15 +21,10 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
-from bayesbias.basics.files import (
-    data_dir,
-    delimiter_of,
-    read_text,
-    sha256_file,
-    shipped_names,
-    whole_file,
-)
+from bayesbias.basics.files import data_dir, delimiter_of, shipped_names, whole_file
 from bayesbias.basics.values import Shown
+from bayesbias.border.opening import sha256_file
+from bayesbias.border.texts import read_text
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.words.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 

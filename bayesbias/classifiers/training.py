@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import read_text, sha256_file
+from bayesbias.border.opening import sha256_file
+from bayesbias.border.texts import read_text
 from bayesbias.classifiers.classifier import Classifier, open_folder
 from bayesbias.classifiers.reference import BagOfWords, BiLstm
 

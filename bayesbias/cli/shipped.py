@@ -31,7 +31,8 @@ def list_(kind: str) -> None:
         for name in shipped_models():
             click.echo(f"{name:<24} {load_model(name).description}")
     else:
-        from bayesbias.basics.files import data_dir, read_toml
+        from bayesbias.basics.files import data_dir
+        from bayesbias.border.texts import read_toml
         from bayesbias.vectors.readers.formats import valid_formats
         from bayesbias.vectors.static import shipped_embeddings
 
@@ -110,7 +111,7 @@ def _prior_lines(spec: Any) -> list[str]:
 
 def _has_key(path: str | Path, key: str) -> bool:
     """Say whether a file is TOML with a key that tells its kind; what is wrong with it is said by who reads it."""
-    from bayesbias.basics.files import read_toml
+    from bayesbias.border.texts import read_toml
 
     try:
         return key in read_toml(Path(path))

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import data_dir, read_toml
+from bayesbias.basics.files import data_dir
+from bayesbias.border.texts import read_toml
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.vectors.gensim import GENSIM_DATA

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import sha256_file
 from bayesbias.basics.wording import some
+from bayesbias.border.opening import sha256_file
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder
 
 __all__ = ["vectors_encoder"]

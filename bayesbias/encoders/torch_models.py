@@ -14,7 +14,7 @@ from typing import Any
 
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.extras import needed
-from bayesbias.basics.files import sha256_file
+from bayesbias.border.opening import sha256_file
 from bayesbias.encoders.encoder import fingerprint_of
 
 UNBOUNDED = 10**6

@@ -13,7 +13,9 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import find_toml, parse_toml, read_bytes, sha256_of, shipped_names
+from bayesbias.basics.files import find_toml, sha256_of, shipped_names
+from bayesbias.border.opening import read_bytes
+from bayesbias.border.texts import parse_toml
 from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
 from bayesbias.models.spec import RESULTS_OF_PAIRS, Level, ModelSpec, Parameter, Results
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import read_bytes, whole_file
+from bayesbias.basics.files import whole_file
+from bayesbias.border.opening import read_bytes
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.words import versions_of
 

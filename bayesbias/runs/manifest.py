@@ -12,9 +12,9 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import read_bytes, sha256_file
 from bayesbias.basics.values import content_hash
 from bayesbias.basics.versions import own_version
+from bayesbias.border.opening import read_bytes, sha256_file
 
 MANIFEST = "run.json"
 SCHEMA = 1

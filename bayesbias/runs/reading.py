@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import read_bytes
+from bayesbias.border.opening import read_bytes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import read_bytes
+from bayesbias.border.opening import read_bytes
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.manifest import Manifest
 from bayesbias.runs.reading import read_table

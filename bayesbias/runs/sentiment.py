@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import read_bytes, records
+from bayesbias.basics.files import records
+from bayesbias.border.opening import read_bytes
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.manifest import Manifest

@@ -12,7 +12,8 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import read_json_or_none, whole_file
+from bayesbias.basics.files import whole_file
+from bayesbias.border.texts import read_json_or_none
 
 _BATCH = 20
 

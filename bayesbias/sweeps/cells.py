@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 
 from bayesbias.basics.errors import BayesbiasError
-from bayesbias.basics.files import data_dir, sha256_file, sha256_of
+from bayesbias.basics.files import data_dir, sha256_of
 from bayesbias.basics.values import content_hash
 from bayesbias.basics.versions import own_version
+from bayesbias.border.opening import sha256_file
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.sweeps.plan import SweepPlan

@@ -11,8 +11,8 @@ from typing import Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
-from bayesbias.basics.files import read_toml
 from bayesbias.basics.values import Shown
+from bayesbias.border.texts import read_toml
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.loading import DEFAULT_MODEL, shipped_models
 from bayesbias.vectors.gensim import GENSIM_DATA

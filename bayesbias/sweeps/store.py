@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import read_json_or_none, whole_file
+from bayesbias.basics.files import whole_file
 from bayesbias.basics.versions import own_version
+from bayesbias.border.texts import read_json_or_none
 from bayesbias.sweeps.cells import SWEEP_FORMAT, SweepCell
 from bayesbias.sweeps.plan import SweepPlan
 

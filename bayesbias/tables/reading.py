@@ -17,8 +17,8 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import sha256_file
 from bayesbias.basics.wording import Shortened, some
+from bayesbias.border.opening import sha256_file
 from bayesbias.tables.checking import (
     PAIR,
     RANGES,

@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.extras import needed
-from bayesbias.basics.files import sha256_file
+from bayesbias.border.opening import sha256_file
 from bayesbias.vectors.embedding import Embedding, embedding_from_rows
 from bayesbias.vectors.readers import formats
 from bayesbias.vectors.readers.rows import Rows

@@ -15,9 +15,9 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import sha256_file
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import some
+from bayesbias.border.opening import sha256_file
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows
 from bayesbias.vectors.gensim import GENSIM_DATA, fetched_from_gensim, from_gensim, from_pickle
 from bayesbias.vectors.readers import formats

@@ -13,8 +13,9 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import data_dir, read_toml, sha256_of
+from bayesbias.basics.files import data_dir, sha256_of
 from bayesbias.basics.wording import some
+from bayesbias.border.texts import read_toml
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors
 from bayesbias.vectors.spelling import notes_of_shared_vectors
 

@@ -15,8 +15,10 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import data_dir, find_toml, read_toml, sha256_file, sha256_of, shipped_names
+from bayesbias.basics.files import data_dir, find_toml, sha256_of, shipped_names
 from bayesbias.basics.wording import Shortened, conjoined, number_of, some
+from bayesbias.border.opening import sha256_file
+from bayesbias.border.texts import read_toml
 from bayesbias.words.listchecks import (
     ABOUT_KEYS,
     LIST_SCHEMA,

@@ -16,8 +16,9 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import data_dir, read_toml
+from bayesbias.basics.files import data_dir
 from bayesbias.basics.wording import some
+from bayesbias.border.texts import read_toml
 
 # Kind and stated forms of each word.
 KindsOfWords = dict[str, tuple[str, dict[str, str]]]

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
-from bayesbias.basics.files import find_toml, parse_toml, read_bytes, sha256_of
+from bayesbias.basics.files import find_toml, sha256_of
 from bayesbias.basics.values import Shown
+from bayesbias.border.opening import read_bytes
+from bayesbias.border.texts import parse_toml
 from bayesbias.words.grammar import article_of
 
 if TYPE_CHECKING:

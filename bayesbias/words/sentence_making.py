@@ -18,7 +18,7 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import read_toml
+from bayesbias.border.texts import read_toml
 from bayesbias.words.grammar import (
     BARE_TEMPLATE,
     KindsOfWords,

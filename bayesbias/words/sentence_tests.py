@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
-from bayesbias.basics.files import read_text, sha256_of, whole_file
+from bayesbias.basics.files import sha256_of, whole_file
 from bayesbias.basics.values import Shown
+from bayesbias.border.texts import read_text
 from bayesbias.words.grammar import check_texts, recognised_sentences
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ import pytest
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.extras import needed
-from bayesbias.basics.files import decoded, delimiter_of, plain, read_json_or_none, read_text, sha256_of
+from bayesbias.basics.files import delimiter_of, plain, sha256_of
 from bayesbias.basics.versions import own_version, versions_of
+from bayesbias.border.texts import decoded, read_json_or_none, read_text
 
 NAN, INF = math.nan, math.inf
 
@@ -158,7 +159,7 @@ def test_text_that_is_no_utf8_is_named_by_its_line(tmp_path):
     with pytest.raises(InputError, match=r"x\.txt, line 2: is not valid UTF-8; found: b'\\xff"):
         read_text(path)
     assert decoded("é".encode(), "x") == "é"
-    with pytest.raises(InputError, match="cannot be read"):
+    with pytest.raises(InputError, match="no such file"):
         read_text(tmp_path / "absent.txt")
 
 

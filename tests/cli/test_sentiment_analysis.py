@@ -359,7 +359,7 @@ def test_a_classifier_that_fails_on_a_batch_keeps_what_was_finished(run, printed
     ("arguments", "says"),
     [
         ([], "nothing to analyse; valid: --predictions FILE or --classifier X"),
-        (["--predictions", "nowhere.csv"], "nowhere.csv: cannot be read: No such file"),
+        (["--predictions", "nowhere.csv"], "nowhere.csv: no such file"),
         (["--classifier", "nowhere"], "no such classifier; found: 'nowhere'"),
         (["--predictions", "m1", "--predictions", "m1"], "two classifiers have one name; found: 'm1'"),
         (
@@ -375,7 +375,7 @@ def test_a_classifier_that_fails_on_a_batch_keeps_what_was_finished(run, printed
             "stands before a subcommand it does not belong to; found: '--bayes'",
         ),
         (["sentences", "--out", "x.pdf"], "x.pdf: unknown kind of file; found: '.pdf'"),
-        (["train", "--model", "bow", "--data", "nowhere.tsv", "--out", "x"], "nowhere.tsv: cannot be read"),
+        (["train", "--model", "bow", "--data", "nowhere.tsv", "--out", "x"], "nowhere.tsv: no such file"),
         (["train", "--model", "bilstm", "--data", "nowhere.tsv", "--out", "x"], "bilstm needs word vectors"),
         (
             ["train", "--model", "bow", "--data", "d", "--vectors", "v", "--out", "x"],

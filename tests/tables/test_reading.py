@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 from helpers.plane import LIST, VECTORS
 
-from bayesbias.basics import files
 from bayesbias.basics.errors import InputError
+from bayesbias.border.opening import sha256_file
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import COLUMNS
 from bayesbias.tables.reading import read_distances
@@ -31,7 +31,7 @@ def test_a_saved_table_reads_back_the_same(hand, tmp_path, suffix):
     assert back.frame["distance"].tolist() == hand.frame["distance"].tolist()
     assert back.coverage.missing == ()
     assert back.provenance["name"] == "pairs"
-    assert back.provenance["sha256"] == files.sha256_file(path)
+    assert back.provenance["sha256"] == sha256_file(path)
     assert [p.name for p in tmp_path.iterdir()] == [path.name]
 
 

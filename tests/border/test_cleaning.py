@@ -1,0 +1,37 @@
+"""Text from outside, cleaned."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+
+from bayesbias.basics.errors import InputError
+from bayesbias.border.cleaning import checked_text, cleaned, in_one_line
+
+CONTROLS = [
+    chr(i) for i in range(0x110000) if unicodedata.category(chr(i)) in ("Cc", "Cs") and chr(i) not in "\t\n\r"
+]
+
+
+def test_every_control_character_and_surrogate_is_removed_and_nothing_else():
+    assert cleaned("".join(CONTROLS)) == ""
+    kept = "a\tb\nc\rd é 日本 \u200d \u202e"
+    assert cleaned(kept) == kept
+
+
+@pytest.mark.parametrize("odd", ["\x00", "\x1b", "\x85", "\ud800"])
+def test_every_control_character_is_refused(odd):
+    with pytest.raises(InputError, match=r"list.toml, line 3: holds"):
+        checked_text(f"a{odd}b", "list.toml, line 3")
+
+
+def test_letters_typed_in_two_ways_are_one():
+    typed = unicodedata.normalize("NFD", "König")
+    assert typed != "König"
+    assert cleaned(typed) == checked_text(typed, "x") == "König"
+
+
+def test_long_text_is_cut_in_time():
+    assert in_one_line("word " * 10_000_000, 20) == "word word word wo..."
+    assert in_one_line("a\u2028b\x85c\nd") == "a b c d"

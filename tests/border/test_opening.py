@@ -1,0 +1,137 @@
+"""What bears a path: files, pipes, and what is neither."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from bayesbias.basics.errors import InputError
+from bayesbias.border.opening import as_plain_file, opened, path_of, read_bytes, sha256_file
+
+
+def refused(path: Path | str, **kwargs) -> str:
+    with pytest.raises(InputError) as caught:
+        read_bytes(Path(path), **kwargs)
+    assert str(path) in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_file_is_read(tmp_path):
+    path = tmp_path / "a.bin"
+    path.write_bytes(b"abc" * 700_000)
+    assert read_bytes(path) == path.read_bytes()
+    with as_plain_file(path) as same:
+        assert same == path
+
+
+def test_a_missing_file_names_the_nearest(tmp_path):
+    (tmp_path / "vectors.txt").touch()
+    assert "no such file; did you mean 'vectors.txt'?" in refused(tmp_path / "vector.txt")
+    assert "there is no folder" in refused(tmp_path / "no" / "vector.txt")
+    assert "no such table" in refused(tmp_path / "x", noun="table")
+
+
+def test_what_is_no_file_is_named(tmp_path):
+    assert "is a folder" in refused(tmp_path)
+    for device in ("/dev/zero", "/dev/null", "/dev/urandom"):
+        assert "is a device" in refused(device)
+    with socket.socket(socket.AF_UNIX) as made:
+        here = os.getcwd()
+        os.chdir(tmp_path)  # since the path of a socket must be short
+        try:
+            made.bind("s")
+        finally:
+            os.chdir(here)
+        assert "is a socket" in refused(tmp_path / "s")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    assert "cannot be read" in refused(tmp_path / "loop")
+    assert "cannot be read" in refused(tmp_path / ("n" * 5000))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission_is_named(tmp_path):
+    path = tmp_path / "mine"
+    path.touch(0)
+    assert "Permission denied" in refused(path)
+
+
+def test_the_system_refuses_in_our_words(tmp_path, monkeypatch):
+    path = tmp_path / "mine"
+    path.touch()
+
+    def denied(*_: object) -> int:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(os, "open", denied)
+    assert refused(path).endswith("cannot be read: Permission denied")
+
+
+@pytest.mark.parametrize("path", ["a\0b", "", 7, b"x", "~nobody-of-this-name/x"])
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(InputError):
+        path_of(path)
+
+
+def test_a_file_larger_than_its_kind_is_refused(tmp_path):
+    path = tmp_path / "large"
+    with open(path, "wb") as file:
+        file.truncate(1 << 40)  # a hole: nothing is written
+    started = time.perf_counter()
+    assert "at most 1,000,000 bytes" in refused(path, most=1_000_000)
+    assert time.perf_counter() - started < 1
+
+
+def test_a_named_pipe_without_a_writer_is_refused_soon(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    started = time.perf_counter()
+    assert "nobody wrote to" in refused(pipe)
+    with pytest.raises(InputError, match="read more than once"), opened(pipe):
+        pass
+    assert time.perf_counter() - started < 4
+
+
+def test_a_named_pipe_is_read_to_its_end(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    content = os.urandom(300_000)
+
+    def write() -> None:
+        with open(pipe, "wb", buffering=0) as file:
+            time.sleep(0.05)
+            file.write(content[:10])
+            time.sleep(0.05)
+            file.write(content[10:])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert read_bytes(pipe) == content
+    writer.join()
+
+
+def test_a_pipe_is_put_aside_where_it_is_read_twice():
+    read, write = os.pipe()
+    content = os.urandom(20_000)
+    try:
+        os.write(write, content)
+        os.close(write)
+        with as_plain_file(Path(f"/dev/fd/{read}")) as path:
+            assert path.read_bytes() == path.read_bytes() == content
+            assert len(sha256_file(path)) == 64
+        assert not path.exists()
+    finally:
+        os.close(read)
+
+
+def test_standard_input_is_read_and_a_closed_one_is_empty():
+    code = "from bayesbias.border.opening import *; print(len(read_bytes(Path('/dev/stdin'))))"
+    for given in (b"x" * 100_000, b""):
+        done = subprocess.run([sys.executable, "-c", code], input=given, capture_output=True, check=True)
+        assert int(done.stdout) == len(given)
