@@ -15,7 +15,7 @@ from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import conjoined, ended, number_of
 from bayesbias.tables.coverage import Loss, LossKind
 
-__all__ = ["Doubt", "DoubtKind", "Effect", "Findings"]
+__all__ = ["Doubt", "DoubtKind", "Effect", "Findings", "Unexamined"]
 
 DoubtKind = Literal[
     "class_and_attribute", "word", "exact_zeros", "heavy_tails", "observed_excluded", "prior", "geometry_destroyed",
@@ -89,6 +89,31 @@ class Doubt:
 
 
 @public_in("bayesbias.findings")
+@dataclass(frozen=True)
+class Unexamined:
+    """Something that a doubt might have come from, had it been looked at.
+
+    Attributes
+    ----------
+    kind : str
+        ``prior_not_refitted``: what becomes of the contrasts under a changed prior only a fit with it would show, and that
+        was not made. ``prior_unknown``: it was, and cannot be trusted.
+    parameter : str
+        The parameter whose prior it is.
+    direction : str
+        ``halved`` or ``doubled``.
+    """
+
+    kind: Literal["prior_not_refitted", "prior_unknown"]
+    parameter: str
+    direction: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields, for JSON."""
+        return asdict(self)
+
+
+@public_in("bayesbias.findings")
 @dataclass(frozen=True, repr=False)
 class Findings(Shown):
     """What a result says.
@@ -105,6 +130,8 @@ class Findings(Shown):
         What stands before the headline since it decides how that is to be read.
     doubts : tuple of Doubt
         What the model leaves out. Those that decide how the headline is to be read stand before it.
+    unexamined : tuple of Unexamined
+        What was not looked at, so that the absence of a doubt says nothing of it. In JSON; the page says it, lines do not.
     problems : tuple of str
         Why the sampler cannot be believed, without full stops; empty where it can.
     losses : tuple of Loss
@@ -130,6 +157,7 @@ class Findings(Shown):
     trust: str = ""
     parts: tuple[Findings, ...] = ()
     lead: str = ""
+    unexamined: tuple[Unexamined, ...] = ()
 
     def statements(self) -> list[str]:
         """Return deciding doubts, premises, headline and sentences, without those of the parts."""
@@ -162,6 +190,7 @@ class Findings(Shown):
             "premises": list(self.premises),
             "sentences": list(self.sentences),
             "doubts": [doubt.as_dict() for doubt in self.doubts],
+            "unexamined": [each.as_dict() for each in self.unexamined],
             "problems": list(self.problems),
             "losses": [loss.as_dict() for loss in self.losses],
             "notes": list(self.notes),

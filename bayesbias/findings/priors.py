@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import FitError
-from bayesbias.basics.wording import number_of
-from bayesbias.findings.parts import Doubt
+from bayesbias.basics.wording import conjoined, number_of
+from bayesbias.findings.parts import Doubt, Unexamined
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.sensitivity import LARGE_SHIFT, largest_shift
+from bayesbias.inference.sensitivity import LARGE_SHIFT, largest_shift, unexamined
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["largest_prior_shift", "prior_doubts"]
+__all__ = ["largest_prior_shift", "prior_doubts", "unexamined_priors"]
 
 
 def prior_doubts(fit: BiasFit) -> list[Doubt]:
@@ -48,6 +48,23 @@ def prior_doubts(fit: BiasFit) -> list[Doubt]:
     return out
 
 
+def unexamined_priors(fit: BiasFit) -> tuple[Unexamined, ...]:
+    """Return the changes of a prior of which it is not known what they do; none of a fit that has not converged.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> unexamined_priors(bb.fit(table, "crossed", seed=1, draws=500))
+    ()
+    """
+    table = _table(fit)
+    return tuple(
+        Unexamined("prior_not_refitted" if how == "not_refitted" else "prior_unknown", parameter, direction)
+        for parameter, direction, how in ([] if table is None else unexamined(table))
+    )
+
+
 def largest_prior_shift(fit: BiasFit) -> str:
     """Say in one sentence how far half and twice as wide priors move the main contrasts; nothing where nothing is known.
 
@@ -64,8 +81,11 @@ def largest_prior_shift(fit: BiasFit) -> str:
     if table is None or row is None:
         return ""
     of = _of(fit, row)
-    unknown = table.loc[table["how"] == "unknown", "parameter"].unique()
-    rest = f" Of {', '.join(unknown)} it is not known." if len(unknown) else ""
+    unknown = [
+        f"{parameter} {'half' if direction == 'halved' else 'twice'} as wide"
+        for parameter, direction, _ in unexamined(table)
+    ]
+    rest = f" With the prior of {conjoined(unknown)} it is not known." if unknown else ""
     return (
         "With each prior half or twice as wide, no main contrast moves by more than "
         f"{abs(row['shift_in_sd']):.2f} of its sd ({row['contrast']}{of}, with {_which(row)}).{rest}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics.wording import conjoined, number_of, probability_text
 from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings, said_of_losses
+from bayesbias.findings.priors import unexamined_priors
 from bayesbias.findings.residuals import word_doubts
 from bayesbias.findings.trust import AGREED, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
@@ -62,6 +63,7 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
         losses=lost,
         notes=(*map(str, coverage.get("notes", ())), *_missing_words(coverage)),
         trust=AGREED,
+        unexamined=unexamined_priors(fit),
     )
 
 

@@ -10,7 +10,9 @@ and the effects come from their exact posterior under the new prior: far steadie
 contrasts are means of their exact conditional means given the scales.
 
 Where weights cannot be trusted (Pareto k above :math:`\min(0.7, 1 - 1 / \log_{10} S)` for S draws, the rule of the paper on
-smoothing, or a Monte Carlo error above a tenth of an sd) the collapsed model is fitted again with the changed prior.
+smoothing, or a Monte Carlo error above a tenth of an sd) the collapsed model is fitted again with the changed prior. Unless it
+is asked for, not for the factors that terms of the mean are multiplied by: a spread takes up what their common level leaves,
+so that weights on a wider prior of them often fail although contrasts hardly move.
 """
 
 from __future__ import annotations
@@ -72,13 +74,13 @@ class _Contrasts:
         """Return level, name and contrast of each, and their values, shape (draws, contrasts)."""
         group = self.design.spec.results.group
         means = level_draws(self.design, self.table, draws, "population")
-        found = contrast_draws(means, contrasted_groups(group, self.table[group].astype(str)), group)
-        keys = keys_of_rows(found, "level", "name", "contrast")
+        values = contrast_draws(means, contrasted_groups(group, self.table[group].astype(str)), group)
+        keys = keys_of_rows(values, "level", "name", "contrast")
         if not keys:
             raise no_contrasts(self.design.spec)
         first = keys[0][2]
         main = [place for place, key in enumerate(keys) if key[0] == "overall" or key[2] == first]
-        return [keys[place] for place in main], found.to_numpy()[0][:, main]
+        return [keys[place] for place in main], values.to_numpy()[0][:, main]
 
 
 def main_contrasts(design: Design, table: pd.DataFrame) -> _Contrasts:
@@ -115,7 +117,8 @@ def prior_sensitivity(
     chains : int
     refit : bool, optional
         Whether to fit again where weights cannot be trusted; by default where an evaluation of the collapsed density
-        takes less than some tenth of a millisecond.
+        takes less than some tenth of a millisecond, and not for what terms of the mean are multiplied by
+        (`ModelSpec.factors`).
 
     Returns
     -------
@@ -124,8 +127,9 @@ def prior_sensitivity(
         the first at levels of several words. ``parameter, direction, level, name, contrast, mean_before, mean_after,
         shift_in_sd, error, width_ratio, pareto_k, how``. The shift is in sd of the posterior at hand, `error` is its Monte
         Carlo error in the same unit, `width_ratio` that of the 89 % intervals, new to old. `pareto_k` is above 0.7 (of
-        fewer draws somewhat less) where weights cannot be trusted; `how` then says ``refit``, or, where there was none,
-        ``unknown``, and the numbers are NaN. Without any difference between weights `pareto_k` is ``-inf``.
+        fewer draws somewhat less) where weights cannot be trusted; `how` then says ``refit``. Where there was none it says
+        ``not_refitted``, and where the refit is not to be trusted either ``unknown``, and the numbers are NaN. Without any
+        difference between weights `pareto_k` is ``-inf``.
 
     Examples
     --------
@@ -141,8 +145,10 @@ def prior_sensitivity(
     contrasts = main_contrasts(design, table)
     reduced = collapse(design) if sampler.get("method") == "collapsed" else None
     weighing = _Weighing(contrasts, reduced, draws, chains, sampler)
+    not_again: list[str] = []
     if refit is None:
         refit = reduced is not None and _cubes(reduced) <= MOST_CUBES_TO_THIN
+        not_again = spec.factors()
     elif refit and reduced is None:
         raise FitError(
             f"only a collapsed fit is fitted again with another prior; {spec.label} was sampled pair by pair"
@@ -154,15 +160,17 @@ def prior_sensitivity(
     for name in stretchable(spec):
         for direction, factor in DIRECTIONS.items():
             changed = _with_prior(spec, name, factor)
-            found = weighing.weighed(changed, name, sd)
-            if not found.trusted and refit:
-                found = weighing.fitted_again(changed, sd, found.pareto_k, short=True)
-                if not found.trusted:
-                    found = weighing.fitted_again(changed, sd, found.pareto_k, short=False)
+            answer = weighing.weighed(changed, name, sd)
+            again = refit and not answer.trusted and name not in not_again
+            if again:
+                answer = weighing.fitted_again(changed, sd, answer.pareto_k, short=True)
+                if not answer.trusted:
+                    answer = weighing.fitted_again(changed, sd, answer.pareto_k, short=False)
+            how = answer.how if answer.trusted else "unknown" if again else "not_refitted"
             for place, (level, label, contrast) in enumerate(keys):
                 shift, error, ratio = (
-                    (found.shift[place], found.error[place], found.width_ratio[place])
-                    if found.trusted
+                    (answer.shift[place], answer.error[place], answer.width_ratio[place])
+                    if answer.trusted
                     else (np.nan, np.nan, np.nan)
                 )
                 rows.append(
@@ -177,8 +185,8 @@ def prior_sensitivity(
                         "shift_in_sd": shift,
                         "error": error,
                         "width_ratio": ratio,
-                        "pareto_k": found.pareto_k,
-                        "how": found.how if found.trusted else "unknown",
+                        "pareto_k": answer.pareto_k,
+                        "how": how,
                     }
                 )
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -201,7 +209,7 @@ COLUMNS = [
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _Answer:
     """What another prior does to each contrast; shift and its Monte Carlo error in sd of the posterior at hand."""
 
     shift: np.ndarray
@@ -255,33 +263,33 @@ class _Weighing:
         rng = _NoNormals() if seed is None else np.random.default_rng(np.random.SeedSequence([seed, 2]))
         return self.contrasts.of(few.split(theta) | few.draw_effects(theta, rng))[1]
 
-    def weighed(self, changed: ModelSpec, name: str, sd: np.ndarray) -> _Found:
+    def weighed(self, changed: ModelSpec, name: str, sd: np.ndarray) -> _Answer:
         """Answer by weights; where the prior of a location changes, on some of the draws, on all where these are too few."""
         old, new = self.contrasts.design.spec.parameters[name], changed.parameters[name]
         if self.reduced is None or old.positive:
             ratio = self._log_prior(name, new.args) - self._log_prior(name, old.args)
-            return self._found(ratio, (self.means, self.means), (self.values, self.values), sd)
+            return self._answer(ratio, (self.means, self.means), (self.values, self.values), sd)
         reduced = collapse(replace(self.reduced.design, spec=changed))
-        found = self._at_another(reduced, self._few, sd)
-        if not found.trusted and _cubes(reduced) <= MOST_CUBES_TO_THIN:
-            found = self._at_another(reduced, self._all, sd)
-        return found
+        answer = self._at_another(reduced, self._few, sd)
+        if not answer.trusted and _cubes(reduced) <= MOST_CUBES_TO_THIN:
+            answer = self._at_another(reduced, self._all, sd)
+        return answer
 
-    def _at_another(self, reduced: Collapsed, draws: _AtHand, sd: np.ndarray) -> _Found:
+    def _at_another(self, reduced: Collapsed, draws: _AtHand, sd: np.ndarray) -> _Answer:
         """Answer by weights on some draws of the scales, and by effects drawn under the new prior."""
         ratio = _log_densities(reduced, draws.theta) - draws.density
         means = (draws.means, self.effects(reduced, draws.theta, None))
         # The same normals for both, so that their difference is not noise.
         values = (draws.values, self.effects(reduced, draws.theta, int(self.sampler["seed"])))
-        return self._found(ratio, means, values, sd)
+        return self._answer(ratio, means, values, sd)
 
-    def _found(
+    def _answer(
         self,
         ratio: np.ndarray,
         means: tuple[np.ndarray, np.ndarray],
         values: tuple[np.ndarray, np.ndarray],
         sd: np.ndarray,
-    ) -> _Found:
+    ) -> _Answer:
         """Weight by a log-ratio: conditional means and values of the contrasts under the old prior and the new one."""
         weights, k = smoothed_weights(ratio)
         even = np.full(len(weights), 1 / len(weights))
@@ -293,9 +301,9 @@ class _Weighing:
         widths = [weighted_width(value, w, PROB) for value, w in zip(values, (even, weights), strict=True)]
         limit = min(MOST_PARETO_K, 1 - 1 / np.log10(len(weights)))
         trusted = bool(k <= limit and (error <= LARGEST_ERROR * sd).all())
-        return _Found(_over(shift, sd), _over(error, sd), _over(widths[1], widths[0]), k, "weights", trusted)
+        return _Answer(_over(shift, sd), _over(error, sd), _over(widths[1], widths[0]), k, "weights", trusted)
 
-    def fitted_again(self, changed: ModelSpec, sd: np.ndarray, k: float, short: bool) -> _Found:
+    def fitted_again(self, changed: ModelSpec, sd: np.ndarray, k: float, short: bool) -> _Answer:
         """Answer by a fit with the changed prior; a short one has few draws, whose exact conditional means say enough."""
         assert self.reduced is not None
         names = ("draws", "tune", "chains", "seed", "target_accept")
@@ -317,7 +325,7 @@ class _Weighing:
         error = np.hypot(*errors)
         low, high = shortest_interval(self.values, PROB)
         again_low, again_high = shortest_interval(values, PROB)
-        return _Found(
+        return _Answer(
             (means.mean(axis=0) - self.means.mean(axis=0)) / sd,
             error / sd,
             (again_high - again_low) / (high - low),
@@ -474,6 +482,12 @@ def _with_prior(spec: ModelSpec, name: str, factor: float) -> ModelSpec:
 def _cubes(reduced: Collapsed) -> float:
     """Return what an evaluation of the density costs, in the units of `sampling`."""
     return sum(float(size) ** 3 for size in reduced.component_sizes)
+
+
+def unexamined(table: pd.DataFrame) -> list[tuple[str, str, str]]:
+    """Return parameter, direction and ``how`` of each change of a prior of which `prior_sensitivity` knows nothing."""
+    unknown = table[table["how"].isin(["not_refitted", "unknown"])]
+    return list(unknown[["parameter", "direction", "how"]].drop_duplicates().itertuples(index=False, name=None))
 
 
 def largest_shift(table: pd.DataFrame) -> Mapping[str, Any] | None:

@@ -10,8 +10,8 @@ from helpers.seeds import shifted
 from helpers.tables import grid
 
 from bayesbias.findings.of_result import findings_of
-from bayesbias.findings.parts import Effect
-from bayesbias.findings.priors import largest_prior_shift, prior_doubts
+from bayesbias.findings.parts import Effect, Unexamined
+from bayesbias.findings.priors import largest_prior_shift, prior_doubts, unexamined_priors
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.loading import load_model
@@ -79,7 +79,18 @@ def test_what_is_not_known_is_said(monkeypatch):
     frame.loc[lost, "how"] = "unknown"
     frame.loc[lost, ["shift_in_sd", "mean_after"]] = np.nan
     monkeypatch.setattr(BiasFit, "prior_sensitivity", lambda self: frame)
-    assert largest_prior_shift(result).endswith("Of ws it is not known.")
+    assert largest_prior_shift(result).endswith(
+        "With the prior of ws half as wide and ws twice as wide it is not known."
+    )
+    not_known = (Unexamined("prior_unknown", "ws", "halved"), Unexamined("prior_unknown", "ws", "doubled"))
+    assert unexamined_priors(result) == not_known
+    said = findings_of(result)
+    assert said.unexamined == not_known
+    assert said.as_dict()["unexamined"][0] == {
+        "kind": "prior_unknown", "parameter": "ws", "direction": "halved",
+    }  # fmt: skip
+    frame.loc[lost, "how"] = "not_refitted"
+    assert {each.kind for each in unexamined_priors(result)} == {"prior_not_refitted"}
     empty: pd.DataFrame = frame[lost]
     monkeypatch.setattr(BiasFit, "prior_sensitivity", lambda self: empty)
     assert largest_prior_shift(result) == ""

@@ -16,7 +16,7 @@ from bayesbias.basics.errors import FitError
 from bayesbias.inference import sensitivity
 from bayesbias.inference.diagnostics import shortest_interval
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.sensitivity import largest_shift, smoothed_weights, weighted_width
+from bayesbias.inference.sensitivity import largest_shift, smoothed_weights, unexamined, weighted_width
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.stretching import stretchable, stretched_prior
 
@@ -159,7 +159,10 @@ def test_a_refit_is_made_where_weights_cannot_be_trusted(small, monkeypatch):
     monkeypatch.setattr(sensitivity, "MOST_PARETO_K", -10.0)
     monkeypatch.setattr(sensitivity, "stretchable", lambda spec: ["cbar", "csd"])
     unknown = fit(small, "crossed", seed=shifted(1), **QUICK).prior_sensitivity(refit=False)
-    assert set(unknown["how"]) == {"unknown"}
+    assert set(unknown["how"]) == {"not_refitted"}
+    assert unexamined(unknown) == [
+        (name, direction, "not_refitted") for name in ("cbar", "csd") for direction in sensitivity.DIRECTIONS
+    ]
     assert unknown[["shift_in_sd", "mean_after", "width_ratio"]].isna().all(axis=None)
     assert largest_shift(unknown) is None
     refitted = fit(small, "crossed", seed=shifted(1), **QUICK).prior_sensitivity()
@@ -180,7 +183,7 @@ def test_weights_on_all_draws_agree_with_those_on_scales_alone(small, small_fit)
     joint, scales = sensitivity.prior_sensitivity(*arguments), small_fit.prior_sensitivity()
     known = joint["how"] == "weights"
     assert known.sum() > 4 * 7
-    assert set(joint["how"]) <= {"weights", "unknown"}
+    assert set(joint["how"]) <= {"weights", "not_refitted"}
     pd.testing.assert_frame_equal(joint[[*KEYS, "parameter"]], scales[[*KEYS, "parameter"]])
     both = joint["shift_in_sd"] - scales["shift_in_sd"]
     error = np.hypot(joint["error"], scales["error"])
@@ -279,8 +282,38 @@ def test_many_words_do_not_rest_on_the_prior():
     assert frame["shift_in_sd"].abs().max() < sensitivity.LARGE_SHIFT
 
 
-def test_a_model_with_more_levels(small):
-    result = fit(small, "cells", seed=shifted(1), **QUICK)
-    frame = result.prior_sensitivity()
+@pytest.fixture(scope="module")
+def cells(small):
+    return fit(small, "cells", seed=shifted(1), **QUICK)
+
+
+def test_a_model_with_more_levels(cells):
+    frame = cells.prior_sensitivity()
     assert set(frame["level"]) == {"overall", "class", "stereotype"}
-    assert set(frame["parameter"]) == set(stretchable(result.spec))
+    assert set(frame["parameter"]) == set(stretchable(cells.spec))
+    assert unexamined(frame) == [key for key in unexamined(frame) if key[0] in ("ka", "kw")]
+
+
+def test_priors_of_factors_are_fitted_again_only_where_that_is_asked_for(cells, monkeypatch):
+    """Weights are never trusted here, so that only refits answer."""
+    monkeypatch.setattr(sensitivity, "MOST_PARETO_K", -np.inf)
+    monkeypatch.setattr(sensitivity, "stretchable", lambda spec: ["fsd", "kw"])
+    again = []
+    plain = sensitivity._Weighing.fitted_again
+
+    def noted(self, changed, *arguments, **settings):
+        again.append(changed)
+        return plain(self, changed, *arguments, **settings)
+
+    monkeypatch.setattr(sensitivity._Weighing, "fitted_again", noted)
+    arguments = (cells.design, cells.table, cells.draws(), cells.provenance["sampler"], 4)
+    itself = sensitivity.prior_sensitivity(*arguments)
+    assert {spec.parameters["kw"].args["sigma"] for spec in again} == {0.4}
+    assert again
+    assert set(itself.loc[itself["parameter"] == "fsd", "how"]) <= {"refit", "unknown"}
+    assert unexamined(itself)[-2:] == [("kw", "halved", "not_refitted"), ("kw", "doubled", "not_refitted")]
+    assert itself.loc[itself["parameter"] == "kw", "shift_in_sd"].isna().all()
+    again.clear()
+    asked = sensitivity.prior_sensitivity(*arguments, refit=True)
+    assert {spec.parameters["kw"].args["sigma"] for spec in again} == {0.2, 0.4, 0.8}
+    assert "not_refitted" not in set(asked["how"])
