@@ -487,7 +487,9 @@ def _cubes(reduced: Collapsed) -> float:
 def unexamined(table: pd.DataFrame) -> list[tuple[str, str, str]]:
     """Return parameter, direction and ``how`` of each change of a prior of which `prior_sensitivity` knows nothing."""
     unknown = table[table["how"].isin(["not_refitted", "unknown"])]
-    return list(unknown[["parameter", "direction", "how"]].drop_duplicates().itertuples(index=False, name=None))
+    return list(
+        unknown[["parameter", "direction", "how"]].drop_duplicates().itertuples(index=False, name=None)
+    )
 
 
 def largest_shift(table: pd.DataFrame) -> Mapping[str, Any] | None:
