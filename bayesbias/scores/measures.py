@@ -81,6 +81,14 @@ class Measure:
         return None
 
 
+# Settings that rows share.
+_SIDES = Setting("sides", 1, "Of the tests of WEAT and SC-WEAT.", choices=(1, 2))
+_SAMPLES = Setting("samples", 99_999, "Partitions, or signs, that montecarlo draws.", least=1)
+_SEED = Setting("seed", None, "Seed for montecarlo and bootstraps.", kind=int, least=0, most=MOST_SEED)
+_PROB = Setting("prob", 0.89, "Probability of the intervals, above 0 and below 1.", least=0, most=1)
+_RESAMPLES = Setting("resamples", 999, "Draws of the bootstrap of RIPA, ECT and RNSB.", least=99)
+_BOOTSTRAP = (_PROB, _RESAMPLES, _SEED)
+
 MEASURES: Mapping[str, Measure] = {
     "weat": Measure(
         "association:measured_weat",
@@ -92,16 +100,19 @@ MEASURES: Mapping[str, Measure] = {
                 "How WEAT's p-value is found.",
                 choices=("auto", "exact", "bounds", "montecarlo", "normal"),
             ),
-            Setting("sides", 1, "Of WEAT's test.", choices=(1, 2)),
+            _SIDES,
             Setting(
                 "denominator",
                 "union_n_minus_1",
                 "Of WEAT's effect size.",
                 choices=("union_n_minus_1", "union_n", "pooled"),
             ),
-            Setting("samples", 99_999, "Partitions that montecarlo draws.", least=1),
-            Setting("seed", None, "Seed for montecarlo.", kind=int, least=0, most=MOST_SEED),
+            _SAMPLES,
+            _SEED,
         ),
+    ),
+    "sc_weat": Measure(
+        "categories:measured_sc_weat", needs_two_classes=True, settings=(_SIDES, _PROB, _SAMPLES, _SEED)
     ),
     "mac": Measure(
         "averages:measured_mac",
@@ -130,5 +141,22 @@ MEASURES: Mapping[str, Measure] = {
     ),
     "relative_norm_distance": Measure(
         "projections:measured_relative_norm_distance", needs_vectors=True, needs_two_classes=True
+    ),
+    "ripa": Measure(
+        "relations:measured_ripa",
+        needs_vectors=True,
+        needs_two_classes=True,
+        needs_couples=True,
+        settings=_BOOTSTRAP,
+    ),
+    "ect": Measure("relations:measured_ect", needs_vectors=True, needs_two_classes=True, settings=_BOOTSTRAP),
+    "rnsb": Measure(
+        "negative:measured_rnsb",
+        needs_vectors=True,
+        needs_two_classes=True,
+        settings=(
+            Setting("shrinkage", 1.0, "C of RNSB's classifier, above 0.", least=0),
+            *_BOOTSTRAP,
+        ),
     ),
 }

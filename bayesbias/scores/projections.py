@@ -187,13 +187,11 @@ def direct_bias(
     if words is None and listed is not None:
         words = listed.attribute_words
     wanted = unique_words(() if words is None else words, "words")
-    couples = _defining_pairs(
-        listed.definitional_sets if sets is None and listed is not None else sets, where
-    )
+    couples = defining_pairs(listed.definitional_sets if sets is None and listed is not None else sets, where)
     if not wanted:
         raise InputError("no words are given to measure", where=where, valid="a word list, or words=[...]")
     asked = tuple(dict.fromkeys([*(w for couple in couples for w in couple), *wanted]))
-    vectors, missing, notes, name = _unit_vectors(embedding, asked)
+    vectors, missing, notes, name = vectors_of_words(embedding, asked)
     used = [(m, f) for m, f in couples if m in vectors and f in vectors]
     present = [w for w in wanted if w in vectors]
     for noun, left, before in (("pair", used, couples), ("word", present, wanted)):
@@ -292,7 +290,7 @@ def relative_norm_distance(
         repeats=words is None,
     )
     asked = tuple(dict.fromkeys([*sides[0].protected, *sides[1].protected, *wanted]))
-    vectors, missing, notes, name = _unit_vectors(embedding, asked, unit=unit)
+    vectors, missing, notes, name = vectors_of_words(embedding, asked, unit=unit)
     x, y = ([w for w in c.protected if w in vectors] for c in sides)
     present = [w for w in wanted if w in vectors]
     for noun, left in (
@@ -326,7 +324,7 @@ def relative_norm_distance(
     )
 
 
-def _unit_vectors(
+def vectors_of_words(
     embedding: Any, words: tuple[str, ...], unit: bool = True
 ) -> tuple[dict[str, npt.NDArray[np.float64]], tuple[str, ...], list[str], str]:
     """Return the vectors of those words that have one, the other words, notes and the embedding's name."""
@@ -349,7 +347,7 @@ def _unit_vectors(
     return dict(zip(present, array, strict=True)), missing, notes, held.name
 
 
-def _defining_pairs(sets: Iterable[Sequence[str]] | None, where: str) -> list[tuple[str, str]]:
+def defining_pairs(sets: Iterable[Sequence[str]] | None, where: str) -> list[tuple[str, str]]:
     couples = []
     for couple in () if sets is None else checks.several(sets, "pair", "sets"):
         if (

@@ -9,6 +9,7 @@ from click.testing import CliRunner
 from helpers.seeds import shifted
 from helpers.vectors import LIST, vectors
 
+from bayesbias import scores
 from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
 from bayesbias.scores.association import DENOMINATORS, weat
@@ -25,7 +26,7 @@ def run(*args: object) -> str:
 
 def test_measure_prints_one_object() -> None:
     printed = json.loads(run("measure", "--embedding", "minilm-static", "--wordlist", "weat7", "--json"))
-    assert list(printed) == ["weat", "mac", "relative_norm_distance"]
+    assert list(printed) == ["weat", "sc_weat", "mac", "relative_norm_distance", "ect", "rnsb"]
     result = weat("minilm-static", "weat7")
     keys = ["statistic", "effect_size", "p_value", "p_lower", "p_upper", "p_method", "sides", "n_x", "n_y"]
     assert {k: printed["weat"][k] for k in keys} == {k: getattr(result, k) for k in keys}
@@ -51,9 +52,25 @@ def test_measure_passes_its_options_on() -> None:
     assert printed["weat"]["effect_size"] == expected.effect_size
     assert printed["weat"]["permutation"]["seed"] == shifted(7)
     assert printed["direct_bias"]["value"] == direct_bias("minilm-static", "gender", strictness=2).value
-    text = run("measure", "--embedding", "minilm-static", "--wordlist", "gender")
+    text = run("measure", "--embedding", "minilm-static", "--wordlist", "gender", "--resamples", 99)
     assert f"effect size {weat('minilm-static', 'gender').effect_size:.4f}" in text
     assert "direction of 7 pairs, towards he" in text
+
+
+def test_measure_passes_the_options_of_a_bootstrap_on() -> None:
+    names = ("ripa", "ect", "rnsb", "sc_weat")
+    printed = json.loads(
+        run(
+            "measure", "--embedding", "minilm-static", "--wordlist", "gender", "--measure", ",".join(names),
+            "--resamples", 99, "--seed", shifted(3), "--prob", 0.8, "--shrinkage", 2, "--json",
+        )
+    )  # fmt: skip
+    given = {"resamples": 99, "seed": shifted(3), "prob": 0.8}
+    for name in names:
+        options = {"shrinkage": 2} if name == "rnsb" else {}
+        options |= {"seed": shifted(3), "prob": 0.8} if name == "sc_weat" else given
+        expected = getattr(scores, name)("minilm-static", "gender", **options)
+        assert printed[name] == json.loads(json.dumps(expected.as_json()))
 
 
 def test_measure_takes_the_evaluation_sets_of_the_race_table(shared) -> None:
@@ -83,12 +100,10 @@ def test_measure_says_what_it_leaves_out_and_why(tmp_path) -> None:
     two, three = tmp_path / "two.csv", tmp_path / "three.csv"
     table = distance_table("minilm-static", "weat7")
     table.save(two)
-    assert said("--distances", two) == [
-        f"note: direct_bias left out: {vectors_}",
-        f"note: relative_norm_distance left out: {vectors_}",
-    ]
-    assert said("--embedding", "minilm-static", "--wordlist", "weat7") == [
-        "note: direct_bias left out: the list has no definitional sets"
+    of_vectors = ("direct_bias", "relative_norm_distance", "ripa", "ect", "rnsb")
+    assert said("--distances", two) == [f"note: {name} left out: {vectors_}" for name in of_vectors]
+    assert said("--embedding", "minilm-static", "--wordlist", "weat7", "--resamples", 99) == [
+        f"note: {name} left out: the list has no definitional sets" for name in ("direct_bias", "ripa")
     ]
     assert said("--embedding", "minilm-static", "--wordlist", "weat7", "--measure", "mac") == []
     distance_table("minilm-static", "religion").save(three)
@@ -96,7 +111,7 @@ def test_measure_says_what_it_leaves_out_and_why(tmp_path) -> None:
     assert weat_note.startswith("note: weat left out: it compares two protected classes, and there are 3 (")
     assert weat_note.endswith("); name two with --classes X,Y")
     names = list(dict.fromkeys(distance_table("minilm-static", "religion").frame["protected_class"]))
-    assert len(said("--distances", three, "--classes", ",".join(names[:2]))) == 2
+    assert len(said("--distances", three, "--classes", ",".join(names[:2]))) == len(of_vectors)
     with pytest.raises(InputError, match=r"weat compares two protected classes; .*--classes X,Y"):
         run("measure", "--distances", three, "--measure", "weat")
 
@@ -126,7 +141,7 @@ def test_choices_of_the_command_are_those_of_the_scores() -> None:
     from bayesbias.scores.permutation import Method
 
     settings = {setting.name: setting for row in MEASURES.values() for setting in row.settings}
-    assert len(settings) == sum(len(row.settings) for row in MEASURES.values())  # no two bear one name
+    assert len(settings) == len({setting for row in MEASURES.values() for setting in row.settings})
     assert settings["denominator"].choices == DENOMINATORS
     assert settings["convention"].choices == CONVENTIONS
     assert set(settings["p"].choices) == set(get_args(Method))

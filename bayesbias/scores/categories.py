@@ -1,0 +1,234 @@
+"""SC-WEAT: how much nearer each word is to one set of attributes than to another, class by class.
+
+Source: Caliskan, Bryson and Narayanan (2017), the effect size of their WEFAT; as a test of one set of words, Toney-Wails
+and Caliskan (2021), "ValNorm", section 4.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.scores.resampling import SignFlips, sign_flip_test
+from bayesbias.scores.stereotypes import (
+    ROUNDING,
+    ScoreResult,
+    frame_of_rows,
+    stereotype_grid,
+    table_of_source,
+    two_classes,
+)
+from bayesbias.tables.pair_table import PairTable
+from bayesbias.vectors.embedding import Embedding
+from bayesbias.words.wordlist import WordList
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.scores.measures import Given
+
+__all__ = ["ScWeatResult", "sc_weat"]
+
+SOURCE = "Caliskan, Bryson and Narayanan (2017); Toney-Wails and Caliskan (2021); sign flips: Fisher (1935), Hartigan (1969)"
+DEFECTS = (
+    "the attribute words count as fixed, so the p-value and the interval say nothing of others like them; and a score that is "
+    "divided by the spread of its own cosines grows as that shrinks"
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScWeatResult(ScoreResult):
+    """SC-WEAT of the words of two classes.
+
+    Attributes
+    ----------
+    classes : tuple of str
+        The names of X and Y, whose attributes are A and B.
+    scores : dict of str to float
+        Of each word: its mean cosine similarity with A less that with B, over the standard deviation of all of these
+        cosines, with n - 1. Words whose cosines do not vary have none.
+    mean : dict of str to float
+        The mean score of either class.
+    p_value, p_method : dict
+        Of the sign-flip test of either class, see `sign_flip_test`.
+    low, high : dict of str to float or None
+        The exact interval for the centre of the scores of either class; None for too few words.
+    coverage : dict of str to float or None
+        What the interval covers exactly, at least `prob`.
+    prob : float
+    sides : int
+        1 asks whether words are nearer to the attributes of their own class.
+    n : dict of str to int
+        The words of either class.
+    a, b : tuple of str
+        The attributes.
+    seed : int or None
+        Of what was drawn, if anything was.
+    source, defects : str
+    dropped, notes
+        As in `WeatResult`.
+    """
+
+    classes: tuple[str, str]
+    scores: dict[str, float]
+    mean: dict[str, float]
+    p_value: dict[str, float]
+    p_method: dict[str, str]
+    low: dict[str, float | None]
+    high: dict[str, float | None]
+    coverage: dict[str, float | None]
+    prob: float
+    sides: int
+    n: dict[str, int]
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    seed: int | None
+    source: str
+    defects: str
+
+    def __repr__(self) -> str:
+        each = "; ".join(
+            f"{c} {self.mean[c]:+.3f} of {self.n[c]} words, p {self.p_value[c]:.4g}" for c in self.classes
+        )
+        return f"<ScWeatResult {self.name}: {each} ({self.sides}-sided sign flips); {len(self.dropped)} words dropped>"
+
+    def in_words(self) -> list[str]:
+        """Say what was found, in lines for the screen."""
+        lines = [f"SC-WEAT, {self.name}"]
+        for c, own in zip(self.classes, ("A", "B"), strict=True):
+            low, high, cover = self.low[c], self.high[c], self.coverage[c]
+            within = "" if low is None else f", {cover:.1%} interval {low:.4f} to {high:.4f}"
+            lines.append(
+                f"  {c} ({self.n[c]}): mean score {self.mean[c]:.4f}{within}; p {self.p_value[c]:.6g} "
+                f"(sign flips, {self.p_method[c]}, {self.sides}-sided; its own attributes are {own})"
+            )
+        return [*lines, f"  known: {self.defects}", f"  source: {self.source}"]
+
+
+def sc_weat(
+    source: PairTable | pd.DataFrame | str | os.PathLike[str] | Embedding | Any,
+    wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,
+    *,
+    classes: Sequence[str] | None = None,
+    sides: Literal[1, 2] = 1,
+    prob: float = 0.89,
+    samples: int = 99_999,
+    seed: int | None = None,
+) -> ScWeatResult:
+    """Compute the Single-Category Word Embedding Association Test of each of two classes.
+
+    Parameters
+    ----------
+    source, wordlist, classes
+        As in `weat`.
+    sides : {1, 2}, default 1
+        1 asks whether the words are nearer to their own attributes (X to A, Y to B), 2 whether they are nearer to either.
+    prob, samples, seed
+        As in `sign_flip_test`.
+
+    Returns
+    -------
+    ScWeatResult
+        Its ``pairs()`` have ``protected_word, protected_class, mean_a, mean_b, sd, score``.
+
+    Raises
+    ------
+    InputError
+        As `weat`; and where no word of a class has a score.
+
+    Notes
+    -----
+    The score is ES(w, A, B) of Caliskan et al. (2017). The mean of a class is tested by flipping the signs of its scores,
+    see `sign_flip_test`; for the p-value of a single word, with A and B divided anew, there is `permutation_test`.
+
+    Examples
+    --------
+    >>> from bayesbias.scores import sc_weat
+    >>> result = sc_weat("minilm-static", "weat7")
+    >>> {name: (round(result.mean[name], 2), round(result.p_value[name], 4)) for name in result.classes}
+    {'math': (-0.53, 0.9883), 'arts': (-1.14, 0.0039)}
+    """
+    checks.choice(sides, (1, 2), "number of sides")
+    grid = stereotype_grid(table_of_source(source, wordlist))
+    chosen = two_classes(grid, classes)
+    a, b = (grid.own_attributes[c] for c in chosen)
+    notes = list(grid.notes)
+    rows = []
+    by_class: dict[str, dict[str, float]] = {c: {} for c in chosen}
+    still = []
+    for word in grid.words:
+        c = grid.word_class[word]
+        if c not in chosen:
+            continue
+        near, far = (
+            [1.0 - grid.distance[word, v] for v in side if (word, v) in grid.distance] for side in (a, b)
+        )
+        if not near or not far:
+            raise InputError(
+                f"the protected word {word!r} has no pair with an attribute of set {'B' if near else 'A'}",
+                where=grid.name,
+                valid="at least one pair with either set",
+            )
+        mean_a, mean_b = math.fsum(near) / len(near), math.fsum(far) / len(far)
+        sd = statistics.stdev([*near, *far])
+        score = (mean_a - mean_b) / sd if sd > ROUNDING else None
+        if score is None:
+            still.append(word)
+        else:
+            by_class[c][word] = score
+        rows.append((word, c, mean_a, mean_b, sd, score))
+    if still:
+        notes.append(f"no score, since their cosines do not vary: {', '.join(still)}")
+    tests: dict[str, SignFlips] = {}
+    for c, sign in zip(chosen, (1, -1) if sides == 1 else (1, 1), strict=True):
+        if not by_class[c]:
+            raise InputError(f"no word of the protected class {c!r} has a score", where=grid.name)
+        # One-sided, the scores of Y are turned round, so that both classes are asked the same: nearer to their own?
+        turned = sign_flip_test(
+            [sign * s for s in by_class[c].values()], sides=sides, prob=prob, samples=samples, seed=seed
+        )
+        tests[c] = turned if sign == 1 else _turned_back(turned)
+        seed = tests[c].seed if seed is None else seed
+        if turned.low is None:
+            notes.append(f"{c}: {turned.n} words are too few for a {prob:.0%} interval")
+    return ScWeatResult(
+        name=grid.name,
+        dropped=grid.missing(chosen),
+        notes=tuple(notes),
+        _pairs=frame_of_rows(rows, ["protected_word", "protected_class", "mean_a", "mean_b", "sd", "score"]),
+        classes=chosen,
+        scores={word: score for group in by_class.values() for word, score in group.items()},
+        mean={c: test.mean for c, test in tests.items()},
+        p_value={c: test.p_value for c, test in tests.items()},
+        p_method={c: test.method for c, test in tests.items()},
+        low={c: test.low for c, test in tests.items()},
+        high={c: test.high for c, test in tests.items()},
+        coverage={c: test.coverage for c, test in tests.items()},
+        prob=prob,
+        sides=sides,
+        n={c: test.n for c, test in tests.items()},
+        a=tuple(a),
+        b=tuple(b),
+        seed=next((test.seed for test in tests.values() if test.seed is not None), None),
+        source=SOURCE,
+        defects=DEFECTS,
+    )
+
+
+def _turned_back(test: SignFlips) -> SignFlips:
+    """Return a test of the negatives as one of the scores; its p-value asks for a mean below zero."""
+    import dataclasses
+
+    ends = (None, None) if test.low is None or test.high is None else (-test.high, -test.low)
+    return dataclasses.replace(test, mean=-test.mean, low=ends[0], high=ends[1])
+
+
+def measured_sc_weat(given: Given, **settings: Any) -> ScWeatResult:
+    """Compute SC-WEAT as the command does."""
+    return sc_weat(given.table, classes=given.classes, **settings)

@@ -1,0 +1,260 @@
+"""RNSB: a classifier of attributes, asked of protected words, and how unequal its answers are.
+
+Source: Sweeney and Najafian (2019), "A Transparent Framework for Evaluating Unintended Demographic Bias in Word Embeddings",
+section 3, equation 2.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.scores.projections import vectors_of_words
+from bayesbias.scores.resampling import RESAMPLES, ResampledScore, percentile_interval
+from bayesbias.scores.stereotypes import frame_of_rows, pair_of_classes
+from bayesbias.vectors.embedding import Embedding
+from bayesbias.words.listfile import load_wordlist
+from bayesbias.words.wordlist import WordList
+
+if TYPE_CHECKING:
+    from bayesbias.scores.measures import Given
+
+__all__ = ["RnsbResult", "rnsb"]
+
+Array = npt.NDArray[np.float64]
+SOURCE = "Sweeney and Najafian (2019), section 3"
+DEFECTS = (
+    "it is above zero for any vectors whatever, more so for few attributes, and its bootstrap interval is too; it rises with the "
+    "length of vectors and with less shrinkage; and differences within a class count as those between classes"
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RnsbResult(ResampledScore):
+    """Relative negative sentiment bias of the words of two classes.
+
+    Attributes
+    ----------
+    value, low, high, prob, resamples, seed, source, defects
+        As in every score with a bootstrap interval: the Kullback-Leibler divergence of the words' shares from equal ones, in
+        nats, in [0, log n].
+    largest : float
+        log n, which the value cannot exceed.
+    classes : tuple of str
+        X and Y. The classifier tells the attributes of Y, the negative ones, from those of X.
+    mean_probability : dict of str to float
+        The mean probability of "an attribute of Y" over the words of either class.
+    shrinkage : float
+        C of the classifier: the smaller, the nearer its weights are to zero.
+    x, y, a, b : tuple of str
+        The protected words and the attributes.
+    n_x, n_y, n_a, n_b : int
+    dropped, notes
+        As in `WeatResult`.
+    """
+
+    largest: float
+    classes: tuple[str, str]
+    mean_probability: dict[str, float]
+    shrinkage: float
+    x: tuple[str, ...]
+    y: tuple[str, ...]
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    n_x: int
+    n_y: int
+    n_a: int
+    n_b: int
+
+    def __repr__(self) -> str:
+        return (
+            f"<RnsbResult {self.name}: {self.value:.4f} of at most {self.largest:.3f}, {self.interval_in_words()}; "
+            f"{self.n_x} {self.classes[0]}, {self.n_y} {self.classes[1]}, {self.n_a} + {self.n_b} attributes; "
+            f"{len(self.dropped)} words dropped>"
+        )
+
+    def in_words(self) -> list[str]:
+        """Say what was found, in lines for the screen."""
+        x, y = self.classes
+        return [
+            f"RNSB, {self.name}",
+            f"  divergence {self.value:.6f} (at most {self.largest:.4f}), {self.interval_in_words()} (over words and attributes)",
+            f"  mean probability of an attribute of {y}: {x} ({self.n_x}) {self.mean_probability[x]:.4f}, "
+            f"{y} ({self.n_y}) {self.mean_probability[y]:.4f}",
+            *self.last_words(),
+        ]
+
+
+def rnsb(
+    embedding: Embedding | Any,
+    wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,
+    *,
+    classes: Sequence[str] | None = None,
+    shrinkage: float = 1.0,
+    prob: float = 0.89,
+    resamples: int = RESAMPLES,
+    seed: int | None = None,
+) -> RnsbResult:
+    """Compute the relative negative sentiment bias of the words of two classes.
+
+    Parameters
+    ----------
+    embedding : Embedding, or anything `load_embedding` reads
+    wordlist
+        What `load_wordlist` takes.
+    classes : pair of str, optional
+        As in `weat`. The attributes of the second count as the negative ones.
+    shrinkage : float, default 1
+        C of the logistic regression, above 0, as in scikit-learn: C times the loss of every attribute, plus half the squared
+        length of the weights; the intercept is not shrunk.
+    prob, resamples, seed
+        Of the bootstrap, which draws the attributes and the words of either class again, and trains the classifier anew.
+
+    Returns
+    -------
+    RnsbResult
+        Its ``pairs()`` have ``protected_word, protected_class, probability, share``.
+
+    Raises
+    ------
+    InputError
+        Unless there are two classes, each with a word and an attribute in the vocabulary; for attributes of both classes,
+        of which no classifier can tell where they belong.
+
+    Notes
+    -----
+    A logistic regression is trained on the vectors of the attributes, as they are. P holds, for each protected word, the
+    probability that it is a negative attribute, over the sum of these; the score is the divergence of P from the uniform
+    distribution (equation 2). The regression is convex and is solved by Newton's method, in the space that the attributes
+    span, so that no other library is needed; tests compare it with scikit-learn's.
+
+    Examples
+    --------
+    >>> from bayesbias.scores import rnsb
+    >>> result = rnsb("minilm-static", "weat7", resamples=99, seed=1)
+    >>> 0 < result.value < result.largest, result.n_x, result.n_a
+    (True, 8, 8)
+    """
+    checks.positive(shrinkage, "shrinkage")
+    listed = load_wordlist(wordlist, controls="none")
+    by_name = {c.name: c for c in listed.classes}
+    x, y = (by_name[c] for c in pair_of_classes(list(by_name), classes, f"word list {listed.name}"))
+    both = [w for w in x.attributes if w in set(y.attributes)]
+    if both:
+        raise InputError(
+            "attributes of both classes cannot be told apart", where=f"word list {listed.name}", found=both
+        )
+    asked = tuple(dict.fromkeys([*x.protected, *y.protected, *x.attributes, *y.attributes]))
+    vectors, missing, notes, name = vectors_of_words(embedding, asked, unit=False)
+    sets = [
+        [w for w in dict.fromkeys(side) if w in vectors]
+        for side in (x.protected, y.protected, x.attributes, y.attributes)
+    ]
+    for side, c, noun in zip(sets, (x, y, x, y), ("word", "word", "attribute", "attribute"), strict=True):
+        if not side:
+            raise InputError(f"no {noun} of the protected class {c.name!r} is in the vocabulary", where=name)
+    words, attributes = ([*sets[i], *sets[i + 1]] for i in (0, 2))
+    trained = np.array([vectors[w] for w in attributes])
+    # Weights that lie outside the span of the attributes would only add to their length.
+    _, lengths, axes = np.linalg.svd(trained, full_matrices=False)
+    axes = axes[lengths > lengths[0] * 1e-12]
+    trained, asked_of = trained @ axes.T, np.array([vectors[w] for w in words]) @ axes.T
+    negative = np.repeat([0.0, 1.0], [len(sets[2]), len(sets[3])])
+
+    def probabilities(counts: Array) -> Array:
+        return _logistic(asked_of, *fit_logistic(trained, negative, shrinkage * counts))
+
+    def divergence(first: Array, second: Array, a: Array, b: Array) -> float:
+        return divergence_from_equal(probabilities(np.concatenate([a, b])), np.concatenate([first, second]))
+
+    sizes = [len(side) for side in sets]
+    found = percentile_interval(divergence, sizes, prob=prob, resamples=resamples, seed=seed)
+    each = probabilities(np.ones(len(attributes)))
+    rows = [
+        (w, x.name if i < sizes[0] else y.name, float(p), float(p / each.sum()))
+        for i, (w, p) in enumerate(zip(words, each, strict=True))
+    ]
+    return RnsbResult(
+        name=f"{listed.name} in {name}",
+        dropped=missing,
+        notes=(*notes, *found.notes),
+        _pairs=frame_of_rows(rows, ["protected_word", "protected_class", "probability", "share"]),
+        value=divergence_from_equal(each, np.ones(len(each))),
+        low=found.low,
+        high=found.high,
+        prob=prob,
+        resamples=resamples,
+        seed=found.seed,
+        source=SOURCE,
+        defects=DEFECTS,
+        largest=float(np.log(len(words))),
+        classes=(x.name, y.name),
+        mean_probability={
+            x.name: float(each[: sizes[0]].mean()),
+            y.name: float(each[sizes[0] :].mean()),
+        },
+        shrinkage=float(shrinkage),
+        x=tuple(sets[0]),
+        y=tuple(sets[1]),
+        a=tuple(sets[2]),
+        b=tuple(sets[3]),
+        n_x=sizes[0],
+        n_y=sizes[1],
+        n_a=sizes[2],
+        n_b=sizes[3],
+    )
+
+
+def divergence_from_equal(probabilities: Array, counts: Array) -> float:
+    """Return the sum of p log(p n) of shares p; each stands as often as it counts."""
+    shares = probabilities / (counts @ probabilities)
+    held = shares > 0
+    return max(0.0, float(counts[held] @ (shares[held] * np.log(shares[held] * counts.sum()))))
+
+
+def fit_logistic(vectors: Array, labels: Array, weights: Array) -> tuple[Array, float]:
+    """Return the coefficients and the intercept of a logistic regression.
+
+    They minimise the weighted sum of the losses plus half the squared length of the coefficients, by Newton's method with
+    steps halved until the sum falls.
+    """
+    design = np.column_stack([vectors, np.ones(len(vectors))])
+    ridge = np.append(np.ones(vectors.shape[1]), 0.0)
+    signs = 2 * labels - 1
+    at = np.zeros(design.shape[1])
+
+    def total(point: Array) -> float:
+        return float(weights @ np.logaddexp(0.0, -signs * (design @ point)) + 0.5 * ridge @ point**2)
+
+    value = total(at)
+    for _ in range(100):
+        p = 0.5 * (1 + np.tanh(0.5 * (design @ at)))
+        gradient = design.T @ (weights * (p - labels)) + ridge * at
+        curved = design.T @ (design * (weights * p * (1 - p))[:, None])
+        curved.flat[:: len(at) + 1] += ridge
+        step = np.linalg.solve(curved, gradient)
+        if float(gradient @ step) < 1e-20:
+            break
+        size = 1.0
+        while total(at - size * step) > value and size > 1e-8:
+            size /= 2
+        at = at - size * step
+        value = total(at)
+    return at[:-1], float(at[-1])
+
+
+def _logistic(vectors: Array, coefficients: Array, intercept: float) -> Array:
+    return 0.5 * (1 + np.tanh(0.5 * (vectors @ coefficients + intercept)))
+
+
+def measured_rnsb(given: Given, **settings: Any) -> RnsbResult:
+    """Compute RNSB as the command does."""
+    assert given.words is not None  # vectors come with a word list
+    return rnsb(given.vectors, given.words, classes=given.classes, **settings)
