@@ -1,0 +1,61 @@
+"""RNSB against scikit-learn's regression and SciPy's entropy; and what every such score says of itself."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from helpers.seeds import shifted
+from helpers.vectors import LIST, A, B, X, Y, vectors
+from scipy import stats
+
+from bayesbias.basics.errors import InputError
+from bayesbias.scores import ect, ripa, rnsb
+
+FEW = {"resamples": 99, "seed": shifted(1)}
+PAIRS = [("x1", "y1"), ("x2", "y2"), ("x3", "y3")]
+
+
+@pytest.mark.parametrize("shrinkage", [0.01, 1.0, 50.0])
+def test_rnsb_is_the_divergence_of_a_logistic_regression(shrinkage: float) -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    v = vectors(7, d=12)
+    result = rnsb(v, LIST, shrinkage=shrinkage, **FEW)
+    model = linear_model.LogisticRegression(C=shrinkage, tol=1e-12, max_iter=10_000, solver="lbfgs")
+    model.fit(np.array([v[w] for w in [*A, *B]]), [0, 0, 1, 1, 1])
+    p = model.predict_proba(np.array([v[w] for w in [*X, *Y]]))[:, 1]
+    assert result.pairs()["probability"].to_numpy() == pytest.approx(p, abs=1e-6)
+    assert result.value == pytest.approx(stats.entropy(p / p.sum(), np.full(7, 1 / 7)), abs=1e-6)
+    assert result.largest == math.log(7)
+    assert result.low <= result.high <= result.largest + 1e-12
+    assert result.mean_probability["y"] == pytest.approx(p[3:].mean(), abs=1e-6)
+
+
+def test_rnsb_is_above_zero_without_any_association() -> None:
+    """The known defect: random vectors have no association, and the interval leaves zero out."""
+    result = rnsb(vectors(8, d=50), LIST, **FEW)
+    assert result.low > 0
+
+
+def test_rnsb_refuses_attributes_of_both_classes() -> None:
+    both = {**LIST, "y": {**LIST["y"], "attributes": ["a1", "b1"]}}
+    with pytest.raises(InputError, match="cannot be told apart"):
+        rnsb(vectors(0), both, **FEW)
+    with pytest.raises(InputError, match="shrinkage"):
+        rnsb(vectors(0), LIST, shrinkage=0)
+
+
+@pytest.mark.parametrize("score", [ripa, ect, rnsb])
+def test_a_rival_says_its_source_and_its_defects(score) -> None:
+    options = {"sets": PAIRS} if score is ripa else {}
+    result = score(vectors(9), LIST, **options, **FEW)
+    lines = result.in_words()
+    assert lines[-1] == f"  source: {result.source}"
+    assert lines[-2] == f"  known: {result.defects}"
+    assert set(result.as_json()) >= {"value", "low", "high", "prob", "resamples", "seed", "source", "defects"}
+    again = score(vectors(9), LIST, **options, **FEW)
+    assert (again.low, again.high) == (result.low, result.high)
+    assert score(vectors(9), LIST, **options, resamples=99).seed is not None
+    missing = {w: u for w, u in vectors(9).items() if w not in ("x2", "b3")}
+    assert set(score(missing, LIST, **options, **FEW).dropped) == {"x2", "b3"}
