@@ -7,6 +7,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
+from bayesbias.basics.literal import literal
+
 Tick = Callable[[int], None]
 _PATIENCE = 2.0  # seconds before a bar appears
 
@@ -39,9 +41,9 @@ def ticking(label: str, total: int, wished: bool | None = None, *, of_bytes: boo
     )
 
     done = DownloadColumn() if of_bytes else MofNCompleteColumn()
-    columns = (TextColumn("{task.description}"), BarColumn(), done, TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), done, TimeRemainingColumn())
     bar = Progress(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task(label, total=total)
+    task = bar.add_task(literal(label), total=total)
     started, at_once = time.perf_counter(), bool(wished) and not of_bytes
 
     def tick(count: int) -> None:

@@ -115,13 +115,13 @@ def compare(
             "load_s": round(loaded - started, 4),
             "total_s": round(time.perf_counter() - started, 4),
         }
-        click.echo(json.dumps(payload, allow_nan=False))
+        screen.data(json.dumps(payload, allow_nan=False))
     else:
         _print_comparison(comparison, prob, half, files)
         screen.lines([f"{check.line}." for check in required if check.met])
     missed = [check for check in required if not check.met]
     for check in missed:
-        click.echo(f"bayesbias: {check.line}", err=True)
+        screen.say(f"bayesbias: {check.line}", err=True)
     if missed:
         click.get_current_context().exit(1)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from bayesbias.cli import options
+from bayesbias.cli import options, screen
 from bayesbias.debiasing.methods import METHODS
 
 
@@ -84,11 +84,11 @@ def debias(
     result = METHODS[method].run(vectors, listed, k=k, neutralise=neutralise, **own)
     save_word2vec(result.embedding, out, binary=out.name.removesuffix(".gz").endswith(".bin"))
     if as_json:
-        click.echo(json.dumps({**result.as_dict(), "written": str(out)}, allow_nan=False))
+        screen.data(json.dumps({**result.as_dict(), "written": str(out)}, allow_nan=False))
         return
-    click.echo(repr(result))
+    screen.say(repr(result))
     if 0 < len(result.unchanged) <= 12:
-        click.echo(f"  unchanged: {', '.join(result.unchanged)}")
+        screen.say(f"  unchanged: {', '.join(result.unchanged)}")
     for sentence in result.notes:
-        click.echo(f"  {sentence}")
-    click.echo(f"written: {out}")
+        screen.say(f"  {sentence}")
+    screen.say(f"written: {out}")

@@ -119,7 +119,7 @@ def fit(
         else []
     )
     if earlier:
-        click.echo(f"note: replaced the run that was in {out}", err=True)
+        screen.say(f"note: replaced the run that was in {out}", err=True)
     if as_json:
         payload = fit_json(result, prob, rope)
         if others is not None:
@@ -129,7 +129,7 @@ def fit(
             "fit_s": round(fitted - loaded, 4),
             "total_s": round(time.perf_counter() - started, 4),
         }
-        click.echo(json.dumps(payload, allow_nan=False))
+        screen.data(json.dumps(payload, allow_nan=False))
     else:
         _print_fit(result, files, prob, rope)
         if others is not None:
@@ -149,7 +149,7 @@ def demo(out: Path, seed: int) -> None:
 
     check_run_folder(out, "words")
     table = bayesbias.distance_table(DEMO[0], DEMO[1])
-    click.echo(repr(table))
+    screen.say(repr(table))
     result = bayesbias.fit(table, seed=seed, pointwise=False)
     files = bayesbias.save_run(result, out, command=options.given())
     _print_fit(result, files, PROB, ROPE, answer_last=True)

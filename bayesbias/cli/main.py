@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import click
 
 import bayesbias
 from bayesbias.basics.errors import BayesbiasError
-from bayesbias.cli import options
+from bayesbias.cli import options, screen
 from bayesbias.cli.comparing import compare
 from bayesbias.cli.debiasing import debias
 from bayesbias.cli.fitting import demo, fit
@@ -38,8 +39,18 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command; errors a user can mend are one message and exit code 2."""
+    screen.prepare()
     try:
-        cli(prog_name="bayesbias")
+        ended = cli(prog_name="bayesbias", standalone_mode=False)
     except (BayesbiasError, OSError) as error:  # the latter say file and reason themselves
-        click.echo(f"bayesbias: {error}", err=True)
+        screen.say(f"bayesbias: {error}", err=True)
         sys.exit(2)
+    except click.ClickException as error:  # its message may hold what was typed
+        message = io.StringIO()
+        error.show(message)
+        screen.say(message.getvalue().rstrip("\n"), err=True)
+        sys.exit(error.exit_code)
+    except click.Abort:
+        screen.say("Aborted!", err=True)
+        sys.exit(1)
+    sys.exit(ended if isinstance(ended, int) else 0)

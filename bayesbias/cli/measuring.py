@@ -10,7 +10,7 @@ import click
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.cli import inputs, options
+from bayesbias.cli import inputs, options, screen
 from bayesbias.scores.measures import MEASURES, Given
 
 
@@ -54,13 +54,13 @@ def measure(
         invalid_utf8=invalid_utf8,
     )
     table, words, vectors = pairs.table, pairs.words, pairs.vectors
-    given = Given(table, words, vectors, couple, lambda text: click.echo(f"note: {text}", err=True))
+    given = Given(table, words, vectors, couple, lambda text: screen.say(f"note: {text}", err=True))
     present = list(dict.fromkeys(table.frame["protected_class"].astype(str)))
     if asked is None:
         why_not = {name: row.why_not(given, present) for name, row in MEASURES.items()}
         for name, reason in why_not.items():
             if reason:
-                click.echo(f"note: {name} left out: {reason}", err=True)
+                screen.say(f"note: {name} left out: {reason}", err=True)
         asked = [name for name, reason in why_not.items() if not reason]
     else:
         _check_input(asked, given, present)
@@ -69,14 +69,14 @@ def measure(
         own = {setting.name: settings[setting.name] for setting in MEASURES[name].settings}
         results[name] = MEASURES[name].run(given, **own)
     if as_json:
-        click.echo(json.dumps({name: result.as_json() for name, result in results.items()}, allow_nan=False))
+        screen.data(json.dumps({name: result.as_json() for name, result in results.items()}, allow_nan=False))
         return
     for result in results.values():
-        click.echo("\n".join(result.in_words()))
+        screen.say("\n".join(result.in_words()))
         for note in result.notes:
-            click.echo(f"  note: {note}")
+            screen.say(f"  note: {note}")
         if result.dropped:
-            click.echo(f"  missing words: {', '.join(result.dropped)}")
+            screen.say(f"  missing words: {', '.join(result.dropped)}")
 
 
 def _asked(measures: str | None) -> list[str] | None:

@@ -13,7 +13,7 @@ import click
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
 from bayesbias.basics.wording import number_of
-from bayesbias.cli import options
+from bayesbias.cli import options, screen
 from bayesbias.cli.pools import USUAL_METHODS, USUAL_TABLES, on_pools
 
 if TYPE_CHECKING:
@@ -49,9 +49,8 @@ def _in_words(scenario: Scenario, fit: str | None, *, sizes: bool = True) -> str
 
 
 def _print_result(frame: pd.DataFrame, title: str) -> None:
-    click.echo(title)
-    click.echo(frame.to_string(index=False, float_format=lambda x: f"{x:.3f}", na_rep="-"))
-    click.echo()
+    screen.say(title)
+    screen.frame(frame)
 
 
 _SIZES = [
@@ -210,7 +209,7 @@ def calibrate(
         )
         if as_json:
             about = {"model": model, "tables": tables, "seed": seed, "prob": prob}
-            click.echo(json.dumps({**about, "negative_controls": records(frame)}, allow_nan=False))
+            screen.data(json.dumps({**about, "negative_controls": records(frame)}, allow_nan=False))
         else:
             _print_result(
                 frame,
@@ -238,10 +237,10 @@ def calibrate(
     if as_json:
         about = {"scenario": dataclasses.asdict(scenario), "tables": tables, "seed": seed, "prob": prob}
         content = {name: records(frame) for name, frame in frames.items()}
-        click.echo(json.dumps({**about, **content}, allow_nan=False))
+        screen.data(json.dumps({**about, **content}, allow_nan=False))
         return
-    click.echo(f"{tables:,} tables of each kind, {_in_words(scenario, fit)}; seed {seed}.")
-    click.echo(
+    screen.say(f"{tables:,} tables of each kind, {_in_words(scenario, fit)}; seed {seed}.")
+    screen.say(
         "Standard errors of shares after Agresti and Coull; a dash where a method has no such answer.\n"
     )
     _print_result(
@@ -327,10 +326,10 @@ def _plan_reliability(
     if as_json:
         values = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
         about = {**values, "best": found.best, "combinations": records(found.combinations)}
-        click.echo(json.dumps(about, allow_nan=False))
+        screen.data(json.dumps(about, allow_nan=False))
         return
     for line in _reliability_lines(found, path):
-        click.echo(line)
+        screen.say(line)
 
 
 def _reliability_lines(found: ReliabilityPlan, path: str) -> list[str]:
@@ -403,7 +402,7 @@ def _plan_width(
         best = records(enough.head(1))
         about = {"width": width, "contrast": contrast, "prob": prob, "seed": seed, "check": check}
         scenario_of = {"model": scenario.model, "scenario": dataclasses.asdict(scenario)}
-        click.echo(
+        screen.data(
             json.dumps(
                 {**about, **scenario_of, "best": best[0] if best else None, "combinations": records(frame)}
             )
@@ -424,21 +423,21 @@ def _plan_width(
     row = (enough if len(enough) else frame.sort_values("known_width")).iloc[0]
     words = f"{row['words']} protected words and {row['attributes']} stereotypes per class"
     if enough.empty and checked.empty:
-        click.echo(
+        screen.say(
             f"none of these reaches {width:g}: even {words} make it {row['known_width']:.3f}. Control words and classes are "
             "held as they are, and may be what limits it"
         )
     elif enough.empty:
-        click.echo(f"none of these reaches {width:g} once the spreads have to be learned")
+        screen.say(f"none of these reaches {width:g} once the spreads have to be learned")
     elif check == 0:
-        click.echo(
+        screen.say(
             f"{words} make it {row['known_width']:.3f} wide were the spreads known; they are not, so expect more "
             "(--check simulates how much)"
         )
     else:
         error = f" (standard error {row['simulated_se']:.3f})" if row["simulated_se"] > 0 else ""
         close = width - row["simulated_width"] < 2 * row["simulated_se"]
-        click.echo(
+        screen.say(
             f"{words} make it {row['simulated_width']:.3f} wide on average in {check} simulated tables{error}, and in 80% of "
             f"them {row['simulated_80']:.3f} at most"
             + ("; a close call, which more tables (--check) decide" if close else "")

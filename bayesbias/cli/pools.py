@@ -6,12 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
 from bayesbias.basics.wording import some
-from bayesbias.cli import inputs
+from bayesbias.cli import inputs, screen
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,17 +64,17 @@ def on_pools(
         about = {"pools": str(table.provenance["name"]), **_sizes(pool)}
         lost = {"missing": missing, "left_out": list(pool.grid.left_out)}
         chosen = {name: settings[name] for name in ("tables", "seed", "prob")}
-        click.echo(json.dumps({**about, **lost, **chosen, "rows": records(frame)}, allow_nan=False))
+        screen.data(json.dumps({**about, **lost, **chosen, "rows": records(frame)}, allow_nan=False))
         return
     name = table.provenance["name"]
-    click.echo(
+    screen.say(
         f"{settings['tables']:,} tables drawn from {name}: {_sizes_in_words(pool)}; seed {settings['seed']}."
     )
     if missing:
-        click.echo(f"not in the vectors: {some(missing)}.")
+        screen.say(f"not in the vectors: {some(missing)}.")
     if pool.grid.left_out:
-        click.echo(f"left out, for want of a pair with every word: {some(pool.grid.left_out)}.")
-    click.echo(
+        screen.say(f"left out, for want of a pair with every word: {some(pool.grid.left_out)}.")
+    screen.say(
         f"coverage: share of {settings['prob']:.0%} intervals that hold the value of the pool, to be compared with flawless:\n"
         "that of the simple mean with its exact standard deviation, which is higher where pools are small.\n"
         "width: over the ideal. wrong_sign: share that leave out zero on the wrong side. s: median seconds of an answer.\n"
@@ -115,7 +113,6 @@ def _print_rows(frame: pd.DataFrame) -> None:
     """Print a table for each contrast, the methods one below the other."""
     columns: Sequence[str] = list(_SHOWN)
     for (level, name, contrast), part in frame.groupby(["level", "name", "contrast"], sort=False):
-        click.echo(f"{level}, {contrast}" if level == "overall" else f"{level} {name}, {contrast}")
+        screen.say(f"{level}, {contrast}" if level == "overall" else f"{level} {name}, {contrast}")
         shown = part[columns].rename(columns=_SHOWN)
-        click.echo(shown.to_string(index=False, float_format=lambda x: f"{x:.3f}", na_rep="-"))
-        click.echo()
+        screen.frame(shown)

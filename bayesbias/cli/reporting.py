@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bayesbias.cli import options
+from bayesbias.cli import options, screen
 
 
 @click.command()
@@ -37,4 +37,4 @@ def report(run: Path, out: Path, prob: float | None, rope: float | None) -> None
     """
     from bayesbias.report.page import write_report
 
-    click.echo(f"written: {write_report(run, out, prob=prob, rope=rope)}")
+    screen.say(f"written: {write_report(run, out, prob=prob, rope=rope)}")

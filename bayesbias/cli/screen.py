@@ -1,38 +1,145 @@
-"""What commands print for people: tables, lines, and the files they wrote. Every text is shown as it is."""
+"""What commands print, and the only place that prints: texts for people as they are, data for programs untouched.
+
+A text for people is made `literal`, so that a word does nothing to the terminal, and is written in characters that the
+terminal has. Tables that are wider than the terminal are set row by row, so that no number is ever cut.
+"""
 
 from __future__ import annotations
 
+import codecs
+import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TextIO
+
+from bayesbias.basics.literal import ERRORS, encodable, in_order, literal, stream_errors
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
     from rich.table import Table as RichTable
 
     from bayesbias.columns.table import Table
 
-PIPED = 120  # characters in a line of a table that is not printed on a terminal
 WIDE = 10_000  # where it is read by programs and pagers, which have no width to keep to
+_NARROWEST = 10  # characters in a line
+_LONGEST = 200  # characters of a word in a table; of a longer one the middle is left out
 
 
-def console(piped: int = PIPED) -> Console:
-    """Return what prints: as wide as the terminal, or `piped` where there is none."""
+def prepare() -> None:
+    """Let no character that a terminal lacks end a command, whoever prints it."""
+    codecs.register_error(ERRORS, stream_errors)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors=ERRORS)
+
+
+def shown(text: str, stream: TextIO | None = None, *, lines: bool = False) -> str:
+    """Return a text as a stream may show it: standard output, if no other is named."""
+    stream = sys.stdout if stream is None else stream
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    text = literal(text, lines=lines)
+    if not encoding.lower().startswith("utf"):
+        return encodable(text, encoding)
+    return in_order(text) if stream.isatty() else text
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a text for people, which may have lines of its own, as it is; a terminal gets lines that end between words."""
+    stream = sys.stderr if err else sys.stdout
+    _print_lines(shown(text, stream, lines=True).split("\n"), stream)
+
+
+def data(text: str, end: str = "\n") -> None:
+    """Print what is read by programs, or is a file: every byte of it, in UTF-8, but on a terminal harmless."""
+    if sys.stdout.isatty():
+        sys.stdout.write(shown(text, lines=True) + end)
+        sys.stdout.flush()
+        return
+    import click
+
+    click.echo(text + end, nl=False)
+
+
+def console(stream: TextIO | None = None) -> Console:
+    """Return what prints: as wide as the terminal, or as wide as it needs where there is none."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else piped)
+    terminal = (sys.stdout if stream is None else stream).isatty()
+    return Console(
+        file=stream,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        soft_wrap=not terminal,
+        width=max(shutil.get_terminal_size().columns, _NARROWEST) if terminal else WIDE,
+        height=25,  # without it a terminal that calls itself dumb is taken for 80 wide
+    )
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, piped: int = PIPED) -> None:
+def width() -> int | None:
+    """Return the characters in a line of the terminal; None where there is none."""
+    return console().width if sys.stdout.isatty() else None
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table; a column whose name begins with ``#``, which is not shown, is one of numbers."""
-    console(piped).print(laid_out(title, columns, rows))
+    print_table(title, columns, rows)
 
 
-def show(columns: Table, *, piped: int = PIPED) -> None:
+def show(columns: Table) -> None:
     """Print a table of `columns`."""
     head = [f"#{heading.text}" if heading.number else heading.text for heading in columns.head]
-    table(columns.caption, head, [[cell.typed for cell in row] for row in columns.rows], piped=piped)
+    print_table(columns.caption, head, [[cell.typed for cell in row] for row in columns.rows])
+
+
+def frame(rows: pd.DataFrame, digits: int = 3, title: str = "", *, general: bool = False) -> None:
+    """Print a frame: its numbers with so many decimals (or, `general`, digits), a dash for what does not exist."""
+    import pandas as pd
+
+    def cell(value: Any) -> str:
+        if value is None or value is pd.NA or value != value:
+            return "-"
+        return f"{value:.{digits}{'g' if general else 'f'}}" if isinstance(value, float) else str(value)
+
+    numbers = [pd.api.types.is_numeric_dtype(kind) for kind in rows.dtypes]
+    head = [f"#{name}" if number else str(name) for name, number in zip(rows.columns, numbers, strict=True)]
+    print_table(title, head, [list(map(cell, row)) for row in rows.itertuples(index=False)])
+
+
+def print_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    wrapped: Mapping[str, int | None] | None = None,
+) -> None:
+    """Print a table, or its rows one below the other where the terminal is too narrow for it."""
+    rows = [list(row) for row in rows]
+    laid = laid_out(title, columns, rows, wrapped)
+    printer = console()
+    if not sys.stdout.isatty() or width_of(laid) <= printer.width:
+        printer.print(laid)
+        return
+    lines([title] if title else [])
+    _print_rows(columns, rows, printer.width)
+
+
+def _print_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> None:
+    """Print each row as a paragraph: its first cell, and below it the others with their names."""
+    from rich.cells import cell_len
+
+    names = [shown(name.removeprefix("#")) for name in columns]
+    widest = min(max(map(cell_len, names[1:]), default=0), max(8, width // 2))
+    out, first = [""], names[0]
+    for row in rows:
+        cells = [shown(cell) for cell in row]
+        first = cells[0] or first  # left out where it is that of the row above
+        out.append(first)
+        for name, cell in zip(names[1:], cells[1:], strict=True):
+            if cell:
+                out.append(f"  {name}{' ' * max(0, widest - cell_len(name))}  {cell}")
+    _print_lines([*out, ""])
 
 
 def laid_out(
@@ -43,30 +150,71 @@ def laid_out(
 ) -> RichTable:
     """Return a table to be printed; columns in `wrapped` take several lines from so many characters on."""
     from rich import box
-    from rich.markup import escape
     from rich.table import Table
+    from rich.text import Text
 
     out = Table(
-        title=escape(title), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1)
+        title=Text(shown(title), style="table.title") if title else None,
+        title_justify="left",
+        box=box.SIMPLE_HEAD if _draws_lines() else _ascii_head(),
+        pad_edge=False,
+        padding=(0, 1),
+        safe_box=False,
     )
     for name in columns:
-        shown = escape(name.removeprefix("#"))
+        head = Text(shown(name.removeprefix("#")), style="table.header")
         if wrapped and name in wrapped:
-            out.add_column(shown, max_width=wrapped[name])
+            out.add_column(head, max_width=wrapped[name], overflow="fold")
         else:
-            out.add_column(shown, no_wrap=True, justify="right" if name.startswith("#") else "left")
+            out.add_column(head, no_wrap=True, justify="right" if name.startswith("#") else "left")
     for row in rows:
-        out.add_row(*map(escape, row))
+        out.add_row(*(Text(shown(middle_out(cell, _LONGEST))) for cell in row))
     return out
 
 
-def lines(texts: Iterable[str]) -> None:
-    """Print texts, one a line; the terminal breaks what is too long."""
-    from rich.markup import escape
+def _draws_lines() -> bool:
+    return (getattr(sys.stdout, "encoding", None) or "utf-8").lower().startswith("utf")
 
-    printer = console()
+
+def _ascii_head() -> Any:
+    """Return the lines of a table in ASCII: one below the head."""
+    from rich.box import Box
+
+    return Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
+
+
+def width_of(laid: RichTable) -> int:
+    """Return the characters that a table needs with nothing cut."""
+    from rich.console import Console
+
+    return Console(width=WIDE, height=25).measure(laid).maximum
+
+
+def middle_out(text: str, width: int) -> str:
+    """Return a text in at most `width` characters, with its beginning and its end."""
+    if len(text) <= width:
+        return text
+    tail = (width - 3) // 2
+    return text[: width - 3 - tail] + "..." + text[len(text) - tail :]
+
+
+def lines(texts: Iterable[str]) -> None:
+    """Print texts, one a line; a terminal gets lines that end between words."""
+    _print_lines([shown(text) for text in texts])
+
+
+def _print_lines(texts: Iterable[str], stream: TextIO | None = None, *, whole: bool = False) -> None:
+    """Print lines that may be shown; on a terminal they are broken between words, unless they are to stay whole."""
+    stream = sys.stdout if stream is None else stream
+    if whole or not stream.isatty():
+        stream.writelines(f"{text}\n" for text in texts)
+        stream.flush()
+        return
+    from rich.text import Text
+
+    printer = console(stream)
     for text in texts:
-        printer.print(escape(text))
+        printer.print(Text(text, overflow="fold"))
 
 
 def converged(state: Mapping[str, object]) -> None:
@@ -80,6 +228,6 @@ def converged(state: Mapping[str, object]) -> None:
 
 
 def written(files: Sequence[Path]) -> None:
-    """Name the files that were written, if any."""
+    """Name the files that were written, if any; a path is never broken, so that it can be copied."""
     if files:
-        lines(["written:", *(f"  {path}" for path in files)])
+        _print_lines([shown(text) for text in ("written:", *(f"  {path}" for path in files))], whole=True)

@@ -102,11 +102,11 @@ def seat(
     )
     files = bayesbias.save_run(result, out, command=options.given()) if out else []
     if as_json:
-        click.echo(json.dumps(seat_json(result), allow_nan=False))
+        screen.data(json.dumps(seat_json(result), allow_nan=False))
     else:
         _print_tests(result, files)
     for row in result.failures.itertuples():
-        click.echo(f"bayesbias: {named_encoder(row.model, row.options)}, {row.test}: {row.reason}", err=True)
+        screen.say(f"bayesbias: {named_encoder(row.model, row.options)}, {row.test}: {row.reason}", err=True)
     context.exit(1 if len(result.failures) else 0)
 
 
@@ -134,14 +134,14 @@ def sentences(
     from bayesbias.words.sentence_tests import published_json, write_test
 
     if test is None:
-        click.echo("\n".join(shipped_tests()))
+        screen.say("\n".join(shipped_tests()))
         return
     test_made = sentence_test(test, level=level, published_cut=published_cut)
     if out is None:
-        click.echo(published_json(test_made, parts))
+        screen.data(published_json(test_made, parts))
     else:
         write_test(test_made, out, parts=parts)
-        click.echo(f"{test_made!r}\nwritten: {out}", err=True)
+        screen.say(f"{test_made!r}\nwritten: {out}", err=True)
 
 
 def seat_json(result: SeatResult) -> list[dict[str, Any]]:
@@ -167,7 +167,6 @@ def _print_tests(result: SeatResult, files: list[Path]) -> None:
         "SEAT effect sizes (* p < 0.01; ** also after Holm's correction over all rows; † see the notes below)",
         [*map(str, table.index.names), *(f"#{name}" for name in table.columns)],
         rows,
-        piped=screen.WIDE,
     )
     if "contrast" in result.frame:
         _print_contrasts(result)
@@ -183,4 +182,4 @@ def _print_contrasts(result: SeatResult) -> None:
     )
     columns = contrast_columns(result.provenance["prob"], several)
     rows = result.frame.loc[result.named().index].itertuples()
-    screen.show(screen_table(title, columns, rows), piped=screen.WIDE)
+    screen.show(screen_table(title, columns, rows))

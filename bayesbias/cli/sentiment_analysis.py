@@ -14,7 +14,7 @@ import click
 import bayesbias
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import check_folder
-from bayesbias.cli import options
+from bayesbias.cli import options, screen
 from bayesbias.cli.sentiment_screen import print_sentiment
 
 if TYPE_CHECKING:
@@ -175,11 +175,11 @@ def sentiment(
         )
     payload["timing"] = timing | {"total_s": round(time.perf_counter() - started, 4)}
     if as_json:
-        click.echo(json.dumps(payload, allow_nan=False))
+        screen.data(json.dumps(payload, allow_nan=False))
     else:
         print_sentiment(analysis, fit, prob, files)
     if unfit is not None:
-        click.echo(f"bayesbias: {unfit}", err=True)
+        screen.say(f"bayesbias: {unfit}", err=True)
         context.exit(1)
 
 
@@ -239,7 +239,7 @@ def sentences(words: str, control: bool, out: Path) -> None:
             temporary.write_text(text, encoding="utf-8", newline="\n")
         else:
             frame.to_csv(temporary, index=False, sep="," if out.suffix == ".csv" else "\t")
-    click.echo(f"written: {out} ({len(frame)} sentences)")
+    screen.say(f"written: {out} ({len(frame)} sentences)")
 
 
 @sentiment.command()
@@ -275,7 +275,7 @@ def train(
 
     check_folder(out)
     if (out / "classifier.json").exists():
-        click.echo(f"note: replaces the classifier that is in {out}", err=True)
+        screen.say(f"note: replaces the classifier that is in {out}", err=True)
     if model == "bow":
         chosen = (
             click.get_current_context().get_parameter_source("epochs")
@@ -310,12 +310,12 @@ def train(
         )
     if as_json:
         facts = {"name": trained.name, "written": str(out), **trained.provenance}
-        click.echo(json.dumps(facts, allow_nan=False))
+        screen.data(json.dumps(facts, allow_nan=False))
         return
-    click.echo(repr(trained))
+    screen.say(repr(trained))
     for sentence in trained.weaknesses():
-        click.echo(f"look again: {sentence}")
-    click.echo(f"written: {out}")
+        screen.say(f"look again: {sentence}")
+    screen.say(f"written: {out}")
 
 
 def _predictions(

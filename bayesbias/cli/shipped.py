@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from bayesbias.basics.errors import BayesbiasError, InputError, nearest
+from bayesbias.cli import screen
 
 KINDS = ("wordlists", "models", "embeddings")
 
@@ -22,14 +23,14 @@ def list_(kind: str) -> None:
         from bayesbias.words.listfile import load_wordlist, shipped_wordlists
 
         for name in shipped_wordlists():
-            click.echo(f"{name:<24} {load_wordlist(name).title}")
-        click.echo(f"controls: {', '.join(shipped_controls())}, none")
-        click.echo("for `bayesbias sentiment`: occupations")
+            screen.say(f"{name:<24} {load_wordlist(name).title}")
+        screen.say(f"controls: {', '.join(shipped_controls())}, none")
+        screen.say("for `bayesbias sentiment`: occupations")
     elif kind == "models":
         from bayesbias.models.loading import load_model, shipped_models
 
         for name in shipped_models():
-            click.echo(f"{name:<24} {load_model(name).description}")
+            screen.say(f"{name:<24} {load_model(name).description}")
     else:
         from bayesbias.basics.files import data_dir
         from bayesbias.border.texts import read_toml
@@ -38,8 +39,8 @@ def list_(kind: str) -> None:
 
         for name in shipped_embeddings():
             about = read_toml(data_dir("embeddings") / name / "MODEL.toml")
-            click.echo(f"{name:<24} {about['description']}")
-        click.echo(f"or a file: {valid_formats()}")
+            screen.say(f"{name:<24} {about['description']}")
+        screen.say(f"or a file: {valid_formats()}")
 
 
 @click.command()
@@ -60,27 +61,27 @@ def show(name: str) -> None:
 
     path = Path(name)
     if name == "template":
-        click.echo(wordlist_template(), nl=False)
+        screen.data(wordlist_template(), end="")
     elif name in shipped_models() or (path.is_file() and _has_key(path, "likelihood")):
-        click.echo(load_model(name).text, nl=False)  # as it is, so that it can be edited and used
+        screen.data(load_model(name).text, end="")  # as it is, so that it can be edited and used
         for line in _prior_lines(load_model(name)):
-            click.echo(line, err=True)  # no part of the file
+            screen.say(line, err=True)  # no part of the file
     elif name in shipped_controls():
         from bayesbias.words.controls import load_controls
 
         controls = load_controls(name)
         assert controls is not None
-        click.echo(f"{controls.title}\nsource: {controls.source}")
-        click.echo(f"human ({len(controls.human)}): {', '.join(controls.human)}")
-        click.echo(f"neutral ({len(controls.neutral)}): {', '.join(controls.neutral)}")
+        screen.say(f"{controls.title}\nsource: {controls.source}")
+        screen.say(f"human ({len(controls.human)}): {', '.join(controls.human)}")
+        screen.say(f"neutral ({len(controls.neutral)}): {', '.join(controls.neutral)}")
     elif name in shipped_wordlists() or path.is_file():
         _show_wordlist(load_wordlist(name))
     elif name == "occupations":  # as it is, so that it can be edited and used by `sentiment --words`
-        click.echo(
-            (data_dir("wordlists") / "sentiment" / "occupations.toml").read_text(encoding="utf-8"), nl=False
+        screen.data(
+            (data_dir("wordlists") / "sentiment" / "occupations.toml").read_text(encoding="utf-8"), end=""
         )
     elif name in shipped_embeddings():
-        click.echo((data_dir("embeddings") / name / "MODEL.toml").read_text(encoding="utf-8"), nl=False)
+        screen.data((data_dir("embeddings") / name / "MODEL.toml").read_text(encoding="utf-8"), end="")
     else:
         names = [
             *shipped_wordlists(),
@@ -120,21 +121,21 @@ def _has_key(path: str | Path, key: str) -> bool:
 
 
 def _show_wordlist(words: Any) -> None:
-    click.echo(f"{words.name}: {words.title}\nlanguage: {words.language}\nsource: {words.source}")
+    screen.say(f"{words.name}: {words.title}\nlanguage: {words.language}\nsource: {words.source}")
     for title, items in (("edits", words.edits), ("known disagreements", words.disagreements)):
         for item in items:
-            click.echo(f"{title}: {item}")
+            screen.say(f"{title}: {item}")
     for group in words.classes:
-        click.echo(f"\n{group.name} ({len(group.protected)}): {', '.join(group.protected)}")
-        click.echo(f"  {group.attribute_class} ({len(group.attributes)}): {', '.join(group.attributes)}")
+        screen.say(f"\n{group.name} ({len(group.protected)}): {', '.join(group.protected)}")
+        screen.say(f"  {group.attribute_class} ({len(group.attributes)}): {', '.join(group.attributes)}")
     controls = words.controls
-    click.echo(
+    screen.say(
         "\ncontrols: none"
         if controls is None
         else f"\ncontrols {controls.name}: {len(controls.human)} human, {len(controls.neutral)} neutral words"
     )
     for note in words.notes:
-        click.echo(f"note: {note}")
+        screen.say(f"note: {note}")
 
 
 @click.command("check-wordlist")
@@ -146,17 +147,17 @@ def check_wordlist(file: str) -> None:
     if _has_key(file, "noun_pairs"):  # of the sentences on occupations
         from bayesbias.words.occupations import load_occupations
 
-        click.echo(f"{file}: a good list: {load_occupations(file)!r}")
+        screen.say(f"{file}: a good list: {load_occupations(file)!r}")
         return
     problems = check(file)
     if problems:
         for problem in problems:
-            click.echo(f"bayesbias: {problem}", err=True)
+            screen.say(f"bayesbias: {problem}", err=True)
         sys.exit(2)
     words = load_wordlist(file)
-    click.echo(
+    screen.say(
         f"{file}: a good list: {len(words.protected_words)} protected words, {len(words.attribute_words)} stereotypes, "
         f"{len(words.control_words)} controls"
     )
     for note in words.notes:
-        click.echo(f"note: {note}")
+        screen.say(f"note: {note}")

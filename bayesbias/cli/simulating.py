@@ -9,7 +9,7 @@ import click
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
-from bayesbias.cli import options
+from bayesbias.cli import options, screen
 
 
 @click.command()
@@ -80,13 +80,13 @@ def simulate(
         frame = null.summary()
         if as_json:
             fields = ("n_x", "n_y", "n_attributes", "sd", "denominator", "draws", "seed", "largest")
-            click.echo(
+            screen.data(
                 json.dumps(
                     {**{f: getattr(null, f) for f in fields}, "summary": records(frame)}, allow_nan=False
                 )
             )
         else:
-            click.echo(f"effect sizes of {n} + {n} words without any difference, at most {null.largest:.4f}")
+            screen.say(f"effect sizes of {n} + {n} words without any difference, at most {null.largest:.4f}")
             _print_frame(frame, False)
     else:
         settings: dict[str, Any] = {
@@ -101,7 +101,7 @@ def simulate(
         if as_json:
             _print_frame(frame, True)
             return
-        click.echo(_GRID)
+        screen.say(_GRID)
         _print_frame(frame.drop(columns=["effect_low", "effect_high", "draws"]), False, 3)
 
 
@@ -114,7 +114,6 @@ Question "classes": do two classes of words differ? "tables": did the mean of on
 
 def _print_frame(frame: Any, as_json: bool, digits: int = 7) -> None:
     if as_json:
-        click.echo(json.dumps(records(frame), allow_nan=False))
+        screen.data(json.dumps(records(frame), allow_nan=False))
     else:
-        frame = frame.astype({c: float for c in frame.columns if str(frame[c].dtype) == "Float64"})
-        click.echo(frame.to_string(index=False, na_rep="-", float_format=lambda value: f"{value:.{digits}g}"))
+        screen.frame(frame, digits, general=True)

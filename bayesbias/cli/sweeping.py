@@ -17,7 +17,6 @@ from bayesbias.cli import options, screen
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.table import Table
 
     from bayesbias.sweeps.result import SweepResult
 
@@ -81,13 +80,13 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
 
     started = time.perf_counter()
     if resume and not (out / "sweep.json").is_file():
-        click.echo(f"{out} holds no sweep yet: starting anew", err=True)
+        screen.say(f"{out} holds no sweep yet: starting anew", err=True)
     try:
         result = run_sweep(
             plan, out, workers=workers, dask=dask, resume=resume, progress=False if as_json else None
         )
     except KeyboardInterrupt:
-        click.echo("stopped; finished cells are kept, and --resume goes on with the rest", err=True)
+        screen.say("stopped; finished cells are kept, and --resume goes on with the rest", err=True)
         raise
     files = bayesbias.save_run(result, out, command=options.given())
     failures = result.failures
@@ -107,7 +106,7 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
             "results": [str(out / "results.csv"), str(out / "results.parquet")],
             "timing": {"total_s": round(time.perf_counter() - started, 4)},
         }
-        click.echo(json.dumps(payload, allow_nan=False))
+        screen.data(json.dumps(payload, allow_nan=False))
     else:
         _print_sweep(result, files)
     sys.exit(1 if len(failures) else 0)
@@ -119,34 +118,26 @@ def _doubtful(result: SweepResult) -> pd.DataFrame:
 
 
 def _print_sweep(result: SweepResult, files: list[Path]) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-
     from bayesbias.sweeps.comparing import in_words
 
-    # What is piped is read by programs and pagers, which have no width to keep to.
-    terminal = sys.stdout.isatty()
-    console = screen.console(screen.WIDE)
     cells = result.cells
-    table = _table(result, console.width if terminal else None)
-    # Where names cannot be made short enough the terminal wraps the lines; no number is cut.
-    Console(highlight=False, soft_wrap=True, width=max(console.width, _width(table))).print(table)
+    _print_table(result, screen.width())
     if len(cells) > _SHOWN:
-        console.print(f"and {len(cells) - _SHOWN} more cells in the results")
+        screen.lines([f"and {len(cells) - _SHOWN} more cells in the results"])
     screen.lines(in_words(result.compared()))
     # One bad file fails many cells with one message.
     for error, count in result.failures["error"].value_counts(sort=False).items():
-        console.print(escape(f"failed ({number_of(int(count), 'cell')}): {error}"))
+        screen.lines([f"failed ({number_of(int(count), 'cell')}): {error}"])
     doubtful = _doubtful(result)
     if len(doubtful):
-        console.print(
-            escape(
+        screen.lines(
+            [
                 f"not to be trusted ({number_of(len(doubtful), 'cell')}), such as: {doubtful['problems'].iloc[0]}"
-            )
+            ]
         )
     again = result.cells["look_again"].dropna()
     if len(again):
-        console.print(escape(f"look again ({number_of(len(again), 'cell')}), such as: {again.iloc[0]}"))
+        screen.lines([f"look again ({number_of(len(again), 'cell')}), such as: {again.iloc[0]}"])
     screen.written(files)
     before = f" ({result.reused} of them before)" if result.reused else ""
     failed = f", {len(result.failures)} failed" if len(result.failures) else ""
@@ -155,23 +146,16 @@ def _print_sweep(result: SweepResult, files: list[Path]) -> None:
         for found, said in ((doubtful, "not to be trusted"), (again, "to look at again"))
         if len(found)
     ]
-    console.print(
-        f"{number_of(len(cells), 'cell')}: {int((cells['status'] == 'ok').sum())} fitted{before}{failed}"
-        + (
-            f", {', '.join(doubts)} (see the columns problems and look_again of the results)"
-            if doubts
-            else ""
-        )
-    )
+    more = f", {', '.join(doubts)} (see the columns problems and look_again of the results)" if doubts else ""
+    fitted = int((cells["status"] == "ok").sum())
+    screen.lines([f"{number_of(len(cells), 'cell')}: {fitted} fitted{before}{failed}{more}"])
     if result.others:
-        console.print(
-            f"{number_of(result.others, 'cell')} of earlier plans: kept in {escape(str(result.out / 'cells'))}, and not part of "
-            "these results"
-        )
+        kept = f"kept in {result.out / 'cells'}, and not part of these results"
+        screen.lines([f"{number_of(result.others, 'cell')} of earlier plans: {kept}"])
 
 
-def _table(result: SweepResult, width: int | None) -> Table:
-    """Return the table of cells; names, never numbers, are shortened to fit `width` characters."""
+def _print_table(result: SweepResult, width: int | None) -> None:
+    """Print the table of cells; names, never numbers, are shortened to fit `width` characters."""
     from bayesbias.sweeps.comparing import telling_labels
 
     compared, cells = result.compared(), result.cells
@@ -196,20 +180,18 @@ def _table(result: SweepResult, width: int | None) -> Table:
         for column, text in zip(rest.values(), texts, strict=True):
             column.append(text)
     title = _title(compared)
-    table = _laid_out(title, names, rest, width)
-    while width is not None and (excess := _width(table) - width) > 0:
+    while width is not None and (excess := _width(title, names, rest, width) - width) > 0:
         # The widest column gives way first, down to the others; names that differ stay different.
         for name in sorted(names, key=lambda name: -max(map(len, names[name]))):
             longest = max(map(len, names[name]))
             target = max(_SHORTEST, len(name), longest - min(excess, max(1, longest // 4)))
-            shorter = [_middle_out(text, target) for text in names[name]]
+            shorter = [screen.middle_out(text, target) for text in names[name]]
             if target < longest and len(set(shorter)) == len(set(names[name])):
                 names[name] = shorter
                 break
         else:
             break
-        table = _laid_out(title, names, rest, width)
-    return table
+    screen.print_table(title, *_laid_out(names, rest, width))
 
 
 def _title(compared: pd.DataFrame) -> str:
@@ -267,28 +249,13 @@ def _note(row: Any) -> str:
 
 
 def _laid_out(
-    title: str, names: dict[str, list[str]], rest: dict[str, list[str]], width: int | None
-) -> Table:
-    return screen.laid_out(
-        title,
-        [*names, *(name if name == _SAID else f"#{name}" for name in rest)],
-        zip(*names.values(), *rest.values(), strict=True),
-        # What is said may take several lines where there is a width to keep to.
-        {_SAID: None if width is None else _NOTE},
-    )
+    names: dict[str, list[str]], rest: dict[str, list[str]], width: int | None
+) -> tuple[list[str], list[tuple[str, ...]], dict[str, int | None]]:
+    """Return heads, rows, and what may take several lines where there is a width to keep to."""
+    heads = [*names, *(name if name == _SAID else f"#{name}" for name in rest)]
+    rows = list(zip(*names.values(), *rest.values(), strict=True))
+    return heads, rows, {_SAID: None if width is None else _NOTE}
 
 
-def _width(table: Table) -> int:
-    """Return the characters that a table needs with nothing cut."""
-    from rich.console import Console
-
-    console = Console(width=screen.WIDE)
-    return console.measure(table).maximum
-
-
-def _middle_out(text: str, width: int) -> str:
-    """Return `text` in at most `width` characters, with its beginning and its end."""
-    if len(text) <= width:
-        return text
-    tail = (width - 3) // 2
-    return text[: width - 3 - tail] + "..." + text[len(text) - tail :]
+def _width(title: str, names: dict[str, list[str]], rest: dict[str, list[str]], width: int | None) -> int:
+    return screen.width_of(screen.laid_out(title, *_laid_out(names, rest, width)))

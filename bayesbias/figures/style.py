@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics.literal import literal
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -127,8 +129,8 @@ def no_glyph_warnings() -> Iterator[None]:
 
 
 def plain(text: str, longest: int = 32) -> str:
-    """Return text that matplotlib draws as written: no formula, no line breaks, not endlessly long."""
-    text = " ".join(text.split())
+    """Return text that matplotlib draws as written: no formula, nothing that acts, no line breaks, not endlessly long."""
+    text = literal(" ".join(text.split()))
     text = text if len(text) <= longest else text[: longest - 1] + "…"
     return text.replace("$", r"\$")
 

@@ -7,12 +7,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bayesbias.basics.literal import literal
 from bayesbias.columns.table import Cell, of_cells
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.report.parts import Again
-from bayesbias.report.texts import without_controls
 from bayesbias.words.controls import shipped_controls
 from bayesbias.words.listfile import shipped_wordlists
 
@@ -121,7 +121,7 @@ def reproduction(
         inputs.append(of_cells("t-versions", "Versions", ["program", "version"], versions))
     if command is None:
         sentence = "This makes the run again, from Python:"
-        text = "\n".join(without_controls(line) for line in ("import bayesbias as bb", "", *lines))
+        text = "\n".join(literal(line) for line in ("import bayesbias as bb", "", *lines))
     else:
         sentence = "This command made the run:"
         text = command_text(command, sampler_settings(provenance).get("seed"))
@@ -135,7 +135,7 @@ def command_text(command: Sequence[str], seed: int | None) -> str:
     words = ["bayesbias", *command]
     if seed is not None and "--seed" not in command:
         words += ["--seed", str(seed)]
-    return " ".join(shlex.quote(without_controls(without_folders(word))) for word in words)
+    return " ".join(shlex.quote(literal(without_folders(word))) for word in words)
 
 
 def without_folders(word: str) -> str:

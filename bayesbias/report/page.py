@@ -17,6 +17,7 @@ from typing import Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir, whole_file
+from bayesbias.basics.literal import literal
 from bayesbias.basics.versions import own_version
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -25,7 +26,7 @@ from bayesbias.report.parts import Page
 from bayesbias.report.sentences import of_sentences
 from bayesbias.report.sentiment import of_sentiment
 from bayesbias.report.sweep import of_sweep
-from bayesbias.report.texts import escaped, without_controls
+from bayesbias.report.texts import escaped
 from bayesbias.report.words import of_fit
 from bayesbias.runs.opening import Run, open_run
 from bayesbias.studies.comparison import Comparison
@@ -146,7 +147,7 @@ def _rendered(page: Page) -> str:
         trim_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["attribute"] = lambda text: Markup.escape(without_controls(str(text)))
+    environment.filters["attribute"] = lambda text: Markup.escape(literal(str(text), lines=True))
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     return environment.get_template("report.html.j2").render(
         page=page,

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from bayesbias.basics.literal import literal
 from bayesbias.figures.plates import Plate, rendered
 from bayesbias.report.parts import Part, Picture
-from bayesbias.report.texts import without_controls
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -98,7 +98,7 @@ def _inline_svg(svg: bytes, prefix: str, alt: str) -> Markup | None:
         root.attrib.pop(name, None)
     root.attrib |= {
         "role": "img",
-        "aria-label": without_controls(alt),
+        "aria-label": literal(alt),
         "focusable": "false",
         "stroke-linejoin": "round",
         "stroke-linecap": "butt",
@@ -113,5 +113,5 @@ def _inline_png(png: bytes, alt: str) -> Markup:
     width, height = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
     data = base64.b64encode(png).decode("ascii")
     return Markup('<img src="data:image/png;base64,{}" alt="{}" width="{}" height="{}">').format(
-        data, without_controls(alt), width, height
+        data, literal(alt), width, height
     )

@@ -5,13 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from bayesbias.basics.literal import RTL_RUN, literal
 from bayesbias.basics.wording import ended
-
-# What a text may not do to the page around it: control characters, overrides of the direction of text and
-# halves of characters, which no encoding can write. ZERO WIDTH JOINER and its like stay; emoji need them.
-_UNSHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-_RTL = "\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\U00010800-\U00010fff\U0001e800-\U0001efff"
-_RTL_RUN = re.compile(f"[{_RTL}]+(?:[\\s\u200c-\u200f'-]+[{_RTL}]+)*")
 
 
 def as_sentence(text: str, lead: str = "") -> str:
@@ -27,15 +22,10 @@ def escaped(value: Any) -> Any:
 
     if isinstance(value, Markup) or not isinstance(value, str):
         return value
-    text = without_controls(value)
+    text = literal(value, lines=True)
     out = Markup()
     at = 0
-    for run in _RTL_RUN.finditer(text):
+    for run in RTL_RUN.finditer(text):
         out += Markup.escape(text[at : run.start()]) + Markup("<bdi>{}</bdi>").format(run[0])
         at = run.end()
     return out + Markup.escape(text[at:])
-
-
-def without_controls(text: str) -> str:
-    """Replace characters that a page cannot show."""
-    return _UNSHOWN.sub("\ufffd", text)

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from helpers.sweeps import made_up_sweep, write_inputs, write_plan
 
 from bayesbias.basics.errors import InputError
-from bayesbias.cli.sweeping import _middle_out, _print_sweep, sweep
+from bayesbias.cli import screen
+from bayesbias.cli.sweeping import _print_sweep, sweep
 
 
 @pytest.mark.slow
@@ -52,16 +53,23 @@ def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
         "3 cells: 3 fitted, 1 not to be trusted (see the columns problems and look_again of the results)"
     )
     monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    for width in (80, 30):
-        monkeypatch.setenv("COLUMNS", str(width))
-        _print_sweep(result, [])
-        shown = capsys.readouterr().out.splitlines()
-        rows = [line for line in shown if re.search(r"-\d\.\d\d to -\d\.\d\d +0\.64 +-0\.123", line)]
-        assert [row.split()[0][0] for row in rows] == ["a", "b", "c"]
-        assert ["nearer" in row for row in rows] == [True, False, True]
-        assert all("..." in row for row in rows)
-        assert all(row.split()[0].endswith(f"-{c}.txt"[-3:]) for row, c in zip(rows, "abc", strict=True))
-        assert width == 30 or max(map(len, rows)) <= 80
+    monkeypatch.setenv("COLUMNS", "80")
+    _print_sweep(result, [])
+    shown = capsys.readouterr().out.splitlines()
+    rows = [line for line in shown if re.search(r"-\d\.\d\d to -\d\.\d\d +0\.64 +-0\.123", line)]
+    assert [row.split()[0][0] for row in rows] == ["a", "b", "c"]
+    assert ["nearer" in row for row in rows] == [True, False, True]
+    assert all("..." in row for row in rows)
+    assert all(row.split()[0].endswith(f"-{c}.txt"[-3:]) for row, c in zip(rows, "abc", strict=True))
+    assert max(map(len, rows)) <= 80
+    monkeypatch.setenv("COLUMNS", "30")  # too narrow for a row: each cell is a paragraph
+    _print_sweep(result, [])
+    shown = capsys.readouterr().out.splitlines()
+    assert max(map(len, shown)) <= 30
+    names = [line for line in shown if re.match(r"[abc]x+\.\.\.", line)]
+    assert [name[0] for name in names] == ["a", "b", "c"]
+    assert sum(bool(re.fullmatch(r"  89% HPDI +-\d\.\d\d to -\d\.\d\d", line)) for line in shown) == 3
+    assert sum(bool(re.fullmatch(r"  cosine +-0\.123", line)) for line in shown) == 3
 
 
 def test_the_lowest_standardised_contrast_is_printed_first_whatever_its_cosine_distance(capsys):
@@ -100,7 +108,7 @@ def test_cells_of_another_unit_are_marked(capsys):
 
 
 def test_a_long_name_keeps_its_ends():
-    assert _middle_out("abcdefghijklmnop", 10) == "abcd...nop"
+    assert screen.middle_out("abcdefghijklmnop", 10) == "abcd...nop"
 
 
 def test_the_command_is_there():

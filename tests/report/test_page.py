@@ -147,7 +147,7 @@ def test_every_word_is_text(page):
     # A word from right to left stands apart; an override of direction reaches no further than itself.
     assert "<bdi>שלום עולם</bdi>" in raw
     assert "\u202e" not in raw
-    assert "\ufffdesrever" in raw
+    assert "\\u202eesrever" in raw
 
 
 @pytest.mark.slow
@@ -242,7 +242,8 @@ def test_very_many_shapes_become_a_picture(fit, monkeypatch):
 
 
 def test_characters_that_no_file_can_hold_are_shown_as_such():
-    assert texts.without_controls("a\x00b\ud800c\u202ed\te👩🏽‍🚀") == "a\ufffdb\ufffdc\ufffdd\te👩🏽‍🚀"
+    shown = r"a\x00b\ud800c\u202ed" + "\te👩🏽‍🚀"
+    assert str(texts.escaped("a\x00b\ud800c\u202ed\te👩🏽‍🚀")) == shown
     assert str(texts.escaped("<i>, שלום, אב")) == "&lt;i&gt;, <bdi>שלום</bdi>, <bdi>אב</bdi>"
 
 
