@@ -1,0 +1,1 @@
+"""The evidence that can be had at length: `make proof` runs it and writes it down."""
