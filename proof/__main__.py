@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
     chosen = [name.strip() for name in asked.parts.split(",")]
     if unknown := [name for name in chosen if name not in PARTS]:
         parser.error(f"unknown part {', '.join(unknown)}; valid: {', '.join(PARTS)}")
-    if not 0 < asked.share:
+    if not asked.share > 0:
         parser.error("--share is above 0")
     asked.out.mkdir(parents=True, exist_ok=True)
     record = Record(asked.out / "proof.json", own_version(), keep=not asked.afresh)

@@ -58,11 +58,13 @@ def run(share: float, known: Known) -> Iterator[Evidence]:
         exact = permutation_test(*as_scores, method="exact", sides=sides)  # type: ignore[arg-type]
         far = max(far, abs(exact.p_value - true))
         bounds = permutation_test(*as_scores, method="bounds", sides=sides)  # type: ignore[arg-type]
-        assert bounds.p_lower is not None and bounds.p_upper is not None
+        assert bounds.p_lower is not None
+        assert bounds.p_upper is not None
         bounded += bounds.p_lower <= true * (1 + 1e-12) and true <= bounds.p_upper * (1 + 1e-12)
         if k % 10 == 0:
             sampled = permutation_test(*as_scores, method="montecarlo", sides=sides, samples=999, seed=k)  # type: ignore[arg-type]
-            assert sampled.p_lower is not None and sampled.p_upper is not None
+            assert sampled.p_lower is not None
+            assert sampled.p_upper is not None
             drawn += 1
             covered += sampled.p_lower <= true <= sampled.p_upper
     seconds = time.perf_counter() - began

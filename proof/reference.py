@@ -93,10 +93,12 @@ def run(share: float, known: Known) -> Iterator[Evidence]:
     """Compare on the published tables, by the default model and by `crossed`."""
     tables = published()
     if not tables:
+        claim = "The exact reduction has the posterior of the plain PyMC model."
+        why = "the published tables do not lie beside the checkout"
+        name = "published tables"
         yield Evidence(
-            "reference posteriors", "published tables", "The exact reduction has the posterior of the plain PyMC model.", "not run", 0, "draws", None, "", SEED, 0.0,
-            reason="the published tables do not lie beside the checkout",
-        )  # fmt: skip
+            "reference posteriors", name, claim, "not run", 0, "draws", None, "", SEED, 0.0, reason=why
+        )
     for model in (DEFAULT_MODEL, "crossed"):
         for name, file in tables.items():
             if not known("reference posteriors", f"{model}: {name}", round(DRAWS * share)):
