@@ -20,7 +20,7 @@ ABOUT = {
     "calibration": "Tables are simulated with every parameter drawn from the prior, and fitted. If all is right, the rank of "
     "the true value among the draws is uniform (Talts et al. 2018), and 89 % intervals hold it in 89 % of tables.",
     "real vectors": "Small lists are drawn from pools of real words; intervals have to hold the value of the pool.",
-    "reference posteriors": "The plain PyMC model samples every effect, pair by pair; the exact reduction must have its posterior.",
+    "reference posteriors": "The plain PyMC model samples every effect, pair by pair; the reduction must have its posterior.",
     "damaged input": "Files are damaged in many ways. Only an error in words may come of it, soon and with little memory.",
     "interruptions": "Processes are killed and disks filled at random moments. What stays is the old or the new, never a part.",
     "encoders": "Sentence encoders pad sentences of a batch to one length, which must not change an effect size.",
