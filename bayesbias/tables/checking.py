@@ -2,14 +2,14 @@
 
 What is known is checked: the columns of a pair and the outcomes that have a range. A model of one's own may name other
 columns and another outcome; of these only is asked that cells are filled and numbers finite, when the model is laid
-over them (`bayesbias.models.design`). Each column is turned into codes once, so that a million rows take moments.
+over them (`bayesbias.models.design`).
 """
 
 from __future__ import annotations
 
 import numbers
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import Shortened, some
+from bayesbias.tables.codes import Codes
 from bayesbias.tables.pair_table import COLUMNS
 from bayesbias.words.pairing import CONNECTIONS
 from bayesbias.words.wordlist import CONTROLS
@@ -35,6 +36,7 @@ SIMULATED = "simulated"
 """In ``frame.attrs``: the outcomes were drawn from a model, whose normal noise knows no 0 and no 2."""
 _NO_ROW = "remove the row: words the vectors lack make no row"
 _STEREOTYPE = "stereotype"
+_CELLS_A_ROW = 4
 
 
 @dataclass(frozen=True)
@@ -80,37 +82,6 @@ class Counted:
     frame: pd.DataFrame
     repeats: int
     notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Codes:
-    """A column as labels and, of each row, the place of its label; -1 where the cell is empty."""
-
-    labels: list[str]
-    of_row: np.ndarray
-
-    @classmethod
-    def of(cls, column: pd.Series) -> Codes:
-        """Make the codes of a column; labels of one text are one."""
-        import pandas as pd
-
-        if isinstance(column.dtype, pd.CategoricalDtype):  # a million rows of ten labels stay numbers
-            codes, found = column.cat.codes.to_numpy(), column.cat.categories
-        else:
-            codes, found = pd.factorize(column)
-        texts = [str(label) for label in found]
-        place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
-        if len(place) < len(texts):
-            codes = np.append([place[text] for text in texts], -1)[codes]
-        return cls(list(place), np.asarray(codes, dtype=np.int64))
-
-    def where(self, holds: Callable[[str], bool]) -> np.ndarray:
-        """Mark the rows whose label is so; an empty cell is not."""
-        return np.array([*map(holds, self.labels), False])[self.of_row]
-
-    def label(self, position: int) -> str:
-        """Return the label of a row."""
-        return self.labels[self.of_row[position]]
 
 
 def check_rows(frame: pd.DataFrame, source: Source, outcomes: Iterable[str] = ("distance",)) -> None:
@@ -254,7 +225,7 @@ def _mistaken(found: pd.Series) -> str | None:
 def _check_kinds(codes: Mapping[str, Codes], source: Source) -> None:
     """Hold the kind of every attribute to the connection: control words have the kind of their list."""
     kind, connection = codes["attribute_kind"], codes["connection"]
-    both = kind.of_row * len(connection.labels) + connection.of_row
+    both = kind.beside(connection)
     for cell in np.unique(both):
         stated = kind.labels[cell // len(connection.labels)]
         follows = connection.labels[cell % len(connection.labels)]
@@ -292,7 +263,7 @@ def _check_derived(codes: Mapping[str, Codes], source: Source, by_name: bool) ->
     associated with it; of other classes it is the one that most rows give.
     """
     stated, of, kind = (codes[name] for name in ("connection", "protected_class", "attribute_class"))
-    cell = of.of_row * len(kind.labels) + kind.of_row
+    cell = of.beside(kind)
     places = len(stated.labels)
     counts = np.bincount(cell * places + stated.of_row, minlength=len(of.labels) * len(kind.labels) * places)
     usual = [stated.labels[i] for i in counts.reshape(-1, places).argmax(axis=1)]
@@ -318,8 +289,10 @@ def _check_derived(codes: Mapping[str, Codes], source: Source, by_name: bool) ->
 
 def with_kind(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with the kind of each attribute, which follows from the connection."""
-    connection = frame["connection"].astype(str)
-    return frame.assign(attribute_kind=connection.where(connection.isin(CONTROLS), _STEREOTYPE))
+    kinds = Codes.of(frame["connection"]).categories(
+        lambda label: label if label in CONTROLS else _STEREOTYPE
+    )
+    return frame.assign(attribute_kind=kinds)
 
 
 def counted_once(
@@ -424,6 +397,8 @@ def _repeated(frame: pd.DataFrame, key: Sequence[str]) -> np.ndarray:
             size = len(found)
         joint = joint * (len(codes.labels) + 1) + codes.of_row + 1
         size *= len(codes.labels) + 1
+    if size <= _CELLS_A_ROW * len(frame) and np.bincount(joint).max(initial=0) <= 1:
+        return np.zeros(len(frame), dtype=bool)  # of a grid with few holes counting is quicker than hashing
     return pd.Series(joint).duplicated().to_numpy()
 
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 # What pandas calls a column that has no name.
 _UNNAMED = re.compile(r"Unnamed: \d+(\.\d+)?|\s*")
 # Codes such as 007 and numbers that no float holds are texts.
-_NUMBER = re.compile(r"[+-]?((0|[1-9]\d{0,14})(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
-_WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,14})")
+_NUMBER = r"[+-]?((0|[1-9][0-9]{0,14})(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
+_WHOLE = r"[+-]?(0|[1-9][0-9]{0,14})"
 
 
 def own_columns(
@@ -84,7 +84,7 @@ def numbers_of_texts(column: pd.Series) -> pd.Series:
 
     texts = column.str.strip()
     filled = texts[texts != ""]
-    if filled.empty or not filled.map(_NUMBER.fullmatch).astype(bool).all():
+    if filled.empty or not filled.str.fullmatch(_NUMBER).all():
         return column
-    whole = len(filled) == len(column) and filled.map(_WHOLE.fullmatch).astype(bool).all()
+    whole = len(filled) == len(column) and filled.str.fullmatch(_WHOLE).all()
     return filled.astype("int64") if whole else pd.to_numeric(texts, errors="coerce").astype(float)

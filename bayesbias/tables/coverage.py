@@ -14,6 +14,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown, content_hash
 from bayesbias.basics.wording import some
+from bayesbias.tables.codes import labels_within
 from bayesbias.words.wordlist import CONTROLS
 
 if TYPE_CHECKING:
@@ -213,12 +214,12 @@ def found_by_class(
     out = []
     for label, word in (("protected_class", "protected_word"), ("attribute_class", "attribute")):
         groups: dict[str, Any] = {}
-        for name, words in frame.groupby(label, sort=False, observed=True)[word].unique().items():
-            missing = [str(w) for w in words if not known[w]]
-            groups[str(name)] = {"listed": len(words), "found": len(words) - len(missing), "missing": missing}
-            other = {str(w): matched[w] for w in words if w in matched}
+        for name, words in labels_within(frame, label, word).items():
+            missing = [w for w in words if not known[w]]
+            groups[name] = {"listed": len(words), "found": len(words) - len(missing), "missing": missing}
+            other = {w: matched[w] for w in words if w in matched}
             if other:
-                groups[str(name)]["matched"] = other
+                groups[name]["matched"] = other
         out.append(groups)
     return out[0], out[1]
 
@@ -238,10 +239,8 @@ def thin_classes(
         if group["found"] == 1
     ]
     # An attribute of two classes stands in one attribute class, but is associated with both.
-    own = frame[frame["connection"].astype(str) == "associated"]
-    for name, words in (
-        own.groupby("protected_class", sort=False, observed=True)["attribute"].unique().items()
-    ):
+    own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
+    for name, words in labels_within(own, "protected_class", "attribute").items():
         known_words = sum(known[w] for w in words)
         if known_words == 1 < len(words):
             notes.append(f"only one stereotype of {name} is in the {place}; all it says rests on that word")
@@ -285,16 +284,16 @@ def without_lost_classes(
         for name, group in groups[1].items()
         if name in CONTROLS and not group["found"]
     ]
-    own = frame[frame["connection"].astype(str) == "associated"]
-    stereotypes = own.groupby("protected_class", sort=False, observed=True)["attribute"].unique()
-    silent = [str(name) for name, words in stereotypes.items() if not any(known[w] for w in words)]
+    own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
+    stereotypes = labels_within(own, "protected_class", "attribute")
+    silent = [name for name, words in stereotypes.items() if not any(known[w] for w in words)]
     wordless = [name for name, group in groups[0].items() if not group["found"]]
     left = [name for name in groups[0] if name not in (*silent, *wordless)]
     if (silent or wordless) and len(left) < 2:
         what, missing = (
             (f"word of the protected class {wordless[0]!r}", groups[0][wordless[0]]["missing"])
             if wordless
-            else (f"stereotype of the protected class {silent[0]!r}", list(stereotypes[silent[0]]))
+            else (f"stereotype of the protected class {silent[0]!r}", stereotypes[silent[0]])
         )
         raise InputError(
             f"no {what} is in the vocabulary (listed: {some(missing, 8)})",
@@ -308,4 +307,6 @@ def without_lost_classes(
         for name in silent
         if name not in wordless
     ]
-    return frame[~frame["protected_class"].astype(str).isin(silent)], notes
+    if not silent:
+        return frame, notes
+    return frame[~frame["protected_class"].isin(silent)], notes

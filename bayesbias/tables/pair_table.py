@@ -42,8 +42,9 @@ class PairTable(Shown):
     Attributes
     ----------
     frame : pandas.DataFrame
-        ``protected_word, protected_class, attribute, attribute_class, attribute_kind, connection``
-        (categorical) and ``distance`` (float64), one row per pair; then columns of the reader's own, as they were read.
+        ``protected_word, protected_class, attribute, attribute_class, attribute_kind`` (texts; above a million rows
+        categorical, with categories in the order of the alphabet), ``connection`` (categorical) and ``distance`` (float64),
+        one row per pair; then columns of the reader's own, as they were read.
     coverage : Coverage
     provenance : Mapping
         Names and hashes of the word list and the vectors, or of the imported file.

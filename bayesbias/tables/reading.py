@@ -7,7 +7,6 @@ rows, and every stated connection against the derived one.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +23,6 @@ from bayesbias.tables.checking import (
     RANGES,
     ROUNDING,
     TEMPLATES,
-    Codes,
     Range,
     Source,
     check_connections,
@@ -35,9 +33,11 @@ from bayesbias.tables.checking import (
     source_is_simulated,
     with_kind,
 )
+from bayesbias.tables.codes import Codes, labels_within
 from bayesbias.tables.columns import kept_as_read, numbers_of_texts, own_columns
 from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
+from bayesbias.tables.table_files import read_frame
 from bayesbias.words.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
@@ -48,7 +48,11 @@ __all__ = ["read_distances"]
 _PUBLISHED = ("protected_word", "word_to_compare", "word_class", "cosine_distance", "connection")
 NEEDED = tuple(column for column in COLUMNS if column != "attribute_kind")
 """The columns that a table of pairs cannot do without; the kind of an attribute follows from its connection."""
+_LABELS = {*COLUMNS[:-1], "word_to_compare", "word_class"}
+_NUMBERS = ("distance", "cosine_distance", "cosine_similarity")
 _LAYOUTS = f"{', '.join(COLUMNS)}; or the published {', '.join(_PUBLISHED)}"
+MOST_TEXTS = 1_000_000
+"""Rows up to which labels are plain texts; five columns of more would take hundreds of MB, and as categories take tens."""
 _DOORS = "a data frame, a mapping of columns, a list of records, or a table that distance_table or read_distances made"
 
 
@@ -100,7 +104,8 @@ def read_distances(
         checks.text(name, "name")
     if isinstance(source, str | os.PathLike):
         path = Path(checks.path(source, "source"))
-        return _pair_table(_read_file(path), Source(os.fspath(source), file=True), repeats, name, path)
+        frame = read_frame(path, _LABELS, _NUMBERS, _LAYOUTS)
+        return _pair_table(frame, Source(os.fspath(source), file=True), repeats, name, path)
     return _pair_table(as_frame(source), Source(name or "data frame"), repeats, name)
 
 
@@ -145,7 +150,7 @@ def _pair_table(
 
     gone = frame["distance"].isna()
     absent = _absent_words(frame, gone)
-    known = {word: word not in absent for column in PAIR for word in frame[column].unique()}
+    known = {word: word not in absent for column in PAIR for word in Codes.of(frame[column]).labels}
     groups = found_by_class(frame, known, {})
     notes = thin_classes(frame, known, groups, "table")
     kept, lost_classes = without_lost_classes(frame, known, groups, where)
@@ -154,14 +159,15 @@ def _pair_table(
     if marked:
         rows = "1 row carries" if marked == 1 else f"{marked} rows carry"
         notes.append(f"{rows} the mark of a missing word (below -1)")
-    lost = int((gone & ~(frame[list(PAIR)].isin(absent)).any(axis=1)).sum()) if gone.any() else 0
+    lost = int((gone & ~frame[list(PAIR)].isin(absent).any(axis=1)).sum()) if gone.any() else 0
     if lost:
         notes.append(f"{lost} pairs of words that are otherwise present have no distance and are left out")
     others = [column for column in (*TEMPLATES, *apart) if column in own]
     key = dict.fromkeys([*PAIR, *others])
-    gone = gone | ~frame.index.isin(kept.index)
+    if len(kept) < len(frame):
+        gone = gone | ~frame.index.isin(kept.index)
     counted = counted_once(
-        frame[~gone].reset_index(drop=True),
+        frame[~gone].reset_index(drop=True) if gone.any() else frame,
         source,
         list(key),
         "distance",
@@ -182,7 +188,21 @@ def _pair_table(
         "sha256": "" if path is None else sha256_file(path),
         "repeats": repeats,
     }
-    return PairTable(as_pair_columns(counted.frame, own), coverage, provenance)
+    return PairTable(_with_labels(as_pair_columns(counted.frame, own)), coverage, provenance)
+
+
+def _with_labels(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with labels as plain texts, or, of very many rows, as categories in the order of the alphabet."""
+    import pandas as pd
+
+    for name in COLUMNS[:5]:
+        if isinstance(frame[name].dtype, pd.CategoricalDtype):
+            if len(frame) <= MOST_TEXTS:
+                frame[name] = frame[name].astype(str)
+            else:  # they sort as their texts do
+                used = frame[name].cat.remove_unused_categories().cat
+                frame[name] = used.reorder_categories(sorted(used.categories))
+    return frame
 
 
 def _no_column(column: str, frame: pd.DataFrame, where: str) -> InputError:
@@ -291,87 +311,13 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str], hint: str | No
     return replace(table, frame=counted.frame, coverage=coverage)
 
 
-def _read_file(path: Path) -> pd.DataFrame:
-    import pandas as pd
-
-    if path.is_dir():
-        raise InputError("is a folder, not a table", where=path, valid="a .csv or .parquet file")
-    if not path.is_file():
-        beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise InputError("no such file", where=path, hint=nearest(path.name, beside))
-    try:
-        _refuse_format(path)
-        if path.suffix == ".parquet":
-            return pd.read_parquet(path)
-        # Words such as "nan", "null" or "NA" are words.
-        as_text: Any = {"dtype": str, "keep_default_na": False, "encoding": "utf-8"}
-        frame = pd.read_csv(path, **as_text)
-        # Names that stand twice are told apart by pandas, and those left out get one.
-        header = pd.read_csv(path, header=None, nrows=1, **as_text).iloc[0].tolist()
-        if len(header) == frame.shape[1]:
-            frame.columns = pd.Index(header)
-        return frame
-    except UnicodeDecodeError:
-        lines = path.read_bytes().splitlines()
-        line = next(i for i, text in enumerate(lines, 1) if not _is_utf8(text))  # pandas counts in cells
-        raise InputError(
-            "is not valid UTF-8", where=f"{path}, line {line}", hint="save it as UTF-8"
-        ) from None
-    except InputError:
-        raise
-    except pd.errors.EmptyDataError:
-        raise InputError("is empty", where=path, valid=f"a table with the columns {_LAYOUTS}") from None
-    except (ValueError, OSError) as error:  # pandas and pyarrow raise subclasses of these
-        raise InputError(f"cannot be read as a table ({str(error).splitlines()[0]})", where=path) from None
-
-
-def _refuse_format(path: Path) -> None:
-    """Say what a file is that is no table of ours, as far as its beginning tells."""
-    if path.suffix == ".toml":
-        raise InputError(
-            "is a TOML file, not a table",
-            where=path,
-            valid="a .csv or .parquet file",
-            hint="a word list is read with load_wordlist, a model with load_model",
-        )
-    with open(path, "rb") as file:
-        head = file.read(65536)
-    if not head:
-        raise InputError("is empty", where=path, valid=f"a table with the columns {_LAYOUTS}")
-    kind = hint = None
-    if head[0] == 0x80 and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
-        kind, hint = "a pickle", "pickles can run code and are not read; save it as CSV or Parquet"
-    elif head.startswith(b"\x89HDF") or re.match(rb"CDF[\x01\x02\x05]", head):
-        kind, hint = "netCDF", "a fit is read with load_fit"
-    elif head.startswith(b"PK\x03\x04"):
-        kind, hint = "a zip archive (such as .xlsx or .npz)", "save the table as CSV"
-    elif head.startswith(b"PAR1") and path.suffix != ".parquet":
-        kind, hint = "Parquet by its content", "rename it to end in .parquet"
-    elif head.startswith((b"\xff\xfe", b"\xfe\xff")) or re.match(rb"([ -~]\0){4}|(\0[ -~]){4}", head):
-        kind, hint = "UTF-16 text", "save it as UTF-8"
-    if kind:
-        raise InputError(f"is {kind}", where=path, valid="CSV in UTF-8, or Parquet named .parquet", hint=hint)
-    header = next((line for line in head.splitlines() if line.strip()), b"")
-    for mark, called in ((b";", "';'"), (b"\t", "a tab"), (b"|", "'|'")):
-        # Of other compressed and binary files the header is no text; pandas or the columns say what is wrong.
-        if b"protected_word" in header and header.count(mark) > header.count(b","):
-            raise InputError(f"is separated by {called}", where=path, hint="save it with commas")
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _from_published(raw: pd.DataFrame, source: Source) -> pd.DataFrame:
     frame = raw.rename(columns={"word_to_compare": "attribute", "cosine_distance": "distance"})
-    frame["connection"] = frame["connection"].replace({"none": "neutral"})
-    word_class = frame["word_class"]
-    frame["attribute_class"] = (
-        word_class.astype(str).str.removesuffix("_stereotype").where(word_class.notna())
+    frame["connection"] = Codes.of(frame["connection"]).categories(
+        lambda label: "neutral" if label == "none" else label
+    )
+    frame["attribute_class"] = Codes.of(frame["word_class"]).categories(
+        lambda label: label.removesuffix("_stereotype")
     )
     within = RANGES["distance"]
     distance = checked_numbers(frame["distance"], source, "cosine_distance", within, sentinel=True)
@@ -399,22 +345,27 @@ def _marked(raw: pd.DataFrame) -> int:
     return int((raw[columns].apply(pd.to_numeric, errors="coerce") < -1 - ROUNDING).any(axis=1).sum())
 
 
-def _protected_class(frame: pd.DataFrame, source: Source) -> pd.Series:
+def _protected_class(frame: pd.DataFrame, source: Source) -> pd.Categorical:
     """Return the class of each row's protected word: the attribute class it is associated with."""
-    own = frame[frame["connection"] == "associated"].groupby("protected_word")["attribute_class"].unique()
-    for word in dict.fromkeys(frame["protected_word"]):
-        classes = list(own.get(word, []))
-        if len(classes) != 1:
+    associated = frame.loc[frame["connection"] == "associated", ["protected_word", "attribute_class"]]
+    own = labels_within(associated, "protected_word", "attribute_class")
+    words = Codes.of(frame["protected_word"])
+    for place, word in enumerate(words.labels):
+        classes = own.get(word, [])
+        at = words.of_row == place
+        if len(classes) != 1 and at.any():
             raise InputError(
                 "the class of a protected word is the one it is associated with, and must be one",
-                where=f"{source.at(int(np.argmax(frame['protected_word'] == word)))}, protected word {word!r}",
+                where=f"{source.at(int(np.argmax(at)))}, protected word {word!r}",
                 found=classes or "no associated attribute",
             )
-    return frame["protected_word"].map({word: str(classes[0]) for word, classes in own.items()})
+    return words.categories(lambda word: own[word][0] if word in own else word)
 
 
 def _absent_words(frame: pd.DataFrame, gone: pd.Series) -> set[str]:
     """Words all of whose rows lack a distance; protected words first, then attributes of the others."""
+    if not gone.any():
+        return set()
     by_word = gone.groupby(frame["protected_word"]).all()
     absent = set(by_word[by_word].index)
     rest = ~frame["protected_word"].isin(absent)
