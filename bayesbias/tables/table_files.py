@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 _BLOCK = 8 << 20
 
 
-def read_frame(
-    path: Path, labels: Collection[str], numbers: Collection[str], layouts: str
-) -> pd.DataFrame:
+def read_frame(path: Path, labels: Collection[str], numbers: Collection[str], layouts: str) -> pd.DataFrame:
     """Read a ``.parquet`` file, or CSV of any other name.
 
     Parameters

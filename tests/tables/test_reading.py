@@ -144,8 +144,14 @@ BAD_OWN = {
     "blank word": (with_line(3, " ,a,late,b,stereotype,different,0.6"), "line 3, column protected_word"),
     "empty class": (with_line(3, "a1,,late,b,stereotype,different,0.6"), "line 3, column protected_class"),
     "short line": (with_line(3, "a1,a,late"), "line 3: has 3 cells where the header has 7$"),
-    "long line": (with_line(3, GOOD[2] + ",7,8"), "line 3: has 9 cells where the header has 7; a cell with a comma"),
-    "all lines longer": ([HEADER, *(f"1,{line}" for line in GOOD[1:])], "line 2: has 8 cells where the header has 7"),
+    "long line": (
+        with_line(3, GOOD[2] + ",7,8"),
+        "line 3: has 9 cells where the header has 7; a cell with a comma",
+    ),
+    "all lines longer": (
+        [HEADER, *(f"1,{line}" for line in GOOD[1:])],
+        "line 2: has 8 cells where the header has 7",
+    ),
     "two classes": (
         [*GOOD, "a1,b,loud,b,stereotype,associated,0.3"],
         "line 9, column protected_class: .*'b'; valid: a",

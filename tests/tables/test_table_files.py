@@ -16,7 +16,21 @@ from bayesbias.tables.pair_table import COLUMNS
 from bayesbias.tables.reading import read_distances
 from bayesbias.tables.table_files import read_frame
 
-ODD = ["a,b", 'say "so"', "two\nlines", "nan", "NA", "", " padded ", "007", "1e5", "naïve", "word", "ẞ", "0.5"]
+ODD = [
+    "a,b",
+    'say "so"',
+    "two\nlines",
+    "nan",
+    "NA",
+    "",
+    " padded ",
+    "007",
+    "1e5",
+    "naïve",
+    "word",
+    "ẞ",
+    "0.5",
+]
 
 
 def read(path, labels=("label",), numbers=("number",)):
