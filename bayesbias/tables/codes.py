@@ -6,9 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
 
 
@@ -22,6 +21,7 @@ class Codes:
     @classmethod
     def of(cls, column: pd.Series) -> Codes:
         """Make the codes of a column; labels of one text are one."""
+        import numpy as np
         import pandas as pd
 
         if isinstance(column.dtype, pd.CategoricalDtype):
@@ -36,6 +36,7 @@ class Codes:
 
     def categories(self, called: Callable[[str], str] = str) -> pd.Categorical:
         """Return the column as categories, each label called something else; labels that become one are one."""
+        import numpy as np
         import pandas as pd
 
         names = [called(label) for label in self.labels]
@@ -45,6 +46,8 @@ class Codes:
 
     def where(self, holds: Callable[[str], bool]) -> np.ndarray:
         """Mark the rows whose label is so; an empty cell is not."""
+        import numpy as np
+
         return np.array([*map(holds, self.labels), False])[self.of_row]
 
     def label(self, position: int) -> str:
@@ -53,7 +56,7 @@ class Codes:
 
     def beside(self, other: Codes) -> np.ndarray:
         """Return one number a row for its two labels: the place of the first times the others there are, plus the second."""
-        return self.of_row.astype(np.int64) * len(other.labels) + other.of_row
+        return self.of_row.astype("int64") * len(other.labels) + other.of_row
 
 
 def labels_within(frame: pd.DataFrame, outer: str, inner: str) -> dict[str, list[str]]:
