@@ -38,21 +38,31 @@ def shipped_names(kind: str, suffix: str = ".toml") -> list[str]:
     return sorted(path.stem for path in data_dir(kind).glob(f"*{suffix}"))
 
 
-def find_toml(name_or_path: str | os.PathLike[str], kind: str, noun: str) -> Path:
-    """Return the path of a shipped TOML file by its name, or of the user's own by its path."""
-    text = checks.path(name_or_path, noun, f"the name of a shipped {noun}, or the path of a .toml file")
+def find_toml(
+    name_or_path: str | os.PathLike[str], kind: str, noun: str, others: tuple[str, ...] = ()
+) -> Path:
+    """Return the path of a shipped TOML file by its name, or of the user's own by its path; it may have other endings."""
+    endings = (".toml", *others)
+    own = (
+        f"the path of a {', '.join(endings[:-1])} or {endings[-1]} file"
+        if others
+        else "the path of a .toml file"
+    )
+    text = checks.path(name_or_path, noun, f"the name of a shipped {noun}, or {own}")
     if text in shipped_names(kind):
         return data_dir(kind) / f"{text}.toml"
     path = Path(text)
     if text and path.is_dir():
-        raise InputError(f"is a folder, not a {noun} file", where=path, valid="a .toml file")
+        raise InputError(
+            f"is a folder, not a {noun} file", where=path, valid=own.removeprefix("the path of ")
+        )
     if path.is_file():
         return path
-    looks_like_path = path.suffix == ".toml" or os.sep in text
+    looks_like_path = path.suffix in endings or os.sep in text
     raise InputError(
         f"no such {noun} file" if looks_like_path else f"unknown {noun}",
         found=text,
-        valid=[*shipped_names(kind), "or the path of a .toml file"],
+        valid=[*shipped_names(kind), f"or {own}"],
         hint=nearest(text, shipped_names(kind)),
     )
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--original", metavar="A", help="Vectors before: a file, a gensim-data name, or minilm-static.")
 @click.option("--debiased", multiple=True, metavar="B", help="Vectors after; may be given several times.")
-@click.option("--wordlist", metavar="W", help="A word list: a shipped name or the path of a TOML file.")
+@click.option("--wordlist", metavar="W", help="A word list: a shipped name, or a TOML, JSON or CSV file.")
 @click.option("--controls", metavar="C", help="Control words: 2022, 2021, none, or a TOML file.")
 @click.option("--original-distances", metavar="F", help="A table of distances (CSV or Parquet) instead.")
 @click.option(

@@ -1,7 +1,7 @@
 """SC-WEAT: how much nearer each word is to one set of attributes than to another, class by class.
 
-Source: Caliskan, Bryson and Narayanan (2017), the effect size of their WEFAT; as a test of one set of words, Toney-Wails
-and Caliskan (2021), "ValNorm", section 4.
+Source: Caliskan, Bryson and Narayanan (2017), the effect size of their WEFAT; as a test of one set of words by flipped
+signs, the R package PsychWordVec (Bao, 2023), ``test_WEAT`` without T2.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ScWeatResult", "sc_weat"]
 
-SOURCE = "Caliskan, Bryson and Narayanan (2017); Toney-Wails and Caliskan (2021); sign flips: Fisher (1935), Hartigan (1969)"
+SOURCE = "Caliskan, Bryson and Narayanan (2017); sign flips as in PsychWordVec (Bao, 2023), interval by Hartigan (1969)"
 DEFECTS = (
-    "the attribute words count as fixed, so the p-value and the interval say nothing of others like them; and a score that is "
-    "divided by the spread of its own cosines grows as that shrinks"
+    "the attribute words count as fixed, so the p-value and the interval say nothing of others like them, and are too sure; "
+    "and a score over the spread of its own cosines grows as that shrinks"
 )
 
 
@@ -53,12 +53,14 @@ class ScWeatResult(ScoreResult):
     scores : dict of str to float
         Of each word: its mean cosine similarity with A less that with B, over the standard deviation of all of these
         cosines, with n - 1. Words whose cosines do not vary have none.
-    mean : dict of str to float
+    mean_score : dict of str to float or None
         The mean score of either class.
+    difference : dict of str to float
+        The same without the division: the mean over the words of either class of the difference of mean cosines.
     p_value, p_method : dict
-        Of the sign-flip test of either class, see `sign_flip_test`.
+        Of the sign-flip test of these differences, see `sign_flip_test`.
     low, high : dict of str to float or None
-        The exact interval for the centre of the scores of either class; None for too few words.
+        The exact interval for the centre of the differences of either class; None for too few words.
     coverage : dict of str to float or None
         What the interval covers exactly, at least `prob`.
     prob : float
@@ -77,7 +79,8 @@ class ScWeatResult(ScoreResult):
 
     classes: tuple[str, str]
     scores: dict[str, float]
-    mean: dict[str, float]
+    mean_score: dict[str, float | None]
+    difference: dict[str, float]
     p_value: dict[str, float]
     p_method: dict[str, str]
     low: dict[str, float | None]
@@ -94,7 +97,8 @@ class ScWeatResult(ScoreResult):
 
     def __repr__(self) -> str:
         each = "; ".join(
-            f"{c} {self.mean[c]:+.3f} of {self.n[c]} words, p {self.p_value[c]:.4g}" for c in self.classes
+            f"{c} {self.difference[c]:+.3f} of {self.n[c]} words, p {self.p_value[c]:.4g}"
+            for c in self.classes
         )
         return f"<ScWeatResult {self.name}: {each} ({self.sides}-sided sign flips); {len(self.dropped)} words dropped>"
 
@@ -103,11 +107,13 @@ class ScWeatResult(ScoreResult):
         lines = [f"SC-WEAT, {self.name}"]
         for c, own in zip(self.classes, ("A", "B"), strict=True):
             low, high, cover = self.low[c], self.high[c], self.coverage[c]
-            within = "" if low is None else f", {cover:.1%} interval {low:.4f} to {high:.4f}"
-            lines.append(
-                f"  {c} ({self.n[c]}): mean score {self.mean[c]:.4f}{within}; p {self.p_value[c]:.6g} "
-                f"(sign flips, {self.p_method[c]}, {self.sides}-sided; its own attributes are {own})"
-            )
+            within = "" if low is None else f", {cover:.1%} interval {low:.6f} to {high:.6f}"
+            score = self.mean_score[c]
+            lines += [
+                f"  {c} ({self.n[c]}): mean score {'none' if score is None else f'{score:.4f}'}; its own attributes are {own}",
+                f"    difference of cosines {self.difference[c]:.6f}{within}; p {self.p_value[c]:.6g} (sign flips, "
+                f"{self.p_method[c]}, {self.sides}-sided)",
+            ]
         return [*lines, f"  known: {self.defects}", f"  source: {self.source}"]
 
 
@@ -140,18 +146,19 @@ def sc_weat(
     Raises
     ------
     InputError
-        As `weat`; and where no word of a class has a score.
+        As `weat`.
 
     Notes
     -----
-    The score is ES(w, A, B) of Caliskan et al. (2017). The mean of a class is tested by flipping the signs of its scores,
-    see `sign_flip_test`; for the p-value of a single word, with A and B divided anew, there is `permutation_test`.
+    The score is ES(w, A, B) of Caliskan et al. (2017). What a class shows is tested, as PsychWordVec does, by flipping the
+    signs of its words' differences of mean cosines, which the spread of a word's own cosines does not enter. For the
+    p-value of a single word, with A and B divided anew, there is `permutation_test`.
 
     Examples
     --------
     >>> from bayesbias.scores import sc_weat
     >>> result = sc_weat("minilm-static", "weat7")
-    >>> {name: (round(result.mean[name], 2), round(result.p_value[name], 4)) for name in result.classes}
+    >>> {name: (round(result.mean_score[name], 2), round(result.p_value[name], 4)) for name in result.classes}
     {'math': (-0.53, 0.9883), 'arts': (-1.14, 0.0039)}
     """
     checks.choice(sides, (1, 2), "number of sides")
@@ -161,6 +168,7 @@ def sc_weat(
     notes = list(grid.notes)
     rows = []
     by_class: dict[str, dict[str, float]] = {c: {} for c in chosen}
+    differences: dict[str, list[float]] = {c: [] for c in chosen}
     still = []
     for word in grid.words:
         c = grid.word_class[word]
@@ -177,6 +185,7 @@ def sc_weat(
             )
         mean_a, mean_b = math.fsum(near) / len(near), math.fsum(far) / len(far)
         sd = statistics.stdev([*near, *far])
+        differences[c].append(mean_a - mean_b)
         score = (mean_a - mean_b) / sd if sd > ROUNDING else None
         if score is None:
             still.append(word)
@@ -187,11 +196,9 @@ def sc_weat(
         notes.append(f"no score, since their cosines do not vary: {', '.join(still)}")
     tests: dict[str, SignFlips] = {}
     for c, sign in zip(chosen, (1, -1) if sides == 1 else (1, 1), strict=True):
-        if not by_class[c]:
-            raise InputError(f"no word of the protected class {c!r} has a score", where=grid.name)
-        # One-sided, the scores of Y are turned round, so that both classes are asked the same: nearer to their own?
+        # One-sided, the differences of Y are turned round, so that both classes are asked the same: nearer to their own?
         turned = sign_flip_test(
-            [sign * s for s in by_class[c].values()], sides=sides, prob=prob, samples=samples, seed=seed
+            [sign * d for d in differences[c]], sides=sides, prob=prob, samples=samples, seed=seed
         )
         tests[c] = turned if sign == 1 else _turned_back(turned)
         seed = tests[c].seed if seed is None else seed
@@ -204,7 +211,8 @@ def sc_weat(
         _pairs=frame_of_rows(rows, ["protected_word", "protected_class", "mean_a", "mean_b", "sd", "score"]),
         classes=chosen,
         scores={word: score for group in by_class.values() for word, score in group.items()},
-        mean={c: test.mean for c, test in tests.items()},
+        mean_score={c: math.fsum(s.values()) / len(s) if s else None for c, s in by_class.items()},
+        difference={c: test.mean for c, test in tests.items()},
         p_value={c: test.p_value for c, test in tests.items()},
         p_method={c: test.method for c, test in tests.items()},
         low={c: test.low for c, test in tests.items()},

@@ -1,4 +1,4 @@
-"""Word lists from TOML files and mappings: found, read, checked, and made into a `WordList`."""
+"""Word lists from files and mappings: found, read, checked, and made into a `WordList`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from bayesbias.basics.wording import Shortened, conjoined, number_of
 from bayesbias.border.opening import sha256_file
 from bayesbias.border.texts import read_toml
 from bayesbias.words.controls import resolved_controls, settled_controls
+from bayesbias.words.foreign import FOREIGN_ENDINGS, foreign_file, foreign_mapping
 from bayesbias.words.listchecks import (
     ABOUT_KEYS,
     LIST_SCHEMA,
@@ -80,7 +81,10 @@ def load_wordlist(
     ----------
     x : str, path, mapping or WordList
         The name of a shipped list, the path of a TOML file, a mapping of the same form, or the short
-        mapping ``{class: {"protected": [...], "attributes": [...]}}``.
+        mapping ``{class: {"protected": [...], "attributes": [...]}}``. Or a list in the form of another program: a
+        query of WEFE, a test of May et al. with ``targ1`` to ``attr2``, PsychWordVec's ``T1`` to ``A2`` or its tables, as JSON or
+        mappings; a ``.csv`` or ``.tsv`` table with columns ``word, class, kind`` (``protected``, ``attribute``, ``human``,
+        ``neutral``), or with one column a set. How it was understood is in the notes of the list.
     controls : str, path, mapping or Controls, optional
         Control words to use in place of the list's own default: ``"2021"``, ``"2022"``, ``"none"``, the
         path of a control list, or ``{"human": [...], "neutral": [...]}`` (either may be left out). A list
@@ -170,6 +174,7 @@ class _Draft:
     where: str
     origin: str
     sha256: str
+    remarks: tuple[str, ...] = ()  # how a list in another program's form was understood
 
 
 def _build(x: Any, controls: Any, problems: list[InputError]) -> WordList | None:
@@ -201,7 +206,7 @@ def _build(x: Any, controls: Any, problems: list[InputError]) -> WordList | None
             sha256="",
             origin=draft.origin,
             digests=(),
-            notes=(),
+            notes=draft.remarks,
         )
         where = draft.where
         known = {*words.words, *((*settled.human, *settled.neutral) if settled else ())}
@@ -226,6 +231,8 @@ def _build(x: Any, controls: Any, problems: list[InputError]) -> WordList | None
     if problems:
         return None
     kept, notes = settled_controls(words, settled)
+    if not isinstance(x, WordList):
+        notes = (*words.notes, *notes)
     digests = (own_digest,) if digest is None else (own_digest, digest)
     joined = digests[0][1] if len(digests) == 1 else sha256_of("".join(d for _, d in digests))
     return dataclasses.replace(words, controls=kept, notes=notes, digests=digests, sha256=joined)
@@ -233,22 +240,32 @@ def _build(x: Any, controls: Any, problems: list[InputError]) -> WordList | None
 
 def _read_draft(x: Any, problems: list[InputError]) -> _Draft | None:
     """Turn a name, a path or a mapping into a draft; None where it cannot even be read."""
+    remarks: tuple[str, ...] = ()
     if isinstance(x, Mapping):
         data, where, origin, folder, name = dict(x), "mapping", "mapping", Path(), "custom"
+        try:
+            data, remarks = foreign_mapping(data) or (data, ())
+        except InputError as error:
+            problems.append(error)
+            return None
         short_form = "schema" not in data and "class" not in data
         if short_form:
             data = {"class": _short_form(data, problems)}
         data = {"schema": LIST_SCHEMA, **data}
     elif isinstance(x, str | os.PathLike):
         try:
-            path = find_toml(os.fspath(x), "wordlists", "word list")
-            data = read_toml(path)
+            path = find_toml(os.fspath(x), "wordlists", "word list", others=FOREIGN_ENDINGS)
+            foreign = path.suffix.lower() in FOREIGN_ENDINGS
+            data, remarks = foreign_file(path) if foreign else (read_toml(path), ())
         except InputError as error:
             problems.append(error)
             return None
         shipped = path.parent == data_dir("wordlists")
         origin = f"wordlists/{path.name}" if shipped else str(path)
-        where, folder, name, short_form = str(path), path.parent, path.stem, False
+        where, folder, name = str(path), path.parent, path.stem
+        short_form = foreign and "schema" not in data and "class" not in data
+        if short_form:
+            data = {"schema": LIST_SCHEMA, "class": _short_form(data, problems)}
     else:
         problems.append(
             InputError(
@@ -284,6 +301,7 @@ def _read_draft(x: Any, problems: list[InputError]) -> _Draft | None:
         where,
         origin,
         sha256,
+        remarks,
     )
 
 

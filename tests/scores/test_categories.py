@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 
+import numpy as np
 import pytest
 from helpers.seeds import shifted
 from helpers.vectors import LIST, A, B, X, Y, cosine, vectors
@@ -22,8 +23,13 @@ def test_sc_weat_word_by_word() -> None:
         expected = (statistics.mean(near) - statistics.mean(far)) / statistics.stdev([*near, *far])
         assert result.scores[word] == pytest.approx(expected, abs=1e-12)
     for c, words in (("x", X), ("y", Y)):
-        test = sign_flip_test([result.scores[w] for w in words], sides=2)
-        assert (result.mean[c], result.p_value[c], result.n[c]) == (test.mean, test.p_value, len(words))
+        means = [
+            np.mean([cosine(v[w], v[a]) for a in A]) - np.mean([cosine(v[w], v[b]) for b in B]) for w in words
+        ]
+        test = sign_flip_test(means, sides=2)
+        assert (result.p_value[c], result.n[c]) == (test.p_value, len(words))
+        assert result.difference[c] == pytest.approx(np.mean(means), abs=1e-12)
+        assert result.mean_score[c] == pytest.approx(np.mean([result.scores[w] for w in words]))
     assert result.low == {"x": None, "y": None}  # three and four words: no 89 % interval
     assert "x: 3 words are too few for a 89% interval" in result.notes
     pairs = result.pairs().set_index("protected_word")
@@ -34,12 +40,12 @@ def test_sc_weat_word_by_word() -> None:
 
 def test_sc_weat_asks_each_class_for_its_own_attributes() -> None:
     result = sc_weat("minilm-static", "weat7", prob=0.8)
-    arts = [result.scores[w] for w in result.pairs().query("protected_class == 'arts'")["protected_word"]]
+    arts = result.pairs().query("protected_class == 'arts'").eval("mean_a - mean_b")
     below = sign_flip_test([-s for s in arts], sides=1, prob=0.8)
     assert result.p_value["arts"] == below.p_value
     assert (result.low["arts"], result.high["arts"]) == (-below.high, -below.low)
-    assert result.low["arts"] < result.mean["arts"] < result.high["arts"]
+    assert result.low["arts"] < result.difference["arts"] < result.high["arts"]
     assert result.as_json()["p_method"] == {"math": "exact", "arts": "exact"}
     swapped = sc_weat("minilm-static", "weat7", classes=("arts", "math"), prob=0.8)
     assert swapped.p_value == result.p_value
-    assert swapped.mean["math"] == pytest.approx(-result.mean["math"])
+    assert swapped.mean_score["math"] == pytest.approx(-result.mean_score["math"])

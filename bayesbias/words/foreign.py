@@ -1,0 +1,379 @@
+"""Word lists in the forms of other programs, made into the mapping that `load_wordlist` checks.
+
+Read are the queries of WEFE (``target_sets``, ``attribute_sets``), the tests of May et al. (2019; ``targ1`` to
+``attr2``), the arguments and the tables of R's PsychWordVec (``T1`` to ``A2``; ``Target, Attrib, T_word, A_word``), and
+plain tables, with one column a set or one row a word, separated by commas, semicolons or tabs.
+
+All of these name sets of targets and sets of attributes. The first set of targets goes with the first of attributes and
+so on, unless their names say otherwise; that is noted, since no file says it.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import Shortened, conjoined, number_of, some
+from bayesbias.border.guarding import guarded
+from bayesbias.border.opening import read_bytes
+from bayesbias.border.texts import parse_json, read_text
+
+FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv")
+FORMS = (
+    "a .toml file, a .json file (a WEFE query, a test with targ1 to attr2, T1 to A2), or a .csv or .tsv table with the columns "
+    "word, class, kind, or one column a set"
+)
+_CODE = re.compile(r"(?:(t|targ|target|x|y)|(a|attr|attrib|attribute|b))[ _.]?(\d*)")
+_NAMED = re.compile(
+    r"(.+?)[ _.:-]+(?:(protected|targets?|words?)|(attributes?|attribs?|stereotypes?))", re.IGNORECASE
+)
+_WORD = ("word", "words", "item", "term")
+_SET = ("class", "set", "category", "condition", "group", "concept", "label")
+_KIND = ("kind", "role", "type")
+_KINDS = {
+    **dict.fromkeys(("protected", "target", "targets", "t"), "target"),
+    **dict.fromkeys(("attribute", "attributes", "attrib", "stereotype", "a"), "attribute"),
+    "human": "human",
+    "neutral": "neutral",
+}
+_MOST_BLANKS = 2  # in a word; a sentence has more
+
+
+@dataclass
+class Sets:
+    """The sets of a list as they are found: name to words, in order."""
+
+    form: str
+    targets: dict[str, list[str]] = field(default_factory=dict)
+    attributes: dict[str, list[str]] = field(default_factory=dict)
+    controls: dict[str, list[str]] = field(default_factory=dict)
+
+
+def foreign_file(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Read a word list that is no TOML file.
+
+    Returns
+    -------
+    dict, tuple of str
+        The mapping that `load_wordlist` takes, and what to note.
+
+    Raises
+    ------
+    InputError
+        Where the file cannot be read, or its form is not known.
+    """
+    if path.suffix.lower() in (".json", ".jsonl"):
+        data = parse_json(read_bytes(path), path)
+        if not isinstance(data, Mapping):
+            raise InputError("is no word list", where=path, found=Shortened(data), valid=FORMS)
+        found = foreign_mapping(data, str(path))
+        if found is None and not _is_ours(data):
+            raise _unknown(data, path)
+        return found or (dict(data), ())
+    return _as_mapping(_sets_of_table(path), str(path))
+
+
+def foreign_mapping(
+    data: Mapping[Any, Any], where: str = "mapping"
+) -> tuple[dict[str, Any], tuple[str, ...]] | None:
+    """Return a mapping in the form of another program as one of ours; None where it has no such form."""
+    if _is_ours(data):
+        return None
+    keys = {str(key) for key in data}
+    if {"target_sets", "attribute_sets"} <= keys:
+        return _as_mapping(_sets_of_query(data, where), where)
+    if {"targ1", "attr1"} <= keys:
+        return _as_mapping(_sets_of_test(data, where), where)
+    if {"T1", "A1"} <= keys:
+        return _as_mapping(_sets_of_arguments(data, where), where)
+    return None
+
+
+def _is_ours(data: Mapping[Any, Any]) -> bool:
+    return "class" in data or any(isinstance(v, Mapping) and "protected" in v for v in data.values())
+
+
+def _unknown(data: Mapping[Any, Any], path: Path) -> InputError:
+    if data and all(isinstance(v, list) for v in data.values()):
+        return InputError(
+            "holds sets of words, but not which are targets and which their attributes",
+            where=path,
+            found=some(map(str, data)),
+            valid="target_sets and attribute_sets; targ1 to attr2; T1, T2, A1, A2; or CLASS with protected and attributes",
+        )
+    return InputError("is no word list", where=path, found=some(map(str, data)), valid=FORMS)
+
+
+def _sets_of_query(data: Mapping[Any, Any], where: str) -> Sets:
+    """Return the sets of a query of WEFE."""
+    found = Sets("a WEFE query")
+    for which, into in (("target", found.targets), ("attribute", found.attributes)):
+        sets = data[f"{which}_sets"]
+        names = data.get(f"{which}_sets_names")
+        if isinstance(sets, Mapping):
+            names, sets = list(sets), list(sets.values())
+        if not isinstance(sets, list | tuple):
+            raise InputError(
+                "must be a list of lists of words", where=f"{where}, {which}_sets", found=Shortened(sets)
+            )
+        if names is None:
+            names = [f"{which} set {i}" for i in range(1, len(sets) + 1)]
+        if not isinstance(names, list | tuple) or len(names) != len(sets):
+            raise InputError(
+                f"must be {number_of(len(sets), 'name')}, one a set",
+                where=f"{where}, {which}_sets_names",
+                found=Shortened(names),
+            )
+        for name, words in zip(names, sets, strict=True):
+            _add(into, name, words, f"{where}, {which}_sets")
+    return found
+
+
+def _sets_of_test(data: Mapping[Any, Any], where: str) -> Sets:
+    """Return the sets of a test in the form of May et al. (2019)."""
+    found = Sets("a test with targ1 to attr2")
+    for key, value in data.items():
+        match = re.fullmatch(r"(targ|attr)(\d+)", str(key))
+        if not match:
+            raise checks.unknown(key, ("targ1", "targ2", "attr1", "attr2"), "key", where)
+        here = f"{where}, {key}"
+        part = checks.table(value, here, "a table with category and examples")
+        checks.known_keys(
+            part, ("category", "examples", "words", "templates"), here, needed=("category", "examples")
+        )
+        words = part.get("words", part["examples"])
+        words = list(dict.fromkeys(words)) if "words" in part and isinstance(words, list) else words
+        _add(found.targets if match[1] == "targ" else found.attributes, part["category"], words, here)
+    return found
+
+
+def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> Sets:
+    """Return the sets that PsychWordVec's ``test_WEAT`` takes, with its labels."""
+    found = Sets("the arguments of PsychWordVec")
+    labels = checks.table(data.get("labels", {}), f"{where}, labels")
+    for key, value in data.items():
+        if key == "labels":
+            continue
+        match = re.fullmatch(r"([TA])(\d+)", str(key))
+        if not match:
+            raise checks.unknown(key, ("T1", "T2", "A1", "A2", "labels"), "key", where)
+        words = re.split(r"\s*[,;\n]\s*", value.strip()) if isinstance(value, str) else value
+        _add(
+            found.targets if match[1] == "T" else found.attributes,
+            labels.get(key, key),
+            words,
+            f"{where}, {key}",
+        )
+    return found
+
+
+def _add(into: dict[str, list[str]], name: Any, words: Any, where: str) -> None:
+    if not isinstance(name, str) or not name.strip():
+        raise InputError(
+            "the name of a set must be a text that is not empty", where=where, found=Shortened(name)
+        )
+    if not isinstance(words, list | tuple):
+        raise InputError(
+            "must be a list of words", where=where, found=Shortened(words), valid='["word", "word"]'
+        )
+    if name.strip() in into:
+        raise InputError("two sets have one name", where=where, found=name)
+    into[name.strip()] = list(words)
+
+
+def _rows_of(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the headings of a table and its rows, each with its line; the separator is that which most headings have."""
+    text = read_text(path)
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    with guarded(path, "is not a table"):
+        counts = {mark: len(next(csv.reader([first], delimiter=mark), [])) for mark in ",;\t"}
+        mark = max(counts, key=lambda each: counts[each])
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
+        rows = [
+            (reader.line_num, [cell.strip() for cell in row]) for row in reader if any(c.strip() for c in row)
+        ]
+    if not rows:
+        raise InputError("the table is empty", where=path, valid=FORMS)
+    names = rows[0][1]
+    for line, row in rows[1:]:
+        if len(row) > len(names) and any(row[len(names) :]):
+            raise InputError(
+                f"has {len(row)} cells, and there are {number_of(len(names), 'heading')}",
+                where=f"{path}, line {line}",
+                found=row,
+            )
+    filled = [(line, [*row, *[""] * (len(names) - len(row))]) for line, row in rows[1:]]
+    return names, filled
+
+
+def _sets_of_table(path: Path) -> Sets:
+    names, rows = _rows_of(path)
+    if names and names[0] == "" and len(names) > 1:  # the numbers of rows that R and pandas write
+        names, rows = names[1:], [(line, row[1:]) for line, row in rows]
+    lower = [name.casefold() for name in names]
+    checks.distinct([name for name in lower if name], "a column", path)
+    if {"target", "attrib", "t_word", "a_word"} <= set(lower):
+        found = Sets("a table of PsychWordVec")
+        for words, sets, into in (
+            ("t_word", "target", found.targets),
+            ("a_word", "attrib", found.attributes),
+        ):
+            for _, row in rows:
+                into.setdefault(row[lower.index(sets)], []).append(row[lower.index(words)])
+        for side in (found.targets, found.attributes):  # each word stands there once a pair
+            side |= {name: list(dict.fromkeys(words)) for name, words in side.items()}
+        return found
+    if any(name in _WORD for name in lower):
+        return _sets_of_rows(lower, rows, path)
+    return _sets_of_columns(names, rows, path)
+
+
+def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Path) -> Sets:
+    """Return the sets of a table with one row a word."""
+    word, group, kind = (
+        next((names.index(n) for n in names if n in known), None) for known in (_WORD, _SET, _KIND)
+    )
+    assert word is not None
+    if group is None:
+        raise InputError(
+            "no column says to which class a word belongs",
+            where=path,
+            found=names,
+            valid=("word", "class", "kind"),
+        )
+    if "study" in names and len(studies := {row[names.index("study")] for _, row in rows}) > 1:
+        raise InputError(
+            "holds several lists; keep the rows of one",
+            where=f"{path}, column study",
+            found=some(sorted(studies)),
+        )
+    found = Sets("a table with one row a word")
+    for line, row in rows:
+        here = f"{path}, line {line}"
+        if not row[word] or not (row[group] or kind is not None):
+            raise InputError("a cell is empty", where=here, found=row)
+        if kind is not None:
+            said = checks.choice(
+                row[kind].casefold(), _KINDS, "kind of word", f"{here}, column {names[kind]}"
+            )
+            role, name = _KINDS[said], row[group]
+        else:
+            coded = _CODE.fullmatch(row[group].casefold())
+            if not coded:
+                raise InputError(
+                    "does not say whether the word is protected or an attribute",
+                    where=here,
+                    found=row[group],
+                    valid="a column kind with protected or attribute; or T1, T2, A1, A2 as classes",
+                )
+            role, name = ("target" if coded[1] else "attribute"), row[group]
+        if role in ("human", "neutral"):
+            found.controls.setdefault(role, []).append(row[word])
+            continue
+        if not name:
+            raise InputError("the class is missing", where=here, found=row)
+        (found.targets if role == "target" else found.attributes).setdefault(name, []).append(row[word])
+    return found
+
+
+def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: Path) -> Sets:
+    """Return the sets of a table with one column a set."""
+    found = Sets("a table with one column a set")
+    coded = [_CODE.fullmatch(name.casefold()) for name in names]
+    named = [_NAMED.fullmatch(name) for name in names]
+    roles: list[tuple[str, str]] = []
+    if all(coded):
+        roles = [
+            ("target" if m and m[1] else "attribute", name) for m, name in zip(coded, names, strict=True)
+        ]
+    elif all(m or name.casefold() in ("human", "neutral") for m, name in zip(named, names, strict=True)):
+        for m, name in zip(named, names, strict=True):
+            roles.append((name.casefold(), name) if m is None else ("target" if m[2] else "attribute", m[1]))
+    elif len(names) == 4 and all(names):
+        found.form += ", in the order of two protected classes and their two sets of attributes"
+        roles = list(zip(("target", "target", "attribute", "attribute"), names, strict=True))
+    else:
+        raise InputError(
+            "the headings do not say which columns are protected words and which attributes",
+            where=path,
+            found=some(map(repr, names)),
+            valid="T1, T2, A1, A2; CLASS protected and CLASS attributes; four columns X, Y, A, B; or columns word, class, kind",
+        )
+    for place, (role, name) in enumerate(roles):
+        words = [row[place] for _, row in rows if row[place]]
+        into = {"target": found.targets, "attribute": found.attributes}.get(role, found.controls)
+        _add(into, name, words, f"{path}, column {names[place]}")
+    return found
+
+
+def _as_mapping(sets: Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Return sets as the mapping that `load_wordlist` takes, with what was made of them."""
+    targets, attributes = list(sets.targets), list(sets.attributes)
+    if not targets or len(targets) != len(attributes):
+        raise InputError(
+            "each set of targets needs its own set of attributes; there are "
+            f"{_counted(targets, 'set of targets', 'sets of targets')} and "
+            f"{_counted(attributes, 'set of attributes', 'sets of attributes')}",
+            where=where,
+            valid="as many of either",
+            hint="give every class its attributes" if targets else None,
+        )
+    every = [
+        w
+        for group in (sets.targets, sets.attributes, sets.controls)
+        for words in group.values()
+        for w in words
+    ]
+    long = [w for w in every if isinstance(w, str) and w.count(" ") > _MOST_BLANKS]
+    if len(long) > len(every) / 2:
+        raise InputError(
+            "holds sentences, not words",
+            where=where,
+            found=long[0],
+            hint="a test of sentences is for `bayesbias seat`",
+        )
+    own = dict(zip(targets, targets, strict=True))
+    by_name = set(own) == set(attributes)
+    notes = []
+    again: list[str] = []
+    classes = []
+    for target, other in zip(targets, attributes, strict=True):
+        chosen = target if by_name else other
+        protected, stereotypes = (
+            _once(words, again) for words in (sets.targets[target], sets.attributes[chosen])
+        )
+        classes.append(
+            {"name": target, "protected": protected, "attribute_class": chosen, "attributes": stereotypes}
+        )
+    together = conjoined(f"{c['name']} with {c['attribute_class']}" for c in classes)
+    notes.append(
+        f"Read as {sets.form}: "
+        + ("attributes by the name of their class." if by_name else f"{together}, in their order.")
+    )
+    controls = {kind: _once(words, again) for kind, words in sets.controls.items()}
+    if again:
+        notes.append(f"Listed more than once in a set, and counted once: {some(dict.fromkeys(again))}.")
+    data: dict[str, Any] = {"schema": 1, "class": classes}
+    return ({**data, "controls": controls} if controls else data), tuple(notes)
+
+
+def _once(words: Iterable[Any], again: list[str]) -> list[Any]:
+    """Return words, each once; what stood there again is added to a list."""
+    out: list[Any] = []
+    for word in words:
+        if isinstance(word, str) and word in out:
+            again.append(word)
+        else:
+            out.append(word)
+    return out
+
+
+def _counted(names: list[str], noun: str, plural: str) -> str:
+    return number_of(len(names), noun, plural) + (f" ({', '.join(names)})" if names else "")
