@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.inference.mixing import r_hat_and_ess
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,15 +29,11 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
     ``mcse_low`` and ``mcse_high`` are Monte Carlo errors of the ends, from batches of draws; an interval from few draws has
     ends that are less sure than those of many, so that errors are rather too large than too small.
     """
-    import arviz as az
     import pandas as pd
-    import xarray as xr
 
     checks.probability(prob)
-    data = xr.Dataset({"x": (("chain", "draw", "row"), draws)})
     with quiet_about_few_draws():
-        ess = az.ess(data, method="bulk")["x"].to_numpy()
-        r_hat = az.rhat(data)["x"].to_numpy()
+        r_hat, ess = r_hat_and_ess(draws)
         flat = joined_chains(draws)
         sd = flat.std(axis=0, ddof=1)
     low, high = shortest_interval(flat, prob)
@@ -87,26 +84,6 @@ def shortest_interval(draws: np.ndarray, prob: float) -> tuple[np.ndarray, np.nd
     return low, high
 
 
-def effective_draws(draws: np.ndarray) -> float:
-    """Return the smallest bulk ESS of quantities given as draws, shape (chain, draw, n)."""
-    import arviz as az
-    import xarray as xr
-
-    with quiet_about_few_draws():
-        ess = az.ess(xr.Dataset({"x": (("chain", "draw", "row"), draws)}), method="bulk")["x"].to_numpy()
-    return float(np.nanmin(ess, initial=np.inf))
-
-
-def worst_r_hat(draws: np.ndarray) -> float:
-    """Return the largest R-hat of quantities given as draws, shape (chain, draw, n); 0 where there is none."""
-    import arviz as az
-    import xarray as xr
-
-    with quiet_about_few_draws():
-        r_hat = az.rhat(xr.Dataset({"x": (("chain", "draw", "row"), draws)}))["x"].to_numpy()
-    return float(np.nanmax(r_hat, initial=0.0))
-
-
 @contextlib.contextmanager
 def quiet_about_few_draws() -> Iterator[None]:
     """Let few or equal draws have no R-hat without a warning; the result says it."""
@@ -118,13 +95,13 @@ def quiet_about_few_draws() -> Iterator[None]:
 
 def diagnose(tree: xr.DataTree, names: Sequence[str]) -> dict[str, Any]:
     """Say whether a sampler can be believed, by some parameters: the answer of `BiasFit.diagnostics`."""
-    import arviz as az
-
     posterior, stats = tree["posterior"].to_dataset()[list(names)], tree["sample_stats"]
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
+    r_hat, ess = {}, {}
     with quiet_about_few_draws():
-        r_hat = {str(k): v.to_numpy() for k, v in az.rhat(posterior).data_vars.items()}
-        ess = {str(k): v.to_numpy() for k, v in az.ess(posterior, method="bulk").data_vars.items()}
+        for name in names:
+            values = posterior[name].transpose("chain", "draw", ...).to_numpy()
+            r_hat[name], ess[name] = r_hat_and_ess(values.reshape(*values.shape[:2], -1))
     # NaN is no R-hat at all, and would be lost in a maximum; it is said apart.
     highest = {name: float(np.nanmax(v, initial=0.0)) for name, v in r_hat.items()}
     lowest = {name: float(np.nanmin(v, initial=np.inf)) for name, v in ess.items()}

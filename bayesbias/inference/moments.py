@@ -108,10 +108,23 @@ def _add_component(
         return
     used = np.flatnonzero(np.any([load.any(axis=1) for load in loads], axis=0))
     weights = np.stack([load[used] for load in loads])  # (loads, rows, size)
-    onto = np.einsum("ms,prs->pmr", data, weights)
-    among = np.einsum("prs,qrs->pqr", weights, weights)
+    n_loads, n_used = len(loads), len(used)
+    onto = np.matmul(weights.reshape(-1, size), data.T).reshape(n_loads, n_used, m).transpose(0, 2, 1)
     at = np.array(column)
-    step = max(1, int(_NUMBERS_AT_A_TIME // max(m * len(component.effects), len(at) ** 2, len(used))))
+    # The variance of a row is a quadratic form in its loads. Where these are more than the numbers that a row takes from the
+    # data, the form is the sum of squares of those; else it is cheaper by the products of loads.
+    by_squares = m * size < n_loads
+    first, second = np.nonzero(at[:, None] == at[None, :])  # loads of one effect
+    products = np.einsum("crs,crs->cr", weights[first], weights[second])
+    flat = weights.reshape(n_loads, n_used * size)
+    among = None if by_squares else np.matmul(weights.transpose(1, 0, 2), weights.transpose(1, 2, 0))
+    step = max(
+        1,
+        int(
+            _NUMBERS_AT_A_TIME
+            // max(m * len(component.effects), m * n_used * size if by_squares else n_loads**2, n_used)
+        ),
+    )
     for start in range(0, len(var), step):
         some = slice(start, min(len(var), start + step))
         x = incidence(component, var[some])
@@ -120,21 +133,21 @@ def _add_component(
         total = x @ towards
         total[:, np.arange(m), np.arange(m)] += var[some][:, component.noise]
         inverse = np.linalg.inv(np.linalg.cholesky(total))  # L^-1, small
-        half = inverse @ towards.transpose(0, 2, 1)  # L^-1 X D, (k, m, effects)
-        gain = np.matmul(half.transpose(0, 2, 1)[:, at], inverse)  # D X^T V^-1
-        mine = half[:, :, at]
-        covariance = -np.matmul(mine.transpose(0, 2, 1), mine)
-        same = (at[:, None] == at[None, :]).astype(float)
-        covariance += same * prior[:, at][:, :, None]
-        lift = np.ones((len(prior), len(at)))
+        lift = np.ones((len(prior), n_loads))
         for place, number in enumerate(factor):
             if number is not None:
                 lift[:, place] = np.sqrt(var[some][:, number])
-        gain = gain * lift[:, :, None]
-        covariance = covariance * lift[:, :, None] * lift[:, None, :]
+        half = np.matmul(inverse, towards.transpose(0, 2, 1)[:, :, at] * lift[:, None, :])  # L^-1 X D, (k, m, loads)
+        gain = np.matmul(half.transpose(0, 2, 1), inverse)  # D X^T V^-1
         k = len(prior)
-        mean[some, used] += gain.reshape(k, -1) @ onto.reshape(-1, len(used))
-        variance[some, used] += covariance.reshape(k, -1) @ among.reshape(-1, len(used))
+        mean[some, used] += gain.reshape(k, -1) @ onto.reshape(-1, n_used)
+        variance[some, used] += (prior[:, at[first]] * lift[:, first] * lift[:, second]) @ products
+        if among is None:
+            shares = (half.reshape(k * m, n_loads) @ flat).reshape(k, m, n_used, size)
+            variance[some, used] -= np.einsum("kmrs,kmrs->kr", shares, shares)
+        else:
+            covariance = np.matmul(half.transpose(0, 2, 1), half)
+            variance[some, used] -= covariance.reshape(k, -1) @ among.reshape(n_used, -1).T
 
 
 def _place(reduced: Collapsed, part: Part) -> int | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.inference.collapsed import Collapsed
-from bayesbias.inference.diagnostics import effective_draws, worst_r_hat
+from bayesbias.inference.mixing import r_hat_and_ess
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,9 +35,10 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
     cost = sum(float(size) ** 3 for size in reduced.component_sizes)
     if settings["draws"] >= FEWEST_TO_THIN and cost <= MOST_CUBES_TO_THIN:
         scales = sampled["posterior"]["theta"].to_numpy()
-        effective = max(effective_draws(scales), 1.0)
+        r_hat, ess = r_hat_and_ess(scales)
+        effective = max(float(np.nanmin(ess, initial=np.inf)), 1.0)
         enough = min(ENOUGH_PER_CHAIN, settings["draws"] // 2) * settings["chains"]
-        longer = max(np.ceil(enough / effective), 2 if worst_r_hat(scales) > ENOUGH_R_HAT else 1)
+        longer = max(np.ceil(enough / effective), 2 if np.nanmax(r_hat, initial=0.0) > ENOUGH_R_HAT else 1)
         settings["thin"] = int(np.clip(longer, 1, MOST_THINNED))
         if settings["thin"] > 1:
             sampled = _sample_scales(reduced, settings, cores, settings["thin"])

@@ -34,8 +34,9 @@ from bayesbias.inference.contrasts import (
     level_draws,
     no_contrasts,
 )
-from bayesbias.inference.diagnostics import quiet_about_few_draws, shortest_interval
+from bayesbias.inference.diagnostics import shortest_interval
 from bayesbias.inference.estimands import PROB
+from bayesbias.inference.mixing import standard_errors
 from bayesbias.inference.sampling import FEWEST_TO_THIN, MOST_CUBES_TO_THIN, sample_collapsed
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
@@ -450,12 +451,7 @@ def _over(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 def _standard_error(draws: np.ndarray) -> np.ndarray:
     """Return the Monte Carlo error of the mean, of draws of shape (chain, draw, n)."""
-    import arviz as az
-    import xarray as xr
-
-    data = xr.Dataset({"x": (("chain", "draw", "row"), draws)})
-    with quiet_about_few_draws():
-        error = az.mcse(data, method="mean")["x"].to_numpy()
+    error = standard_errors(draws)
     spread = draws.std(axis=(0, 1))
     return np.where(spread > 0, error, 0.0)  # of what is the same in every draw, nothing is in doubt
 
