@@ -137,7 +137,9 @@ def _add_component(
         for place, number in enumerate(factor):
             if number is not None:
                 lift[:, place] = np.sqrt(var[some][:, number])
-        half = np.matmul(inverse, towards.transpose(0, 2, 1)[:, :, at] * lift[:, None, :])  # L^-1 X D, (k, m, loads)
+        half = np.matmul(
+            inverse, towards.transpose(0, 2, 1)[:, :, at] * lift[:, None, :]
+        )  # L^-1 X D, (k, m, loads)
         gain = np.matmul(half.transpose(0, 2, 1), inverse)  # D X^T V^-1
         k = len(prior)
         mean[some, used] += gain.reshape(k, -1) @ onto.reshape(-1, n_used)
