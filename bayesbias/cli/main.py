@@ -21,9 +21,11 @@ from bayesbias.cli.sentiment_analysis import sentiment
 from bayesbias.cli.shipped import check_wordlist, list_, show
 from bayesbias.cli.simulating import simulate
 from bayesbias.cli.sweeping import sweep
+from bayesbias.cli.verifying import verify
 
 COMMANDS = (
-    fit, demo, measure, simulate, calibrate, plan, debias, compare, seat, sentiment, sweep, report, list_, show, check_wordlist,
+    fit, demo, measure, simulate, calibrate, plan, debias, compare, seat, sentiment, sweep, report, verify, list_, show,
+    check_wordlist,
 )  # fmt: skip
 
 

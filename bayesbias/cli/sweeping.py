@@ -97,6 +97,8 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
             "failed": len(failures),
             "reused": result.reused,
             "of_other_plans": result.others,
+            "damaged": result.damaged,
+            "unverified": result.unverified,
             "not_to_be_trusted": records(_doubtful(result)[[*labels, "problems"]]),
             "look_again": records(
                 result.cells.loc[result.cells["look_again"].notna(), [*labels, "look_again"]]
@@ -149,6 +151,7 @@ def _print_sweep(result: SweepResult, files: list[Path]) -> None:
     more = f", {', '.join(doubts)} (see the columns problems and look_again of the results)" if doubts else ""
     fitted = int((cells["status"] == "ok").sum())
     screen.lines([f"{number_of(len(cells), 'cell')}: {fitted} fitted{before}{failed}{more}"])
+    screen.lines(result.of_damage())
     if result.others:
         kept = f"kept in {result.out / 'cells'}, and not part of these results"
         screen.lines([f"{number_of(result.others, 'cell')} of earlier plans: {kept}"])

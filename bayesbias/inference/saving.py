@@ -13,6 +13,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import whole_file
+from bayesbias.border.seals import State, damaged, seal_bytes, seal_of_file
 from bayesbias.inference.effects import effects_of, scales_alone, with_effects
 from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
@@ -63,9 +64,11 @@ def write_fit(
     tree.attrs["bayesbias_model"] = spec.text
     tree.attrs["bayesbias_provenance"] = json.dumps(provenance)
     tree.attrs["bayesbias_pointwise"] = int(pointwise)
+    tree.attrs["bayesbias_sealed"] = 1  # so that a seal that is gone is missed
     # Made in memory first: HDF5 that runs out of disk keeps the file open and crashes the interpreter when
     # that ends. A copy, since an error would keep the view of its buffer alive longer than the buffer.
-    content = bytes(tree.to_netcdf(engine="h5netcdf"))
+    content = bytearray(tree.to_netcdf(engine="h5netcdf"))
+    content += seal_bytes(content)
     with whole_file(path) as temporary:
         temporary.write_bytes(content)
 
@@ -89,19 +92,18 @@ def read_fit(
     Raises
     ------
     InputError
-        Where the file is missing, cut short, or no fit.
+        Where the file is missing, damaged, or no fit. What was written without a seal is read unverified.
     """
     import xarray as xr
 
     valid = "a file written by BiasFit.save"
     where = checks.path(path, "path", valid)
-    if os.path.isdir(where):
-        raise InputError("is a folder, not a file", where=where, valid=valid)
+    seal = seal_of_file(where, valid)  # before a library that damage may lead astray
+    if seal is State.DAMAGED:
+        raise damaged(where)
     try:
         with xr.open_datatree(where, engine="h5netcdf", phony_dims="access") as opened:
             tree = opened.load()
-    except FileNotFoundError:
-        raise InputError("no such file", where=where) from None
     except (
         OSError,
         ValueError,
@@ -114,6 +116,8 @@ def read_fit(
         ) from None
     if "bayesbias_format" not in tree.attrs:
         raise InputError("is a netCDF file, but no bayesbias fit", where=where, valid=valid)
+    if seal is State.UNVERIFIED and "bayesbias_sealed" in tree.attrs:
+        raise damaged(where, "the line that ends it is gone, or another program wrote it")
     if tree.attrs["bayesbias_format"] not in _KNOWN:
         raise InputError(
             "is a fit in a form that this version does not know",

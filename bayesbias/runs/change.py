@@ -141,5 +141,6 @@ LAYOUT = Layout(
     figures=("changes", "changes_[0-9]*", "controls", "pairs", "pairs_[0-9]*", "ranking"),
     known_by=("comparison.json", "changes.csv", "construction.json"),
     read=lambda folder, manifest: read_comparison(folder),
+    sources=("comparison.json", "fit_[0-9]*.nc", "pairs_[0-9]*.csv"),
     versions=versions_of,
 )

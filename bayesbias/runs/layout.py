@@ -53,6 +53,8 @@ class Layout:
         such a run has always had one.
     read : function
         Returns the result that a folder holds.
+    sources : tuple of str
+        Patterns of the names of the files that `read` takes the result from.
     settings, facts, versions : function
         What goes into the manifest.
     """
@@ -60,6 +62,7 @@ class Layout:
     kind: str
     files: Mapping[str, Callable[[Content], Any]]
     read: Callable[[Path, Manifest | None], Any]
+    sources: tuple[str, ...]
     known_by: tuple[str, ...] = ()
     own: Callable[[Content, Path], object] | None = None
     own_names: tuple[str, ...] = ()
@@ -102,7 +105,7 @@ def _write(path: Path, value: Any) -> None:
         elif path.suffix == ".tsv":
             value.to_csv(temporary, index=False, sep="\t", na_rep="")
         elif path.suffix == ".parquet":
-            value.to_parquet(temporary, index=False)
+            value.to_parquet(temporary, index=False, write_page_checksum=True)
         else:
             text = value if isinstance(value, str) else json.dumps(value, indent=2) + "\n"
             temporary.write_text(text, encoding="utf-8")

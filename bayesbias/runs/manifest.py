@@ -14,7 +14,8 @@ from typing import Any
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.values import content_hash
 from bayesbias.basics.versions import own_version
-from bayesbias.border.opening import read_bytes, sha256_file
+from bayesbias.border.opening import read_bytes
+from bayesbias.border.seals import State, about_file, damaged, seal_of_json, sealed_json
 
 MANIFEST = "run.json"
 SCHEMA = 1
@@ -24,7 +25,10 @@ SCHEMA = 1
 class Manifest:
     """The content of ``run.json``, in a form that later versions will read.
 
-    Its keys, all of which are there:
+    Its keys, all of which are there, the first but in files of the first versions:
+
+    ``sha256_of_rest``
+        Of the file itself, with 64 zeros in place of this.
 
     ``schema``
         1. It changes when a key changes its meaning.
@@ -50,6 +54,7 @@ class Manifest:
     files: Mapping[str, Mapping[str, Any]]
     facts: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    sealed: bool = False
 
     def __hash__(self) -> int:
         return content_hash(self)
@@ -73,13 +78,10 @@ def write_manifest(
         "settings": dict(settings),
         "command": None if command is None else [str(word) for word in command],
         "facts": dict(facts),
-        "files": {
-            name: {"bytes": (folder / name).stat().st_size, "sha256": sha256_file(folder / name)}
-            for name in names
-        },
+        "files": {name: about_file(folder / name) for name in names},
     }
     path = folder / MANIFEST
-    path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    path.write_bytes(sealed_json(content, indent=2))
     return path
 
 
@@ -94,8 +96,13 @@ def read_manifest(folder: Path, kinds: Collection[str]) -> Manifest | None:
     path = folder / MANIFEST
     if not os.path.lexists(path):
         return None
+    written = read_bytes(path)
+    seal = seal_of_json(written)
+    if seal is State.DAMAGED:
+        hint = "copy it again from a whole one; or remove it, and what it lists is read unverified"
+        raise damaged(path, hint=hint)
     try:
-        content = json.loads(read_bytes(path))
+        content = json.loads(written)
         schema = content["schema"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise InputError("is damaged", where=path, valid="as `bayesbias` writes it") from None
@@ -104,12 +111,12 @@ def read_manifest(folder: Path, kinds: Collection[str]) -> Manifest | None:
             "is a run in a form that this version does not know", where=path, found=schema, valid=str(SCHEMA)
         )
     try:
-        return _checked(content, kinds)
+        return _checked(content, kinds, seal is State.INTACT)
     except (ValueError, KeyError, TypeError, AttributeError):
         raise InputError("is damaged", where=path, valid="as `bayesbias` writes it") from None
 
 
-def _checked(content: Mapping[str, Any], kinds: Collection[str]) -> Manifest:
+def _checked(content: Mapping[str, Any], kinds: Collection[str], sealed: bool) -> Manifest:
     command, files = content["command"], content["files"]
     if content["kind"] not in kinds or not all(map(_is_inside, files)):
         raise ValueError
@@ -122,6 +129,7 @@ def _checked(content: Mapping[str, Any], kinds: Collection[str]) -> Manifest:
         files={name: {"bytes": int(of["bytes"]), "sha256": str(of["sha256"])} for name, of in files.items()},
         facts=dict(content["facts"]),
         versions={name: str(of) for name, of in content["versions"].items()},
+        sealed=sealed,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +12,12 @@ from typing import Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
+from bayesbias.basics.wording import some
+from bayesbias.border.seals import State, damaged, seal_of_file, state_of_file
 from bayesbias.inference.fitting import load_fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.kinds import LAYOUTS
-from bayesbias.runs.manifest import read_manifest
+from bayesbias.runs.manifest import matching, read_manifest
 from bayesbias.runs.transaction import settle
 from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.kinds import kind_of
@@ -56,6 +59,9 @@ class Run:
         Name -> ``bytes`` and ``sha256``, as they were when it was written; empty for a run without a manifest.
     path : Path
         Where it was opened.
+    verified : bool
+        Whether the files that the result was read from are, bit by bit, those that were written. False of a run without
+        hashes, as first versions wrote it.
     """
 
     kind: str
@@ -65,10 +71,12 @@ class Run:
     versions: Mapping[str, str]
     files: Mapping[str, Mapping[str, Any]]
     path: Path = field(repr=False)
+    verified: bool = False
 
     def __repr__(self) -> str:
         command = "" if self.command is None else f", made by: bayesbias {' '.join(self.command)}"
-        return f"Run of {self.kind} in {self.path}{command}\n{self.result!r}"
+        doubt = "" if self.verified else ", unverified: written without hashes"
+        return f"Run of {self.kind} in {self.path}{command}{doubt}\n{self.result!r}"
 
 
 def open_run(path: str | os.PathLike[str]) -> Run:
@@ -87,11 +95,17 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     Raises
     ------
     InputError
-        Where there is no run, or a damaged one.
+        Where there is no run, or one of the files that the result is read from was changed or damaged.
+
+    Warns
+    -----
+    UserWarning
+        Where another file of the run, such as a table made of the result, was changed or damaged.
 
     See Also
     --------
     save_run : with an example.
+    bayesbias.runs.verify_run : checks every file.
     """
     path = Path(checks.path(path, "path", _VALID_RUNS))
     if path.name in _FIRST_LAYOUT and path.suffix == ".json" and path.is_file():
@@ -107,7 +121,8 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     if path.suffix != ".nc":
         raise InputError("is no run", where=path, found=path.suffix, valid=_VALID_RUNS)
     fit = load_fit(path)
-    return Run(kind_of(fit) or "words", fit, {}, None, _versions(fit), {}, path)
+    sealed = seal_of_file(path) is State.INTACT
+    return Run(kind_of(fit) or "words", fit, {}, None, _versions(fit), {}, path, sealed)
 
 
 def _of_folder(folder: Path) -> Run:
@@ -117,9 +132,32 @@ def _of_folder(folder: Path) -> Run:
     for name in manifest.files:
         if not (folder / name).is_file() and not name.startswith("figures/"):
             raise InputError(f"is no complete run: {name} is missing", where=folder)
-    result = LAYOUTS[manifest.kind].read(folder, manifest)
+    layout = LAYOUTS[manifest.kind]
+    sources = matching(manifest.files, layout.sources)
+    changed = [
+        name
+        for name, listed in manifest.files.items()
+        if state_of_file(folder / name, listed) is State.DAMAGED
+    ]
+    for name in changed:
+        if name in sources:
+            raise damaged(folder / name)
+    result = layout.read(folder, manifest)
+    if changed:
+        warnings.warn(
+            f"{folder}: {some(changed, 4)} changed since the run was written; the result is not read from there",
+            UserWarning,
+            stacklevel=3,
+        )
     return Run(
-        manifest.kind, result, manifest.settings, manifest.command, manifest.versions, manifest.files, folder
+        manifest.kind,
+        result,
+        manifest.settings,
+        manifest.command,
+        manifest.versions,
+        manifest.files,
+        folder,
+        manifest.sealed,
     )
 
 

@@ -84,6 +84,7 @@ LAYOUT = Layout(
     figures=("seat", "seat_contrasts", "seat_contrasts_[0-9]*"),
     known_by=("results.tsv", "results.csv", "table4.csv", "provenance.json"),
     read=_read,
+    sources=("results.csv", "provenance.json", *(f"{name}.csv" for name in _COLUMNS)),
     settings=_settings,
     versions=versions_of,
 )

@@ -225,6 +225,7 @@ LAYOUT = Layout(
     figures=("professions", "noun_pairs", "predictive", "genders", "earnings"),
     known_by=("result.json", "tests.csv", "pairs.csv"),
     read=_read,
+    sources=("fit.nc", "pairs.csv", "provenance.json"),
     settings=lambda of: {"prob": of.prob},
     versions=_versions,
 )

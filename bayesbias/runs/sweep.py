@@ -29,7 +29,10 @@ def _settings(of: Content) -> dict[str, float]:
 
 def _read(folder: Path, manifest: Manifest | None) -> SweepResult:
     from bayesbias.sweeps.result import load_sweep
+    from bayesbias.sweeps.store import check_tables
 
+    if manifest is None:
+        check_tables(folder)
     facts = {} if manifest is None else manifest.facts
     return load_sweep(folder, reused=int(facts.get("reused", 0)), others=int(facts.get("others", 0)))
 
@@ -50,6 +53,7 @@ LAYOUT = Layout(
     figures=("sweep",),
     known_by=("sweep.json",),
     read=_read,
+    sources=("results.parquet", "timing.csv"),
     settings=_settings,
     facts=_facts,
 )

@@ -71,5 +71,6 @@ LAYOUT = Layout(
     figures=("connections", "contrasts", "contrasts_*", "predictive", "priors", "words"),
     known_by=("fit.nc", "summary.csv", "parameters.csv", "provenance.json"),
     read=_read,
+    sources=("fit.nc",),
     versions=versions_of,
 )

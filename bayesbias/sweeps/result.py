@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,12 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
 from bayesbias.basics.values import Shown
-from bayesbias.sweeps.cells import CellGroup
+from bayesbias.basics.wording import number_of
+from bayesbias.border.seals import State
+from bayesbias.sweeps.cells import CellGroup, SweepCell
 from bayesbias.sweeps.comparing import compared_cells
 from bayesbias.sweeps.plan import SweepPlan
-from bayesbias.sweeps.store import read_record
+from bayesbias.sweeps.store import TABLES, mark_sweep, read_record
 from bayesbias.words.wordlist import CONTROLS
 
 if TYPE_CHECKING:
@@ -42,6 +45,10 @@ class SweepResult(Shown):
         Cells that were finished before and were not fitted again.
     others : int
         Finished cells in the folder that belong to no cell of this plan: those of earlier plans.
+    damaged : int
+        Cells that were finished before, were damaged since, and were fitted again.
+    unverified : int
+        Reused cells that were written without a hash, as first versions did.
     """
 
     frame: pd.DataFrame
@@ -49,6 +56,8 @@ class SweepResult(Shown):
     out: Path
     reused: int
     others: int = 0
+    damaged: int = 0
+    unverified: int = 0
 
     @property
     def cells(self) -> pd.DataFrame:
@@ -111,11 +120,21 @@ class SweepResult(Shown):
             f"SweepResult: {len(cells)} cells in {self.out}, {len(cells) - len(failures)} fitted ({self.reused} of them "
             f"before), {len(failures)} failed, {doubtful} not to be trusted yet"
         ]
+        lines += [f"  {line}" for line in self.of_damage()]
         for row in failures.head(4).itertuples():
             lines.append(f"  failed: {_cell_label(row)}: {row.error}")
         if len(failures) > 4:
             lines.append(f"  and {len(failures) - 4} more")
         return "\n".join(lines)
+
+    def of_damage(self) -> list[str]:
+        """Say what was damaged, or cannot be told, of the cells that were finished before."""
+        out = []
+        if self.damaged:
+            out.append(f"{number_of(self.damaged, 'finished cell')} damaged since: fitted again")
+        if self.unverified:
+            out.append(f"{number_of(self.unverified, 'cell')} reused unverified: written without a hash")
+        return out
 
 
 def _cell_label(row: Any) -> str:
@@ -174,7 +193,7 @@ _ROW_COLUMNS = {
 
 
 def collect_results(
-    groups: Sequence[CellGroup], plan: SweepPlan, out: Path, failed: Mapping[str, str], reused: int
+    groups: Sequence[CellGroup], plan: SweepPlan, out: Path, failed: Mapping[str, str], before: Before
 ) -> SweepResult:
     """Read all cells back in the order of the plan, and write the tables."""
     import pandas as pd
@@ -182,44 +201,92 @@ def collect_results(
     rows: list[dict[str, Any]] = []
     times: list[dict[str, Any]] = []
     for cell in (cell for group in groups for cell in group.cells):
-        about = {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
-        record = None if cell.key in failed else read_record(out, cell, plan)
+        record = None if cell.key in failed else read_record(out, cell, plan)[0]
         if record is None:
-            error = failed.get(cell.key) or "the file of the cell was removed while the sweep ran"
-            rows.append({**about, "status": "failed", "error": error})
+            error = failed.get(cell.key) or "the file of the cell was removed or damaged while the sweep ran"
+            rows.append({**_about(cell), "status": "failed", "error": error})
             continue
-        diagnostics = record["diagnostics"]
-        about |= {
-            "status": "ok",
-            "n_pairs": record["n_pairs"],
-            "missing_words": len(record["coverage"]["missing"]),
-            **_word_counts(record["coverage"]),
-            "method": record["provenance"]["sampler"]["method"],
-            **{key: diagnostics[key] for key in ("divergences", "max_r_hat", "min_ess_bulk")},
-            "trusted": diagnostics["ok"],
-            "problems": "; ".join(diagnostics["problems"]) or None,
-            "look_again": "; ".join(record["look_again"]) or None,
-        }
-        unit = {"unit": "cosine distance" if record["outcome"] == "distance" else record["outcome"]}
-        mean = {**unit, "quantity": "mean", "level": "overall", "name": "all"}
-        rows += [{**row, **mean, "term": row[record["group"]], **about} for row in record["summary"]]
-        for quantity, more in (("contrast", unit), ("standardised", {})):
-            of = record["contrasts" if quantity == "contrast" else quantity]
-            rows += [{**row, **more, "quantity": quantity, "term": row["contrast"], **about} for row in of]
+        rows += _rows_of(cell, record)
         times.append({"cell": cell.key, **record["timing"]})
-    columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
-    frame = pd.DataFrame(
-        {name: pd.array([row.get(name) for row in rows], dtype=kind) for name, kind in columns.items()}
-    )
+    frame = _frame_of(rows)
     timing = pd.DataFrame(times, columns=["cell", "load_s", "sample_s", "fit_s", "summarise_s"])
     for name, table in (("results", frame), ("timing", timing)):
         with whole_file(out / f"{name}.csv") as temporary:
             table.to_csv(temporary, index=False)
     with whole_file(out / "results.parquet") as temporary:
-        frame.to_parquet(temporary, index=False)
+        frame.to_parquet(temporary, index=False, write_page_checksum=True)
+    mark_sweep(out, plan, TABLES)
     mine = {cell.key for group in groups for cell in group.cells}
     others = sum(path.stem not in mine for path in (out / "cells").glob("*.json"))
-    return SweepResult(frame, timing, out, reused, others)
+    return SweepResult(frame, timing, out, len(before.finished), others, before.damaged, before.unverified)
+
+
+@dataclass(frozen=True)
+class Before:
+    """What a sweep found finished: the keys of cells to reuse; how many were damaged, and how many had no hash."""
+
+    finished: frozenset[str]
+    damaged: int
+    unverified: int
+
+
+def find_finished(groups: Sequence[CellGroup], plan: SweepPlan, out: Path) -> Before:
+    """Return what is finished of a plan, and can be used again."""
+    states: dict[str, State] = {}
+    for cell in (cell for group in groups for cell in group.cells):
+        record, states[cell.key] = read_record(out, cell, plan)
+        if record is not None and states[cell.key] is State.UNVERIFIED and not _usable(cell, record):
+            states[cell.key] = State.DAMAGED
+    count = Counter(states.values())
+    finished = (key for key, state in states.items() if state in (State.INTACT, State.UNVERIFIED))
+    return Before(frozenset(finished), count[State.DAMAGED], count[State.UNVERIFIED])
+
+
+def _usable(cell: SweepCell, record: Mapping[str, Any]) -> bool:
+    """Say whether a record without a seal has the form of one, so that no table fails because of it."""
+    try:
+        _frame_of(_rows_of(cell, record))
+        said = (record["look_again"], record["diagnostics"]["problems"])
+        numbers = all(isinstance(seconds, int | float) for seconds in record["timing"].values())
+        return numbers and all(isinstance(texts, list) for texts in said)
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return False
+
+
+def _about(cell: SweepCell) -> dict[str, Any]:
+    return {"cell": cell.key, **cell.labels, "fit_seed": cell.fit_seed}
+
+
+def _rows_of(cell: SweepCell, record: Mapping[str, Any]) -> list[dict[str, Any]]:
+    diagnostics = record["diagnostics"]
+    about = {
+        **_about(cell),
+        "status": "ok",
+        "n_pairs": record["n_pairs"],
+        "missing_words": len(record["coverage"]["missing"]),
+        **_word_counts(record["coverage"]),
+        "method": record["provenance"]["sampler"]["method"],
+        **{key: diagnostics[key] for key in ("divergences", "max_r_hat", "min_ess_bulk")},
+        "trusted": diagnostics["ok"],
+        "problems": "; ".join(diagnostics["problems"]) or None,
+        "look_again": "; ".join(record["look_again"]) or None,
+    }
+    unit = {"unit": "cosine distance" if record["outcome"] == "distance" else record["outcome"]}
+    mean = {**unit, "quantity": "mean", "level": "overall", "name": "all"}
+    rows = [{**row, **mean, "term": row[record["group"]], **about} for row in record["summary"]]
+    for quantity, more in (("contrast", unit), ("standardised", {})):
+        of = record["contrasts" if quantity == "contrast" else quantity]
+        rows += [{**row, **more, "quantity": quantity, "term": row["contrast"], **about} for row in of]
+    return rows
+
+
+def _frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    import pandas as pd
+
+    columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
+    return pd.DataFrame(
+        {name: pd.array([row.get(name) for row in rows], dtype=kind) for name, kind in columns.items()}
+    )
 
 
 def load_sweep(folder: Path, *, reused: int = 0, others: int = 0) -> SweepResult:
@@ -238,7 +305,7 @@ def load_sweep(folder: Path, *, reused: int = 0, others: int = 0) -> SweepResult
         raise InputError("holds a sweep that has not ended", where=folder, hint=hint)
     columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
     try:
-        frame = pd.read_parquet(path)[list(columns)].astype(columns)
+        frame = pd.read_parquet(path, page_checksum_verification=True)[list(columns)].astype(columns)
         path = folder / "timing.csv"
         timing = pd.read_csv(path, dtype=str)
         timing = timing.astype({name: float for name in timing.columns if name != "cell"})

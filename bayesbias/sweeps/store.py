@@ -1,7 +1,7 @@
 """The folder of a sweep: marked, locked, and one small file for each finished cell, whole or not at all.
 
-A sweep that was killed is resumed by running it again: what is finished is recognised, what is not, or what has
-changed, is fitted.
+A sweep that was killed is resumed by running it again: what is finished is recognised, what is not, what has
+changed, or what is damaged, is fitted. Every file of JSON is sealed, and says the hashes of the files that belong to it.
 """
 
 from __future__ import annotations
@@ -9,18 +9,31 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import whole_file
+from bayesbias.basics.files import sha256_of, whole_file
 from bayesbias.basics.versions import own_version
-from bayesbias.border.texts import read_json_or_none
+from bayesbias.border.opening import read_bytes
+from bayesbias.border.seals import (
+    SEAL_KEY,
+    State,
+    about_file,
+    damaged,
+    seal_of_file,
+    seal_of_json,
+    sealed_json,
+    state_of_file,
+)
+from bayesbias.border.texts import parse_json
 from bayesbias.sweeps.cells import SWEEP_FORMAT, SweepCell
 from bayesbias.sweeps.plan import SweepPlan
 
 _MARKER = "sweep.json"
+TABLES = ("results.csv", "results.parquet", "timing.csv")
+_RESUME = "`bayesbias sweep PLAN.toml --out DIR --resume` writes it again"
 _HALF_WRITTEN = (
     *(f".{name}.*" for name in (_MARKER, "inputs.json", "results.csv", "results.parquet", "timing.csv")),
     "cells/.*.json.*",
@@ -63,20 +76,42 @@ def sweep_folder(out: Path, plan: SweepPlan, resume: bool) -> Iterator[None]:
         for pattern in _HALF_WRITTEN:  # what a killed run had not renamed yet
             for stale in out.glob(pattern):
                 stale.unlink()
-        about = {
-            "format": SWEEP_FORMAT,
-            "bayesbias": own_version(),
-            "plan": {**dataclasses.asdict(plan), "folder": str(plan.folder)},
-        }
         (out / "run.json").unlink(missing_ok=True)  # it vouches for tables that are about to be written anew
-        write_json(out / _MARKER, about, indent=2)
+        mark_sweep(out, plan)
         yield
 
 
-def write_json(path: Path, value: Any, indent: int | None = None) -> None:
-    """Write a value as JSON, whole or not at all; NaN is refused."""
+def mark_sweep(out: Path, plan: SweepPlan, tables: Sequence[str] = ()) -> None:
+    """Mark a folder as that of a sweep, with the hashes of its tables once they are written."""
+    about = {
+        "format": SWEEP_FORMAT,
+        "bayesbias": own_version(),
+        "plan": {**dataclasses.asdict(plan), "folder": str(plan.folder)},
+        "files": {name: about_file(out / name) for name in tables},
+    }
+    write_json(out / _MARKER, about, indent=2)
+
+
+def write_json(path: Path, value: Mapping[str, Any], indent: int | None = None) -> None:
+    """Write a value as sealed JSON, whole or not at all; NaN is refused."""
     with whole_file(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=indent, allow_nan=False) + "\n", encoding="utf-8")
+        temporary.write_bytes(sealed_json(value, indent=indent))
+
+
+def read_json(path: Path) -> tuple[dict[str, Any], State]:
+    """Return what a file of JSON holds, and whether it is as it was written; nothing where it is not."""
+    if not path.is_file():
+        return {}, State.MISSING
+    content = read_bytes(path)
+    state = seal_of_json(content)
+    if state is not State.DAMAGED:
+        try:
+            value = parse_json(content, path)
+        except InputError:  # told by its state
+            value = None
+        if isinstance(value, dict):
+            return value, state
+    return {}, State.DAMAGED
 
 
 _RECORD_KEYS = {
@@ -85,27 +120,83 @@ _RECORD_KEYS = {
 }  # fmt: skip
 
 
-def read_record(out: Path, cell: SweepCell, plan: SweepPlan) -> dict[str, Any] | None:
-    """Return what is written of a finished cell; None where it is not, or not all of it."""
-    record = read_json_or_none(out / "cells" / f"{cell.key}.json")  # damaged: the cell is fitted again
-    if not isinstance(record, dict) or record.get("identity") != json.loads(json.dumps(cell.identity)):
-        return None
-    if not set(record) >= _RECORD_KEYS:
-        return None
-    return None if plan.keep_fits and not (out / "fits" / f"{cell.key}.nc").is_file() else record
+def read_record(out: Path, cell: SweepCell, plan: SweepPlan) -> tuple[dict[str, Any] | None, State]:
+    """Return what is written of a finished cell, and its state; None where it is not there, or not as it was written.
+
+    A record without a seal, as first versions wrote it, is returned as unverified.
+    """
+    record, state = read_json(out / "cells" / f"{cell.key}.json")
+    if state in (State.MISSING, State.DAMAGED):
+        return None, state
+    if record.get("identity") != json.loads(json.dumps(cell.identity)) or not set(record) >= _RECORD_KEYS:
+        return None, State.DAMAGED
+    if plan.keep_fits:
+        kept = _state_of_fit(out, cell.key, record)
+        if kept in (State.MISSING, State.DAMAGED):
+            return None, kept
+    return record, state
+
+
+def _state_of_fit(out: Path, key: str, record: Mapping[str, Any]) -> State:
+    path = out / "fits" / f"{key}.nc"
+    if listed := record.get("fit"):
+        return state_of_file(path, listed)
+    return seal_of_file(path) if path.is_file() else State.MISSING
 
 
 def write_record(out: Path, cell: SweepCell, made: dict[str, Any]) -> None:
     """Write what a cell gave: first its fit, then the record that says that it is finished."""
     fit_bytes = made.pop("netcdf", None)
+    record = {"cell": cell.key, "identity": cell.identity, "fit_seed": cell.fit_seed, **made}
     if fit_bytes is not None:
         with whole_file(out / "fits" / f"{cell.key}.nc") as temporary:
             temporary.write_bytes(fit_bytes)
-    record = {"cell": cell.key, "identity": cell.identity, "fit_seed": cell.fit_seed, **made}
+        record["fit"] = {"bytes": len(fit_bytes), "sha256": sha256_of(fit_bytes)}
     write_json(out / "cells" / f"{cell.key}.json", record)
 
 
 def read_hashes(out: Path) -> dict[str, Any]:
-    """Return the hashes of input files that an earlier sweep noted, by path; none if damaged."""
-    known = read_json_or_none(out / "inputs.json")  # not there yet, or damaged: the files are hashed again
-    return known if isinstance(known, dict) else {}
+    """Return the hashes of input files that an earlier sweep noted, by path; none if they are not as it wrote them."""
+    known, state = read_json(out / "inputs.json")  # not there yet, or damaged: the files are hashed again
+    return {path: of for path, of in known.items() if path != SEAL_KEY} if state is State.INTACT else {}
+
+
+# -- what became of it -------------------------------------------------------------------------------
+
+
+def states_of_sweep(folder: Path) -> dict[str, State]:
+    """Return the state of every file that a sweep wrote into its folder, by name; nothing where there is no sweep."""
+    marker, state = read_json(folder / _MARKER)
+    if state is State.MISSING:
+        return {}
+    out: dict[str, State] = {_MARKER: state}
+    if (folder / "inputs.json").is_file():
+        out["inputs.json"] = read_json(folder / "inputs.json")[1]
+    for path in sorted((folder / "cells").glob("*.json")):
+        record, state = read_json(path)
+        out[f"cells/{path.name}"] = State.DAMAGED if record.get("cell", path.stem) != path.stem else state
+        fit = folder / "fits" / f"{path.stem}.nc"
+        if "fit" in record or fit.is_file():
+            out[f"fits/{fit.name}"] = _state_of_fit(folder, path.stem, record)
+    if state_of_tables := marker.get("files"):
+        out |= {name: state_of_file(folder / name, listed) for name, listed in state_of_tables.items()}
+    else:
+        out |= {name: State.UNVERIFIED for name in TABLES if (folder / name).is_file()}
+    return out
+
+
+def check_tables(folder: Path) -> State:
+    """Hold the tables of a sweep against the hashes in its marker.
+
+    Raises
+    ------
+    InputError
+        Where one was changed or damaged.
+    """
+    marker, state = read_json(folder / _MARKER)
+    if state is State.DAMAGED:
+        raise damaged(folder / _MARKER, hint=_RESUME)
+    for name, listed in marker.get("files", {}).items():
+        if state_of_file(folder / name, listed) is State.DAMAGED:
+            raise damaged(folder / name, hint=_RESUME)
+    return State.INTACT if marker.get("files") else State.UNVERIFIED

@@ -19,8 +19,8 @@ from bayesbias.basics.workers import Cluster, Here, Processes, Task, carry_out
 from bayesbias.models.spec import ModelSpec
 from bayesbias.sweeps.cells import CellGroup, PlanInputs, SweepCell, digest_of, group_cells, read_inputs
 from bayesbias.sweeps.plan import SweepPlan, load_plan
-from bayesbias.sweeps.result import SweepResult, collect_results
-from bayesbias.sweeps.store import read_hashes, read_record, sweep_folder, write_json, write_record
+from bayesbias.sweeps.result import SweepResult, collect_results, find_finished
+from bayesbias.sweeps.store import read_hashes, sweep_folder, write_json, write_record
 from bayesbias.sweeps.work import fit_cell, make_tables
 from bayesbias.tables.pair_table import PairTable
 
@@ -59,8 +59,8 @@ def run_sweep(
         The address of a Dask scheduler that does the fits instead (extra ``dask``), such as
         ``tcp://host:8786``. Its workers need this package, none of the files, and best one thread each.
     resume : bool
-        Go on with the sweep in `out`: finished cells are kept, cells that failed or whose inputs or settings
-        changed are fitted.
+        Go on with the sweep in `out`: finished cells are kept, cells that failed, whose inputs or settings
+        changed, or whose files were damaged since, are fitted.
     progress : bool, optional
         A progress bar on stderr from the second second on; by default where that is a terminal.
 
@@ -102,15 +102,13 @@ def run_sweep(
         known = read_hashes(out)
         groups = group_cells(checked, inputs, lambda location: digest_of(location, known))
         write_json(out / "inputs.json", known)
-        finished = {
+        before = find_finished(groups, checked, out)
+        failed = {cell.key: cell.error for group in groups for cell in group.cells if cell.error is not None}
+        wanted = [
             cell.key
             for group in groups
             for cell in group.cells
-            if read_record(out, cell, checked) is not None
-        }
-        failed = {cell.key: cell.error for group in groups for cell in group.cells if cell.error is not None}
-        wanted = [
-            cell.key for group in groups for cell in group.cells if cell.key not in finished | set(failed)
+            if cell.key not in before.finished | set(failed)
         ]
         if wanted:
             pool: Cluster | Here | Processes
@@ -123,7 +121,7 @@ def run_sweep(
             with ticking("fits", len(wanted), progress) as tick, pool:
                 tasks = _tasks(groups, set(wanted), inputs, checked, out, failed, tick)
                 carry_out(tasks, pool)
-        return collect_results(groups, checked, out, failed, len(finished))
+        return collect_results(groups, checked, out, failed, before)
 
 
 def _cores() -> int:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bayesbias.basics.versions import own_version
+from bayesbias.border.seals import seal_bytes
 from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS, SweepResult
 from helpers.seeds import shifted
 
@@ -115,3 +117,39 @@ def made_up_sweep(cells: list[dict[str, Any]], contrast: str = "associated - dif
     columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
     frame = pd.DataFrame({c: pd.array([row.get(c) for row in rows], dtype=k) for c, k in columns.items()})
     return SweepResult(frame, pd.DataFrame(), Path("out"), 0)
+
+
+def made_up_cell(table: Any, model: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return what `fit_cell` does, with numbers that follow from the seed, and a fit of a few bytes where one is kept."""
+    rng = np.random.default_rng(settings["fit_seed"])
+
+    def numbers(*names: str) -> dict[str, float]:
+        return {name: float(rng.normal()) for name in names}
+
+    same = {"prob": 0.89, "level": "overall", "name": "all", "estimand": "population"}
+    contrast = {**same, "contrast": "associated - different"}
+    made = {
+        "n_pairs": len(table),
+        "group": "connection",
+        "outcome": "distance",
+        "summary": [
+            {"connection": kind, **same, **numbers("mean", "sd")} for kind in ("associated", "different")
+        ],
+        "contrasts": [contrast | numbers("mean", "sd", "p_below_zero")],
+        "standardised": [contrast | {"unit": "sd of neutral pairs"} | numbers("mean", "sd", "superiority")],
+        "diagnostics": {
+            "ok": True,
+            "divergences": 0,
+            "max_r_hat": 1.0,
+            "min_ess_bulk": 400.0,
+            "problems": [],
+        },
+        "look_again": [],
+        "coverage": {"missing": [], "protected": {"a": {"listed": 3, "found": 3}}, "attributes": {}},
+        "provenance": {"sampler": {"method": "collapsed"}, "versions": {"bayesbias": own_version()}},
+        "timing": {"sample_s": 0.1, "fit_s": 0.2, "summarise_s": 0.3},
+    }
+    if settings["keep_fits"]:
+        content = b"made up " + rng.bytes(50)
+        made["netcdf"] = content + seal_bytes(content)
+    return made

@@ -22,6 +22,7 @@ from helpers.sweeps import made_up_sweep
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
+from bayesbias.border.seals import SEAL_KEY, State
 from bayesbias.cli.main import cli
 from bayesbias.figures.saving import PLATES, plates_of
 from bayesbias.findings.of_result import FINDINGS, findings_of
@@ -408,12 +409,61 @@ def test_a_damaged_manifest_is_said_and_nothing_is_touched(change, says, analysi
     bb.save_run(analysis, folder)
     (tmp_path / "mine.txt").write_text("mine")
     content = json.loads((folder / MANIFEST).read_text())
+    del content[SEAL_KEY]  # as first versions wrote it, and others do
     (folder / MANIFEST).write_text(json.dumps(change(content)))
     before = contents(tmp_path)
     for use in (lambda: bb.open_run(folder), lambda: bb.save_run(analysis, folder)):
         with pytest.raises(InputError, match=says):
             use()
     assert contents(tmp_path) == before
+
+
+def test_damage_to_any_file_is_seen(result, tmp_path):
+    """Where the result is read from the file, it is refused; of any other file it is said, and the result is the same."""
+    kind, value = result
+    folder = tmp_path / "run"
+    bb.save_run(value, folder)
+    assert bb.open_run(folder).verified
+    assert bb.runs.verify_run(folder).ok
+    before = frames(bb.open_run(folder).result)
+    sources = matching(contents(folder), LAYOUTS[kind].sources)
+    for name, content in contents(folder).items():
+        bad = bytearray(content)
+        bad[len(bad) // 2] ^= 4
+        (folder / name).write_bytes(bad)
+        found = bb.runs.verify_run(folder)
+        assert (found.files[0].name, found.files[0].state) == (name, State.DAMAGED)
+        assert found.count(State.DAMAGED) == 1
+        if name in sources or name == MANIFEST:
+            with pytest.raises(InputError, match=f"{name}: is damaged"):
+                bb.open_run(folder)
+        else:
+            with pytest.warns(UserWarning, match=f"{name} changed since the run was written"):
+                again = bb.open_run(folder)
+            for table, frame in frames(again.result).items():
+                pd.testing.assert_frame_equal(frame, before[table], check_exact=True)
+        (folder / name).write_bytes(content)
+    assert sources
+
+
+def test_runs_without_hashes_are_read_and_said_to_be_unverified(analysis, fit, tmp_path):
+    for value, name in ((analysis, "sentiment"), (fit, "words")):
+        folder = tmp_path / name
+        bb.save_run(value, folder)
+        content = json.loads((folder / MANIFEST).read_text())
+        del content[SEAL_KEY]  # as the first manifests were
+        (folder / MANIFEST).write_text(json.dumps(content, indent=2))
+        run = bb.open_run(folder)
+        assert not run.verified
+        assert "unverified: written without hashes" in repr(run)
+        found = bb.runs.verify_run(folder)
+        assert (found.ok, found.files[0].name, found.count(State.UNVERIFIED)) == (True, MANIFEST, 1)
+        (folder / MANIFEST).unlink()  # and there was none before
+        assert "unverified" in repr(bb.open_run(folder))
+        found = bb.runs.verify_run(folder)
+        assert found.ok
+        assert found.count(State.UNVERIFIED) > 5
+        assert found.count(State.INTACT) == (name == "words")  # its fit is sealed in itself
 
 
 def test_what_is_no_run_is_said(fit, analysis, tmp_path):
