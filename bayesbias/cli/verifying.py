@@ -28,7 +28,7 @@ def verify(runs: tuple[Path, ...], as_json: bool) -> None:
     found = [verify_run(run) for run in runs]
     for each in found:
         if as_json:
-            click.echo(json.dumps(each.as_dict()))
+            screen.data(json.dumps(each.as_dict()))
         else:
             screen.lines(each.lines())
     sys.exit(0 if all(each.ok for each in found) else 2)
