@@ -251,6 +251,8 @@ def _print_fit(
     method = result.provenance["sampler"]
     if method["method"] == "pairwise":
         screen.lines([f"sampled pair by pair, since {method['why_pairwise']}"])
+    elif said := result.engine.in_words():
+        screen.lines([f"scales by {said}"])
     answer = findings_of_words(result, prob, rope).lines()
     if not answer_last:
         screen.lines(answer)

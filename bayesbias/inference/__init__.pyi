@@ -1,4 +1,5 @@
 from .alternatives import answers_by_model as answers_by_model
+from .engine import Engine as Engine
 from .estimands import ROPE as ROPE, STANDARD_ROPE as STANDARD_ROPE
 from .expectation import PriorExpectation as PriorExpectation, prior_expectation as prior_expectation
 from .fitting import build as build

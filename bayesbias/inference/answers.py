@@ -173,6 +173,8 @@ class Asking:
         The model on its rows.
     draws : callable
         Gives the draws of all parameters, chains joined.
+    scales : callable
+        Gives those of the scales alone: effects of a collapsed fit take ten times as long, and mixtures need none.
     chains, seed : int
     collapsed : bool
         Whether the effects were integrated out.
@@ -181,6 +183,7 @@ class Asking:
     design: Design
     table: pd.DataFrame
     draws: Callable[[], Mapping[str, np.ndarray]]
+    scales: Callable[[], Mapping[str, np.ndarray]]
     chains: int
     seed: int
     collapsed: bool
@@ -198,14 +201,15 @@ class Asking:
     ) -> tuple[xr.DataArray, Mixtures | None, Mapping[str, np.ndarray]]:
         """Return draws of the rows of a level, the rows as mixtures where they are, and the draws of the scales behind."""
         rows = self._rows(level, estimand, contrasted)
-        mixed = self._once(
-            ("mixed", estimand, contrasted),
-            lambda: mixed_rows(rows, self.design, self._reduced(), self.draws(), self.chains),
-        )
+        mixed = self._once(("mixed", estimand, contrasted), lambda: self._mixed(rows))
         if mixed is None:
             return self.drawn(level, estimand, contrasted), None, self.draws()
         own = mixed.at(level)
         return own.draws(estimand, self._column(contrasted), self.seed), own.mixtures, own.scales
+
+    def _mixed(self, rows: Rows) -> Mixed | None:
+        draws = self.scales() if self.collapsed else self.draws()
+        return mixed_rows(rows, self.design, self._reduced(), draws, self.chains)
 
     def _rows(self, level: str, estimand: str, contrasted: bool) -> Rows:
         check_level(self.design.spec, level)

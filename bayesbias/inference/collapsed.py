@@ -89,6 +89,23 @@ class Collapsed:
         value = log_density(*arguments)
         return value, grad
 
+    def log_densities(self, thetas: np.ndarray) -> np.ndarray:
+        """Return the log-posterior density at many values of the log-scales, shape (n, n_theta): a tenth of the cost."""
+        from bayesbias.inference.kernel import log_densities
+
+        out = np.empty(len(thetas))
+        log_densities(np.ascontiguousarray(thetas, dtype=float), *self.arrays, out)
+        return out
+
+    def log_gradients(self, thetas: np.ndarray) -> np.ndarray:
+        """Return its gradient at many values of the log-scales, shape (n, n_theta)."""
+        from bayesbias.inference.kernel import log_gradients
+
+        thetas = np.ascontiguousarray(thetas, dtype=float)
+        out = np.empty_like(thetas)
+        log_gradients(thetas, *self.arrays, out)
+        return out
+
     def coordinates(self) -> np.ndarray:
         """Return the matrix that turns the coordinates which are sampled into the logarithms of the scales.
 
@@ -123,6 +140,11 @@ class Collapsed:
                 turn[np.ix_(place[name], place[name])] = helmert(size, full=True).T
                 out = out @ turn
         return out
+
+    def factor_places(self) -> np.ndarray:
+        """Return which of the numbers in theta belong to factors, which multiply effects; shape (n_theta,), of bool."""
+        factors = self.design.spec.factors()
+        return np.concatenate([np.full(self.design.size(name), name in factors) for name in self.scales])
 
     def split(self, theta: np.ndarray) -> dict[str, np.ndarray]:
         """Turn log-scales, shape (..., n_theta), into the named scale parameters."""

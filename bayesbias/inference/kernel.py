@@ -222,6 +222,210 @@ def log_density(
     return total
 
 
+_LANES = 8
+"""How many values of the scales are worked on side by side, so that every inner loop is one vector instruction or two."""
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def log_densities(
+    thetas: np.ndarray,
+    prior_code: np.ndarray,
+    prior_a: np.ndarray,
+    prior_b: np.ndarray,
+    constants: np.ndarray,
+    comp_m: np.ndarray,
+    comp_nu: np.ndarray,
+    comp_obs: np.ndarray,
+    comp_half: np.ndarray,
+    comp_eff: np.ndarray,
+    obs_var: np.ndarray,
+    halves: np.ndarray,
+    eff_var: np.ndarray,
+    eff_ptr: np.ndarray,
+    inc_obs: np.ndarray,
+    inc_coef: np.ndarray,
+    inc_factor: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write what `log_density` returns for each row of `thetas`, without gradients.
+
+    The same numbers by another order of work: eight rows at a time, and of each covariance only its Cholesky factor.
+    """
+    n, n_theta = thetas.shape
+    n_var = n_theta + constants.shape[0]
+    largest = 1
+    widest = 1
+    for j in range(comp_m.shape[0]):
+        largest = max(largest, comp_m[j])
+        widest = max(widest, (comp_half[j + 1] - comp_half[j]) // comp_m[j])
+    var = np.empty((n_var, _LANES))
+    scale = np.empty((n_theta, _LANES))
+    coef = np.empty((inc_coef.shape[0], _LANES))
+    low = np.empty((largest, largest, _LANES))
+    data = np.empty((largest, widest, _LANES))
+    total = np.empty(_LANES)
+    work = np.empty(_LANES)
+    bad = np.empty(_LANES, dtype=np.bool_)
+    for t in range(n_theta, n_var):
+        for k in range(_LANES):
+            var[t, k] = constants[t - n_theta]
+    for first in range(0, n, _LANES):
+        for k in range(_LANES):
+            row = min(first + k, n - 1)  # the last block is filled up with its last row
+            total[k] = 0.0
+            bad[k] = False
+            for t in range(n_theta):
+                at = thetas[row, t]
+                if not abs(at) < _FARTHEST:
+                    bad[k] = True
+                    at = 0.0
+                s = math.exp(at)
+                scale[t, k] = s
+                var[t, k] = s * s
+                total[k] += log_prior(prior_code[t], prior_a[t], prior_b[t], s)[0] + at
+        for x in range(inc_coef.shape[0]):
+            t = inc_factor[x]
+            if t >= 0:
+                for k in range(_LANES):
+                    coef[x, k] = inc_coef[x] * scale[t, k]
+            else:
+                for k in range(_LANES):
+                    coef[x, k] = inc_coef[x]
+        for j in range(comp_m.shape[0]):
+            m = comp_m[j]
+            nu = comp_nu[j]
+            o = comp_obs[j]
+            g = comp_half[j]
+            width = (comp_half[j + 1] - g) // m
+            for i in range(m):
+                for r in range(i):
+                    for k in range(_LANES):
+                        low[i, r, k] = 0.0
+                own = var[obs_var[o + i]]
+                for k in range(_LANES):
+                    low[i, i, k] = own[k]
+                for c in range(width):
+                    for k in range(_LANES):
+                        data[i, c, k] = halves[g + i * width + c]
+            for e in range(comp_eff[j], comp_eff[j + 1]):
+                own = var[eff_var[e]]
+                for x in range(eff_ptr[e], eff_ptr[e + 1]):
+                    for k in range(_LANES):
+                        work[k] = own[k] * coef[x, k]
+                    for y in range(eff_ptr[e], x + 1):
+                        a, b = max(inc_obs[x], inc_obs[y]), min(inc_obs[x], inc_obs[y])
+                        cell, other = low[a, b], coef[y]
+                        for k in range(_LANES):
+                            cell[k] += work[k] * other[k]
+            # V = LL', and the rows of L^-1 F as they come.
+            for r in range(m):
+                pivot = low[r, r]
+                for k in range(_LANES):
+                    if not pivot[k] > 0.0:
+                        bad[k] = True
+                        pivot[k] = 1.0
+                    total[k] -= 0.5 * nu * (_LOG_2PI + math.log(pivot[k]))
+                    work[k] = 1.0 / pivot[k]
+                for c in range(width):
+                    mine = data[r, c]
+                    for k in range(_LANES):
+                        total[k] -= 0.5 * mine[k] * mine[k] * work[k]
+                for i in range(r + 1, m):
+                    left = low[i, r]
+                    for k in range(_LANES):
+                        left[k] *= work[k]
+                    for q in range(r + 1, i + 1):
+                        cell, other = low[i, q], low[q, r]
+                        # Rows above have been divided by the pivot, which is given back here.
+                        for k in range(_LANES):
+                            cell[k] -= left[k] * other[k] * pivot[k]
+                    for c in range(width):
+                        cell, mine = data[i, c], data[r, c]
+                        for k in range(_LANES):
+                            cell[k] -= left[k] * mine[k]
+        for k in range(min(_LANES, n - first)):
+            out[first + k] = -math.inf if bad[k] else total[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def log_gradients(
+    thetas: np.ndarray,
+    prior_code: np.ndarray,
+    prior_a: np.ndarray,
+    prior_b: np.ndarray,
+    constants: np.ndarray,
+    comp_m: np.ndarray,
+    comp_nu: np.ndarray,
+    comp_obs: np.ndarray,
+    comp_half: np.ndarray,
+    comp_eff: np.ndarray,
+    obs_var: np.ndarray,
+    halves: np.ndarray,
+    eff_var: np.ndarray,
+    eff_ptr: np.ndarray,
+    inc_obs: np.ndarray,
+    inc_coef: np.ndarray,
+    inc_factor: np.ndarray,
+    grads: np.ndarray,
+) -> None:
+    """Write the gradient that `log_density` has at each row of `thetas`."""
+    for row in range(thetas.shape[0]):
+        log_density(
+            thetas[row],
+            prior_code,
+            prior_a,
+            prior_b,
+            constants,
+            comp_m,
+            comp_nu,
+            comp_obs,
+            comp_half,
+            comp_eff,
+            obs_var,
+            halves,
+            eff_var,
+            eff_ptr,
+            inc_obs,
+            inc_coef,
+            inc_factor,
+            grads[row],
+        )
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def quantiles(
+    z: np.ndarray,
+    shapes: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    out: np.ndarray,
+    slopes: np.ndarray,
+) -> None:
+    """Write for each column of `z` its quantile function, and the sum of the logarithms of its slopes for each row.
+
+    ``shapes[k]`` holds level and slope, then what is bent to the left of each of `left` and to the right of each of
+    `right`, in squares of the distance; all but the level are at least zero. See `bayesbias.inference.proposals`.
+    """
+    n_left = left.shape[0]
+    for i in range(z.shape[0]):
+        total = 0.0
+        for k in range(z.shape[1]):
+            at = z[i, k]
+            value = shapes[k, 0] + shapes[k, 1] * at
+            slope = shapes[k, 1]
+            for c in range(n_left):
+                by = min(at - left[c], 0.0)
+                value -= shapes[k, 2 + c] * by * by
+                slope -= 2.0 * shapes[k, 2 + c] * by
+            for c in range(right.shape[0]):
+                by = max(at - right[c], 0.0)
+                value += shapes[k, 2 + n_left + c] * by * by
+                slope += 2.0 * shapes[k, 2 + n_left + c] * by
+            out[i, k] = value
+            total += math.log(slope)
+        slopes[i] = total
+
+
 _ARRAYS = 16  # the arguments of `log_density` between `theta` and `grad`
 _HEAD = 1 + 2 * (_ARRAYS + 1)
 _FLOATS = (1, 2, 3, 5, 10, 14, _ARRAYS)  # which of them hold no whole numbers

@@ -17,6 +17,7 @@ from bayesbias.basics.values import Shown
 from bayesbias.inference import answers, contrasts, reliability, sensitivity, standard
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.effects import joined_draws
+from bayesbias.inference.engine import Engine
 from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.lately import Lately
 from bayesbias.inference.saving import write_fit
@@ -68,6 +69,11 @@ class BiasFit(Shown):
     def design(self) -> Design:
         """The index arrays of the model on the table."""
         return self._lately.get("design", lambda: Design.of(self.spec, self.table))
+
+    @property
+    def engine(self) -> Engine:
+        """What sampled it: NUTS, or the quick engine with its Pareto k and effective draws."""
+        return Engine.of(self.provenance.get("sampler", {}))
 
     def draws(self) -> dict[str, np.ndarray]:
         """Return all posterior draws, chains joined.
@@ -555,8 +561,14 @@ class BiasFit(Shown):
         seed, collapsed = int(sampler.get("seed", 0)), sampler.get("method") == "collapsed"
         return self._lately.get(
             "asking",
-            lambda: answers.Asking(self.design, self.table, self.draws, self._chains, seed, collapsed),
+            lambda: answers.Asking(
+                self.design, self.table, self.draws, self._scales, self._chains, seed, collapsed
+            ),
         )
+
+    def _scales(self) -> dict[str, np.ndarray]:
+        names = [name for name, about in self.spec.parameters.items() if about.positive]
+        return joined_draws(self.tree["posterior"].dataset, names)
 
     def _means_at(self, level: str, estimand: str) -> xr.DataArray:
         return self._asking.drawn(level, estimand, contrasted=False)

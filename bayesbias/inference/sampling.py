@@ -1,4 +1,4 @@
-"""The scales of the collapsed model, sampled by nutpie.
+"""The scales of the collapsed model, sampled by nutpie or by importance sampling.
 
 The only room that calls nutpie by itself. The effects are drawn from the scales: `bayesbias.inference.effects`.
 """
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.inference.collapsed import Collapsed
+from bayesbias.inference.engine import Engine
+from bayesbias.inference.importance import weigh_scales
 from bayesbias.inference.mixing import r_hat_and_ess
 
 if TYPE_CHECKING:
@@ -28,9 +30,39 @@ MOST_CUBES_TO_THIN = 2e4  # cost of an evaluation, as in `collapsed`: some hundr
 
 
 def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -> xr.DataTree:
-    """Sample the scales; where draws are too alike, run longer and keep fewer."""
+    """Sample the scales by the engine that is asked for, and note in the settings which one gave the draws, and how.
+
+    Parameters
+    ----------
+    reduced : Collapsed
+    settings : dict
+        ``draws, tune, chains, seed, target_accept`` and, where it is not NUTS, ``engine``.
+    cores : int
+    """
     import xarray as xr
 
+    asked = settings.pop("engine", "nuts")
+    engine = Engine()
+    if asked == "quick":
+        kept = (settings[name] for name in ("draws", "chains", "seed"))
+        theta, engine = weigh_scales(reduced, starting_point(reduced), *kept)
+        if engine.name == "quick":
+            settings["engine"] = engine.as_dict()
+            values = reduced.log_densities(theta.reshape(-1, theta.shape[2])).reshape(theta.shape[:2])
+            return _as_tree(reduced, theta, xr.Dataset({"logp": (("chain", "draw"), values)}))
+    tree = _by_nuts(reduced, settings, cores)
+    settings["engine"] = engine.as_dict()
+    return tree
+
+
+def starting_point(reduced: Collapsed) -> np.ndarray:
+    """Return log-scales to start from: a factor from one, a spread from that of the outcome; shape (n_theta,)."""
+    spread = np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2)
+    return np.where(reduced.factor_places(), 0.0, spread)
+
+
+def _by_nuts(reduced: Collapsed, settings: dict[str, Any], cores: int) -> xr.DataTree:
+    """Sample by NUTS; where draws are too alike, run longer and keep fewer."""
     sampled = _sample_scales(reduced, settings, cores, thin=1)
     cost = sum(float(size) ** 3 for size in reduced.component_sizes)
     if settings["draws"] >= FEWEST_TO_THIN and cost <= MOST_CUBES_TO_THIN:
@@ -44,15 +76,6 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
             sampled = _sample_scales(reduced, settings, cores, settings["thin"])
     every = slice(settings.get("thin", 1) - 1, None, settings.get("thin", 1))
     theta = sampled["posterior"]["theta"].to_numpy()[:, every]
-    design = reduced.design
-    spec = design.spec
-    variables = {
-        name: (("chain", "draw", *spec.parameters[name].dims), values)
-        for name, values in reduced.split(theta).items()
-    }
-    dims = {dim for name in variables for dim in spec.parameters[name].dims}
-    coords: dict[str, Any] = {dim: labels for dim, labels in design.coords.items() if dim in dims}
-    coords |= {"chain": range(theta.shape[0]), "draw": range(theta.shape[1])}
     stats = sampled["sample_stats"].to_dataset()
     keep = [
         name for name in ("diverging", "depth", "n_steps", "energy", "logp", "step_size") if name in stats
@@ -62,8 +85,23 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
     thin = settings.get("thin", 1)
     wild = stats["diverging"].to_numpy().reshape(kept.sizes["chain"], kept.sizes["draw"], thin).sum(axis=2)
     kept = kept.assign(diverging=(("chain", "draw"), wild)).assign_coords(draw=range(kept.sizes["draw"]))
-    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords), "sample_stats": kept})
-    return tree
+    return _as_tree(reduced, theta, kept)
+
+
+def _as_tree(reduced: Collapsed, theta: np.ndarray, stats: xr.Dataset) -> xr.DataTree:
+    """Return draws of the log-scales, shape (chains, draws, n_theta), as draws of the scales by their names."""
+    import xarray as xr
+
+    design = reduced.design
+    spec = design.spec
+    variables = {
+        name: (("chain", "draw", *spec.parameters[name].dims), values)
+        for name, values in reduced.split(theta).items()
+    }
+    dims = {dim for name in variables for dim in spec.parameters[name].dims}
+    coords: dict[str, Any] = {dim: labels for dim, labels in design.coords.items() if dim in dims}
+    coords |= {"chain": range(theta.shape[0]), "draw": range(theta.shape[1])}
+    return xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords), "sample_stats": stats})
 
 
 def _sample_scales(reduced: Collapsed, settings: Mapping[str, Any], cores: int, thin: int) -> Any:
@@ -74,16 +112,7 @@ def _sample_scales(reduced: Collapsed, settings: Mapping[str, Any], cores: int, 
     from bayesbias.inference.kernel import expand_callback, logp_callback, packed
 
     n = reduced.n_theta
-    spread = np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2)
-
-    # A factor starts from one, a spread from that of the outcome.
-    spec = reduced.design.spec
-    start = np.concatenate(
-        [
-            np.full(reduced.design.size(name), 0.0 if name in spec.factors() else spread)
-            for name in reduced.scales
-        ]
-    )
+    start = starting_point(reduced)
 
     def initial(seed: int) -> np.ndarray:
         return start + np.random.default_rng(seed).normal(0, 0.5, n)

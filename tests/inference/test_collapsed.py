@@ -167,6 +167,21 @@ def test_gradient_equals_differences(model, table):
     np.testing.assert_allclose(reduced.log_density(theta)[1], numeric, atol=2e-6, rtol=2e-6)
 
 
+@pytest.mark.parametrize(("model", "table"), CASES)
+def test_many_at_once_are_the_same(model, table):
+    """Densities worked out side by side are those one by one; what lies beyond floating point has none."""
+    reduced = collapse(Design.of(spec_of(model), TABLES[table]))
+    thetas = np.random.default_rng(2).normal(-2, 0.7, (11, reduced.n_theta))
+    one_by_one = [reduced.log_density(theta) for theta in thetas]
+    found = reduced.log_densities(thetas)
+    np.testing.assert_allclose(found, [value for value, _ in one_by_one], rtol=1e-11, atol=1e-8)
+    np.testing.assert_array_equal(reduced.log_gradients(thetas), [gradient for _, gradient in one_by_one])
+    thetas[3, 0], thetas[5, -1] = 200.0, -160.0
+    again = reduced.log_densities(thetas)
+    assert np.isneginf(again[[3, 5]]).all()
+    np.testing.assert_array_equal(np.delete(again, [3, 5]), np.delete(found, [3, 5]))
+
+
 @pytest.mark.parametrize(
     ("model", "table"), [("shared", "grid"), ("own", "holes"), ("sentiment", "opinions"), ("cells", "holes")]
 )

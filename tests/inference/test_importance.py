@@ -1,0 +1,139 @@
+"""Importance sampling of the scales: against quadrature, NUTS and ArviZ's own smoothing; and when it gives up."""
+
+from __future__ import annotations
+
+import arviz  # noqa: F401 - gives arrays the accessor
+import numpy as np
+import pytest
+import xarray as xr
+from helpers import monte_carlo as mc
+from helpers.seeds import shifted
+from helpers.tables import grid
+
+from bayesbias.inference import importance
+from bayesbias.inference.collapsed import Collapsed, collapse
+from bayesbias.inference.importance import pareto_smoothed, weigh_scales
+from bayesbias.inference.sampling import sample_collapsed, starting_point
+from bayesbias.models.design import Design
+from bayesbias.models.loading import load_model, parse_model
+
+TWO_SCALES = b"""
+schema = 1
+name = "two"
+description = "for the test"
+[likelihood]
+outcome = "distance"
+distribution = "Normal"
+mu = ["g", "a"]
+sigma = "sigma"
+[parameter.g]
+distribution = "Normal"
+mu = 1
+sigma = 0.3
+[parameter.a]
+dims = ["protected_class"]
+distribution = "Normal"
+mu = 0
+sigma = "as"
+[parameter.as]
+distribution = "Exponential"
+lam = 10
+[parameter.sigma]
+distribution = "Exponential"
+lam = 10
+"""
+
+
+def reduced_of(model: str) -> Collapsed:
+    spec = parse_model(TWO_SCALES, "two") if model == "two" else load_model(model)
+    return collapse(Design.of(spec, grid()))
+
+
+def test_two_scales_are_those_of_a_grid():
+    """A spread of three classes is hardly known and skewed; its mean and sd, and those of its logarithm, by quadrature."""
+    reduced = reduced_of("two")
+    a, b = np.linspace(-14, 1.5, 600), np.linspace(-3.5, -0.5, 240)
+    theta = np.stack(np.meshgrid(a, b, indexing="ij"), axis=-1).reshape(-1, 2)
+    density = reduced.log_densities(theta)
+    weights = np.exp(density - density.max())
+    weights /= weights.sum()
+    drawn, engine = weigh_scales(reduced, starting_point(reduced), 1000, 4, shifted(1))
+    assert engine.name == "quick"
+    assert engine.pareto_k < 0.7
+    for of in (lambda x: x, np.exp, lambda x: np.exp(2 * x)):
+        mc.assert_near(mc.mean(of(drawn)), weights @ of(theta))
+
+
+@pytest.mark.parametrize("model", ["cells", "shared"])
+def test_it_agrees_with_nuts(model):
+    reduced = reduced_of(model)
+    settings = {"draws": 500, "tune": 500, "chains": 4, "seed": shifted(2), "target_accept": 0.9}
+    chains = sample_collapsed(reduced, dict(settings), 2)["posterior"]
+    weighed = sample_collapsed(reduced, {**settings, "engine": "quick"}, 2)["posterior"]
+    for name in reduced.scales:
+        mc.assert_near(mc.mean(weighed[name]), mc.mean(chains[name]), name)
+        mc.assert_near(mc.log_sd(weighed[name]), mc.log_sd(chains[name]), name)
+
+
+def test_effective_draws_of_the_chains_are_no_more_than_the_weights_are_worth():
+    """A draw that is taken twice stands beside itself, so that ArviZ sees it."""
+    reduced = reduced_of("cells")
+    drawn, engine = weigh_scales(reduced, starting_point(reduced), 1000, 4, shifted(3))
+    worth = min(engine.effective, drawn.shape[0] * drawn.shape[1])
+    assert np.median(mc.effective(drawn, "mean")) < 1.1 * worth
+    repeats = (drawn[:, 1:] == drawn[:, :-1]).all(axis=2)
+    everywhere = sum(len(chain) - len(np.unique(chain, axis=0)) for chain in drawn)
+    assert repeats.sum() == everywhere > 0
+
+
+def test_same_seed_same_draws():
+    reduced = reduced_of("shared")
+    first, again, other = (
+        weigh_scales(reduced, starting_point(reduced), 50, 2, shifted(seed))[0] for seed in (4, 4, 5)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "why"),
+    [
+        ("MOST_PARETO_K", -np.inf, "pareto_k"),
+        ("FEWEST_PER_CHAIN", np.inf, "effective"),
+        ("_SAME_MODE", -1.0, "modes"),
+    ],
+)
+def test_where_weights_are_not_to_be_trusted_nuts_takes_over(monkeypatch, limit, value, why):
+    monkeypatch.setattr(importance, limit, value)
+    if limit == "FEWEST_PER_CHAIN":
+        monkeypatch.setattr(importance, "effective_weights", lambda weights: 1.0)
+    reduced = reduced_of("two")
+    settings = {"draws": 20, "tune": 50, "chains": 2, "seed": 1, "target_accept": 0.9, "engine": "quick"}
+    tree = sample_collapsed(reduced, settings, 1)
+    assert (settings["engine"]["name"], settings["engine"]["asked"]) == ("nuts", "quick")
+    assert settings["engine"]["why_not"] == why
+    assert "diverging" in tree["sample_stats"]
+
+
+@pytest.mark.parametrize("tail", [2.0, 5.0, 1000.0])
+def test_smoothing_is_that_of_arviz(tail):
+    ratio = np.random.default_rng(6).standard_t(tail, 3000)
+    found, k = pareto_smoothed(ratio)
+    theirs, their_k = xr.DataArray(-ratio, dims="draw").azstats.psislw(dim="draw")
+    assert k == pytest.approx(float(their_k), abs=1e-6)
+    theirs = theirs.to_numpy()
+    np.testing.assert_allclose(found - found.max(), theirs - theirs.max(), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "ratio",
+    [
+        np.full(1000, np.nan),
+        np.full(1000, -np.inf),
+        np.r_[np.zeros(3), np.full(997, -np.inf)],
+        np.arange(9.0),
+    ],
+    ids=["nan", "nothing", "three", "few"],
+)
+def test_weights_without_a_tail_are_not_trusted(ratio):
+    assert pareto_smoothed(ratio)[1] == np.inf
