@@ -198,7 +198,7 @@ def fit(
             if sampler == "collapsed":
                 raise FitError(f"model {spec.name}: no exact reduction, since {reason}") from None
             reduced, why = None, str(reason)
-    settings = {
+    settings: dict[str, Any] = {
         "draws": int(draws),
         "tune": int(tune),
         "chains": int(chains),
