@@ -94,16 +94,17 @@ class Collapsed:
         from bayesbias.inference.kernel import log_densities
 
         out = np.empty(len(thetas))
-        log_densities(np.ascontiguousarray(thetas, dtype=float), *self.arrays, out)
+        arguments = (np.ascontiguousarray(thetas, dtype=float), *self.arrays, out)
+        log_densities(*arguments)
         return out
 
     def log_gradients(self, thetas: np.ndarray) -> np.ndarray:
         """Return its gradient at many values of the log-scales, shape (n, n_theta)."""
         from bayesbias.inference.kernel import log_gradients
 
-        thetas = np.ascontiguousarray(thetas, dtype=float)
-        out = np.empty_like(thetas)
-        log_gradients(thetas, *self.arrays, out)
+        out = np.empty(np.shape(thetas))
+        arguments = (np.ascontiguousarray(thetas, dtype=float), *self.arrays, out)
+        log_gradients(*arguments)
         return out
 
     def coordinates(self) -> np.ndarray:

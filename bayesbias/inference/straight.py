@@ -139,5 +139,5 @@ def same_rows(reduced: Collapsed) -> tuple[tuple[int, int], ...]:
     groups: dict[tuple[tuple[object, ...], ...], list[int]] = {}
     for number, keys in found.items():
         if number < reduced.n_theta and number not in taken:
-            groups.setdefault(tuple(sorted(keys)), []).append(number)  # type: ignore[type-var]
+            groups.setdefault(tuple(sorted(keys)), []).append(number)
     return tuple((group[0], other) for group in groups.values() for other in group[1:])
