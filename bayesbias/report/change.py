@@ -25,7 +25,8 @@ from bayesbias.findings.change import findings_of_change
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.trust import convergence
 from bayesbias.inference.estimands import CONTRASTS
-from bayesbias.models.loading import load_model
+from bayesbias.models.loading import DEFAULT_MODEL, load_model
+from bayesbias.models.spec import Results
 from bayesbias.report.again import (
     Code,
     called,
@@ -88,7 +89,7 @@ def of_comparison(run: Comparison, prob: float, rope: float, command: Sequence[s
         models=_models(run, prob),
         trust=_trust(study),
         again=_again(run, prob, rope, command),
-        glossary=glossary_of(run.original.table, "change", prob, rope),
+        glossary=glossary_of(run.original.table, "change", prob, rope, run.original.spec),
     )
 
 
@@ -244,9 +245,16 @@ class _OfMethod:
         tables = []
         if self.contrasts is not None:
             gaps = at_level(self.contrasts, level)
-            tables.append(_gap_table(f"t-gap-{level}-{self.tag}", gaps, level, prob))
+            tables.append(_gap_table(f"t-gap-{level}-{self.tag}", gaps, level, prob, self.results))
         changes = at_level(self.changes, level)
-        return [*tables, _change_table(f"t-change-{level}-{self.tag}", changes, level, prob)]
+        if level == "stereotype":  # a list of controls is the whole of its connection, which stands overall
+            changes = changes[~changes["connection"].isin(CONTROLS)]
+        return [*tables, _change_table(f"t-change-{level}-{self.tag}", changes, level, prob, self.results)]
+
+    @property
+    def results(self) -> Results:
+        """What the changes hold for, as the model says."""
+        return self.study.run.results_of(self.item.name)
 
     def figure(self, name: str) -> list[Picture]:
         """Return a figure of this method."""
@@ -266,12 +274,18 @@ def _classes(method: _OfMethod) -> Part:
     return Part("Changes and gaps per class", tables=method.tables("class"))
 
 
+def _lists(method: _OfMethod) -> Part | None:
+    if "stereotype" not in set(method.changes["level"]):
+        return None
+    return Part("Changes and gaps per list of stereotypes", tables=method.tables("stereotype"))
+
+
 def _words(method: _OfMethod) -> Part:
     return Part("Changes and gaps per word", tables=method.tables("word"))
 
 
 # What opens on a click in the section of a method, in order.
-_FOLDED = (_forced, _pairs, _classes, _words)
+_FOLDED = (_forced, _pairs, _classes, _lists, _words)
 
 
 def _method_section(name: str, number: int, study: _Study) -> Part:
@@ -299,17 +313,21 @@ def _sections(study: _Study) -> list[Part]:
     return in_order([_ranked, _geometry, *methods], study, [study.figures])
 
 
-def _gap_table(id_: str, frame: pd.DataFrame, level: str, prob: float) -> Table:
+def _gap_table(id_: str, frame: pd.DataFrame, level: str, prob: float, results: Results) -> Table:
     within = "" if level == "overall" else level
-    caption = "Gaps between connections" + (f", per protected {within}" if within else "")
-    return page_table(id_, caption, gap_columns(prob, within), frame.itertuples())
+    caption = f"Gaps between connections{_per(within)}"
+    return page_table(id_, caption, gap_columns(prob, within, results), frame.itertuples())
 
 
-def _change_table(id_: str, frame: pd.DataFrame, level: str, prob: float) -> Table:
+def _change_table(id_: str, frame: pd.DataFrame, level: str, prob: float, results: Results) -> Table:
     within = "" if level == "overall" else level
-    caption = "Change of the mean distance (debiased minus original)"
-    caption += f", per protected {within}" if within else ""
-    return page_table(id_, caption, change_columns(prob, within), frame.itertuples())
+    caption = f"Change of the mean distance (debiased minus original){_per(within)}"
+    return page_table(id_, caption, change_columns(prob, within, results), frame.itertuples())
+
+
+def _per(level: str) -> str:
+    own = ", per list: words of its own class, and words of others"
+    return own if level == "stereotype" else f", per protected {level}" if level else ""
 
 
 def _construction_tables(item: Method, tag: str) -> list[Table]:
@@ -370,7 +388,10 @@ def _again(run: Comparison, prob: float, rope: float, command: Sequence[str] | N
     change = next((item.change for item in run.methods.values() if item.change is not None), None)
     spec = change.spec if change is not None else load_model("change")
     after = ", ".join(f"{name!r}: {table_call(tables[name], f'{name}.csv', notes)}" for name in run.methods)
-    settings = sampler_settings(run.provenance)
+    level_spec = run.original.spec
+    own = level_spec.sha256 != load_model(DEFAULT_MODEL).sha256
+    level = {"level_model": model_name(level_spec, notes)} if own else {}
+    settings = level | sampler_settings(run.provenance)
     lines = [
         f"before = {table_call(tables['original'], 'original.csv', notes)}",
         f"after = {{{after}}}",

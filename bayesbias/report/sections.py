@@ -156,7 +156,7 @@ def glossary_of(
         f"other lists would show on average.{of_levels} “These words” is the answer for this list and no other: the "
         "listed distances are known exactly, so that its width is the model’s noise.",
     }
-    if spec is not None and has_new_words(spec):
+    if outcome == "distance" and spec is not None and has_new_words(spec):
         entries["One new word"] = (
             "What a single word that is not on the list may show, on average over new attributes. Words scatter around "
             "the mean over new words, so that this is wider; the share that goes the other way is that of new words whose "

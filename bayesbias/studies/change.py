@@ -17,7 +17,7 @@ import numpy as np
 from bayesbias.basics.errors import InputError
 from bayesbias.inference.contrasts import contrast_draws
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.models.loading import load_model
+from bayesbias.models.loading import DEFAULT_MODEL, load_model
 from bayesbias.models.spec import ModelSpec
 from bayesbias.studies.change_fits import fit_changes, fit_distances
 from bayesbias.studies.comparison import Comparison, Method
@@ -31,15 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
-LEVEL_MODEL = "shared"
-
 
 def compare(
     original: PairTable | pd.DataFrame | str | os.PathLike[str],
     debiased: Any,
     model: str | os.PathLike[str] | ModelSpec = "change",
     *,
-    level_model: str | os.PathLike[str] | ModelSpec = LEVEL_MODEL,
+    level_model: str | os.PathLike[str] | ModelSpec = DEFAULT_MODEL,
     draws: int = 1000,
     tune: int = 1000,
     chains: int = 4,
@@ -58,7 +56,7 @@ def compare(
     model : str, path or ModelSpec
         For the differences; its outcome must be ``change``.
     level_model : str, path or ModelSpec
-        For the distances of either table, from which the gaps before and after are told.
+        For the distances of either table, from which the gaps before and after are told; by default that of `fit`.
     draws, tune, chains, seed, cores
         As in `fit`.
     progress : bool, optional

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from bayesbias.tables.pair_table import COLUMNS, PairTable
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
+
+NO_LEVELS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,20 +75,27 @@ def fit_changes(
 
 
 def draws_of_changes(
-    changes: ChangesFit, pairs: pd.DataFrame, estimand: str, shape: tuple[int, ...]
+    changes: ChangesFit,
+    pairs: pd.DataFrame,
+    estimand: str,
+    shape: tuple[int, ...],
+    levels: Mapping[str, str] = NO_LEVELS,
 ) -> xr.DataArray:
-    """Draws of the mean change, labelled ``level, name, connection, estimand``, those known exactly among them."""
+    """Draws of the mean change, labelled ``level, name, connection, estimand``, those known exactly among them.
+
+    Overall, and at levels of the model: `levels` says by which column each goes.
+    """
     at: dict[tuple[str, ...], int] = {}
     if changes.fit is not None:
         drawn = [
             changes.fit.draws_of("means", level=level, estimand=estimand)
-            for level in ("overall", *changes.fit.spec.results.levels)
+            for level in ("overall", *levels)
         ]
         means = joined_rows(drawn)
         at = {key: i for i, key in enumerate(keys_of_rows(means, "level", "name", "connection"))}
         draws = means.to_numpy()
         shape = draws.shape[:2]
-    keys = list(pairs_by_level(pairs))
+    keys = list(pairs_by_level(pairs, levels))
     columns = [draws[..., at[key]] if key in at else np.full(shape, changes.exact[key[2]]) for key in keys]
     levels, names, connections = zip(*keys, strict=True)
     return labelled_draws(

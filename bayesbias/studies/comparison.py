@@ -34,6 +34,7 @@ from bayesbias.inference.diagnostics import joined_chains
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.verdicts import change_verdict, gap_verdict, method_verdict
+from bayesbias.models.spec import Results
 from bayesbias.studies.change_fits import (
     ChangesFit,
     chosen_estimands,
@@ -128,7 +129,7 @@ class Comparison(Shown):
     def changes(
         self, prob: float = PROB, rope: float = ROPE, estimand: str | None = None, method: str | None = None
     ) -> pd.DataFrame:
-        """Change of the mean distance (debiased minus original) per connection, overall, per class and word.
+        """Change of the mean distance (debiased minus original) per connection, overall and at each level of the models.
 
         Parameters
         ----------
@@ -156,7 +157,7 @@ class Comparison(Shown):
             for which in chosen_estimands(estimand):
                 frame = described_changes(self._changes_of(name, which), prob, rope)
                 # The rows of the draws are those of the counts.
-                frame["n_pairs"] = list(pairs_by_level(item.pairs).values())
+                frame["n_pairs"] = list(pairs_by_level(item.pairs, self.levels_of(name)).values())
                 frame["exact"] = frame["connection"].isin(list(item.exact))
                 frame["verdict"] = [change_verdict(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
                 frames.append(frame)
@@ -380,6 +381,17 @@ class Comparison(Shown):
         frame["verdict"] = [method_verdict(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
         return frame
 
+    def results_of(self, method: str) -> Results:
+        """Return what the changes of a method hold for: as the model of changes says, or where none was fitted that of gaps."""
+        item = self.methods[method]
+        return (item.after if item.change is None else item.change).spec.results
+
+    def levels_of(self, method: str) -> dict[str, str]:
+        """Return the levels below overall at which a change and the gaps before and after are known, and their columns."""
+        known = self.original.spec.results.levels
+        levels = self.results_of(method).levels
+        return {name: level.by for name, level in levels.items() if name in known and known[name].by == level.by}
+
     def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return the draws behind every row of a table of results.
 
@@ -421,7 +433,8 @@ class Comparison(Shown):
             item = self.methods[name]
             posterior = item.after.tree["posterior"]
             shape = posterior.sizes["chain"], posterior.sizes["draw"]
-            draws = draws_of_changes(ChangesFit(item.change, item.exact), item.pairs, estimand, shape)
+            changes, levels = ChangesFit(item.change, item.exact), self.levels_of(name)
+            draws = draws_of_changes(changes, item.pairs, estimand, shape, levels)
             self._kept[key] = relabelled(draws, method=[name] * draws.sizes["row"])
         return self._kept[key]
 

@@ -213,16 +213,16 @@ def common_pairs(
     return frames, accounts
 
 
-def pairs_by_level(pairs: pd.DataFrame) -> dict[tuple[str, str, str], int]:
-    """Return the number of pairs per (level, name, connection), connections in their usual order."""
+def pairs_by_level(pairs: pd.DataFrame, levels: Mapping[str, str]) -> dict[tuple[str, str, str], int]:
+    """Return the number of pairs per (level, name, connection), connections in their usual order.
+
+    `levels` says by which column each level below ``overall`` goes.
+    """
     connection = pairs["connection"].astype(str).to_numpy()
-    levels = {
-        "overall": np.full(len(pairs), "all"),
-        "class": pairs["protected_class"].astype(str).to_numpy(),
-        "word": pairs["protected_word"].astype(str).to_numpy(),
-    }
+    by_level = {"overall": np.full(len(pairs), "all")}
+    by_level |= {level: pairs[by].astype(str).to_numpy() for level, by in levels.items()}
     out = {}
-    for level, names in levels.items():
+    for level, names in by_level.items():
         for name in dict.fromkeys(names.tolist()):
             mine = connection[names == name]
             for c in CONNECTIONS:

@@ -45,21 +45,6 @@ DOCUMENTED = {  # the table of models in the design notes; the paper's section 4
             "sigma": "Exponential(2)",
         },
     ),
-    "change": (
-        "Normal",
-        {
-            "c": "Normal(cbar, csd)",
-            "v": "Normal(0, ws)",
-            "u": "Normal(0, us)",
-            "m": "Normal(0, ms)",
-            "cbar": "Normal(0, 0.3)",
-            "csd": "Exponential(5)",
-            "ws": "Exponential(5)",
-            "us": "Exponential(5)",
-            "ms": "Exponential(5)",
-            "sigma": "Exponential(5)",
-        },
-    ),
     "robust": (
         "StudentT",
         {
@@ -91,6 +76,7 @@ DOCUMENTED["cells"] = (
     | {sd: "Exponential(10)" for sd in ("fsd", "csd", "ws", "us", "ms", "sigma")}
     | {factor: "LogNormal(0, 0.4)" for factor in ("ka", "kw")},
 )
+DOCUMENTED["change"] = ("Normal", DOCUMENTED["cells"][1] | {"g": "Normal(0, 0.25)"})
 DOCUMENTED["sentence"] = (
     "Normal",
     {
