@@ -32,7 +32,7 @@ def made_up_fit(
     """Make a fit whose draws lie around the means of the pairs; it looks converged and no sampler has run.
 
     Each parameter of the mean is the mean of what those before it leave of the pairs, with normal `noise`; what a prior
-    is centred on is the mean of all its pairs, and spreads are those of what is left, give or take five percent.
+    is centred on is the mean of all its pairs, spreads are those of what is left, and factors one, give or take five percent.
     """
     frame = table.frame if isinstance(table, PairTable) else table
     design = Design.of(load_model(model), frame)
@@ -51,6 +51,8 @@ def made_up_fit(
     for key, parameter in spec.parameters.items():
         if key in centres:
             values = centres[key] + noise * rng.normal(size=(chains, draws, design.size(key)))
+        elif key in spec.factors():
+            values = np.exp(0.05 * rng.normal(size=(chains, draws, design.size(key))))
         else:
             values = left.std() * np.exp(0.05 * rng.normal(size=(chains, draws, design.size(key))))
         shape = (chains, draws, *design.shape(key))
@@ -73,7 +75,13 @@ def prior_fit(
 
 
 def made_up_comparison(
-    before: PairTable, after: Mapping[str, PairTable], *, chains: int = 2, draws: int = 50, seed: int = 3
+    before: PairTable,
+    after: Mapping[str, PairTable],
+    *,
+    chains: int = 2,
+    draws: int = 50,
+    seed: int = 3,
+    **settings: Any,
 ) -> Comparison:
     """Compare tables with made-up draws in the place of each fit."""
 
@@ -84,7 +92,7 @@ def made_up_comparison(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(change_fits, "fit", fit)
-        return compare(before, after, draws=draws, tune=1, chains=chains, seed=seed, progress=False)
+        return compare(before, after, draws=draws, tune=1, chains=chains, seed=seed, progress=False, **settings)
 
 
 def _means(values: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:
