@@ -88,8 +88,7 @@ def draws_of_changes(
     at: dict[tuple[str, ...], int] = {}
     if changes.fit is not None:
         drawn = [
-            changes.fit.draws_of("means", level=level, estimand=estimand)
-            for level in ("overall", *levels)
+            changes.fit.draws_of("means", level=level, estimand=estimand) for level in ("overall", *levels)
         ]
         means = joined_rows(drawn)
         at = {key: i for i, key in enumerate(keys_of_rows(means, "level", "name", "connection"))}

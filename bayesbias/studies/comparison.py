@@ -390,7 +390,9 @@ class Comparison(Shown):
         """Return the levels below overall at which a change and the gaps before and after are known, and their columns."""
         known = self.original.spec.results.levels
         levels = self.results_of(method).levels
-        return {name: level.by for name, level in levels.items() if name in known and known[name].by == level.by}
+        return {
+            name: level.by for name, level in levels.items() if name in known and known[name].by == level.by
+        }
 
     def draws_of(self, table: str, **arguments: Any) -> xr.DataArray:
         """Return the draws behind every row of a table of results.

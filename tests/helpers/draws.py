@@ -92,7 +92,9 @@ def made_up_comparison(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(change_fits, "fit", fit)
-        return compare(before, after, draws=draws, tune=1, chains=chains, seed=seed, progress=False, **settings)
+        return compare(
+            before, after, draws=draws, tune=1, chains=chains, seed=seed, progress=False, **settings
+        )
 
 
 def _means(values: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:

@@ -291,7 +291,11 @@ def test_a_class_that_moved_alone_is_not_drawn_to_the_others():
     found = compare(before, after, **{**SMALL, "draws": 500})
     frame = found.contrasts(estimand="population").set_index(["level", "name", "contrast"])
     moved, still = (frame.loc[("class", name, "associated - different")] for name in ("x", "y"))
-    raw = found.methods["debiased"].pairs.groupby(["protected_class", "connection"], observed=True)["change"].mean()
+    raw = (
+        found.methods["debiased"]
+        .pairs.groupby(["protected_class", "connection"], observed=True)["change"]
+        .mean()
+    )
     for name, row in (("x", moved), ("y", still)):
         apart = mc.mean_of_row(row) - (raw[name, "associated"] - raw[name, "different"])
         assert abs(apart.value) < row["sd"] + mc.K * apart.error, name
