@@ -96,10 +96,10 @@ def draws_of_changes(
         shape = draws.shape[:2]
     keys = list(pairs_by_level(pairs, levels))
     columns = [draws[..., at[key]] if key in at else np.full(shape, changes.exact[key[2]]) for key in keys]
-    levels, names, connections = zip(*keys, strict=True)
+    places, names, connections = zip(*keys, strict=True)
     return labelled_draws(
         np.stack(columns, axis=-1),
-        {"level": levels, "name": names, "connection": connections, "estimand": estimand},
+        {"level": places, "name": names, "connection": connections, "estimand": estimand},
     )
 
 
