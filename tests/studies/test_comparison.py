@@ -264,48 +264,6 @@ def test_connections_that_no_method_touched_are_left_out_of_the_fit():
     )
 
 
-def test_changes_stand_at_the_levels_that_both_models_know():
-    before = table()
-    after = as_pair_table(changed(before, NONE, 1))
-    both = made_up_comparison(as_pair_table(before), {"a": after})
-    assert both.levels_of("a") == {
-        "class": "protected_class",
-        "stereotype": "attribute_class",
-        "word": "protected_word",
-    }
-    changes, gaps = (frame.set_index(["level", "name"]) for frame in (both.changes(), both.contrasts()))
-    assert set(changes.loc[("stereotype", "x"), "connection"]) == {"associated", "different"}
-    own = changes.loc[("stereotype", "x")].query("connection == 'associated'")
-    assert set(own["n_pairs"]) == {4 * 6}
-    assert set(gaps.loc[("stereotype", "y"), "contrast"]) == {"associated - different"}
-    one = made_up_comparison(as_pair_table(before), {"a": after}, level_model="crossed")
-    assert list(one.levels_of("a")) == ["class", "word"]
-    assert set(one.contrasts()["level"]) == {"overall", "class", "word"}
-
-
-def test_a_class_that_moved_alone_is_not_drawn_to_the_others():
-    before = table(words=6, attributes=10)
-    after = changed(before, NONE, 7)
-    own = (before["protected_class"] == "x") & (before["connection"] == "associated")
-    after.loc[own, "distance"] += 0.15
-    found = compare(before, after, **{**SMALL, "draws": 500})
-    frame = found.contrasts(estimand="population").set_index(["level", "name", "contrast"])
-    moved, still = (frame.loc[("class", name, "associated - different")] for name in ("x", "y"))
-    raw = (
-        found.methods["debiased"]
-        .pairs.groupby(["protected_class", "connection"], observed=True)["change"]
-        .mean()
-    )
-    for name, row in (("x", moved), ("y", still)):
-        apart = mc.mean_of_row(row) - (raw[name, "associated"] - raw[name, "different"])
-        assert abs(apart.value) < row["sd"] + mc.K * apart.error, name
-    # What belongs to the class shows there, and the list is told from the words of its class.
-    low, _ = mc.ends_of_row(frame.loc[("stereotype", "x", "associated - different")])
-    assert not low.may_stay_below(0)
-    assert moved["verdict"].startswith("moved")
-    assert not still["verdict"].startswith("moved")
-
-
 def test_methods_are_ranked_with_what_tells_neighbours_apart(found):
     frame = found.ranking()
     assert list(frame["method"]) == ["strong", "weak", "same"]
