@@ -116,7 +116,8 @@ def _attribute_part(fit: BiasFit) -> Any:
     names = [name for name in fit.spec.mu if "attribute" in fit.spec.parameters[name].dims]
     out: Any = 0.0
     for name in names:
-        times = fit.spec.parameters[name].times
-        factor = 1.0 if times is None else draws[times].mean(axis=0).ravel()[fit.design.index[times]]
+        times, fact = fit.spec.parameters[name].times, fit.spec.parameters[name].fact
+        factor: Any = 1.0 if times is None else draws[times].mean(axis=0).ravel()[fit.design.index[times]]
+        factor = factor if fact is None else factor * fit.design.facts[fact]
         out = out + factor * draws[name].mean(axis=0).ravel()[fit.design.index[name]]
     return out

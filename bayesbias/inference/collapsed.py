@@ -24,11 +24,14 @@ import numpy as np
 
 from bayesbias.inference.components import (
     Component,
+    Fact,
     Normals,
     components_of,
     draw_component,
     factors_of,
+    facts_on,
     find_orbits,
+    within_one_level,
 )
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
@@ -234,9 +237,11 @@ def collapse(design: Design) -> Collapsed:
     sigma = spec.noise["sigma"]
     noise = variance(sigma, design.index[sigma] if isinstance(sigma, str) else np.zeros(len(design.y)))
     noise = noise.astype(np.int64)
-    y = design.y - sum(
-        float(mu) for name in terms if not isinstance(mu := spec.parameters[name].args["mu"], str)
-    )
+    y = design.y.copy()
+    for name in terms:
+        mu, fact = spec.parameters[name].args["mu"], spec.parameters[name].fact
+        if not isinstance(mu, str):
+            y -= mu if fact is None else mu * design.facts[fact]
     factors = factors_of(design)
     index = {name: design.index[name] for name in terms}
     times = {
@@ -245,7 +250,8 @@ def collapse(design: Design) -> Collapsed:
         if (factor := spec.parameters[name].times) is not None
     }
     orbits = find_orbits(factors, index, variance_of, [noise, *times.values()])
-    components = components_of(y, factors, orbits, index, variance_of, noise, times)
+    facts = _facts_of_terms(design, factors)
+    components = components_of(y, factors, orbits, index, variance_of, noise, times, facts)
     cubes = sum(float(len(comp.noise)) ** 3 for comp in components)
     if cubes > MOST_CUBES:
         raise NotCollapsible(
@@ -254,6 +260,22 @@ def collapse(design: Design) -> Collapsed:
         )
     arrays = _kernel_arrays(design, scales, np.array(constants, dtype=float), components)
     return Collapsed(design, scales, components, np.array(constants, dtype=float), arrays, variance_of)
+
+
+def _facts_of_terms(design: Design, factors: list[np.ndarray]) -> dict[str, Fact]:
+    """Return the fact that multiplies each term which has one."""
+    on = facts_on(factors, design.facts)
+    if isinstance(on, str):
+        raise NotCollapsible(f"{on} differs between rows of one {' and of one '.join(design.units)}")
+    out = {}
+    for name in design.spec.mu:
+        fact = design.spec.parameters[name].fact
+        if fact is None:
+            continue
+        if within_one_level(design.index[name], factors[on[fact].factor]):
+            raise NotCollapsible(f"{name} has an entry of its own for whatever has one {fact}")
+        out[name] = on[fact]
+    return out
 
 
 def _collapsible_terms(design: Design) -> list[str]:

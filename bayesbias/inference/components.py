@@ -5,13 +5,19 @@ r"""The independent small normal vectors that a table falls into, and exact draw
   one small normal vector with one row per block;
 - an effect takes part in a component if its units include A, with the coefficient
   :math:`\sqrt{\prod n_f}` over the factors that are neither in A nor its own.
+
+A term may be multiplied by a number of each word or attribute (a fact), so that its entries are slopes. Then the fact is
+one more direction of the rotation: of the levels of an orbit not their mean alone is set apart, but also the facts'
+deviations from it, made orthogonal; deviations along a factor are what is left. A row of a component is a block and a
+direction for each factor outside A, and a slope enters it with the inner product of fact and direction. Rows that no
+effect connects are components of their own.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -29,7 +35,7 @@ class _Effect:
     blocks: np.ndarray  # the rows of the component it enters
     coef: np.ndarray  # with these coefficients
     factors: np.ndarray  # times the scale of this number, or -1
-    scale: float  # from the rotated effect to its entries
+    load: np.ndarray  # from the rotated effect to its entries; broadcasts with them
 
 
 class Normals(Protocol):
@@ -48,6 +54,15 @@ class Component:
     data: np.ndarray | None  # (m, *levels along A, 1 elsewhere); kept only where effects take part
     noise: np.ndarray  # (m,) variance number
     effects: tuple[_Effect, ...]
+    bases: tuple[tuple[int, np.ndarray], ...] = ()  # for each axis along A: what deviations are orthogonal to
+
+
+@dataclass(frozen=True, eq=False)
+class Fact:
+    """A number of each level of one factor, for the terms that it multiplies."""
+
+    factor: int
+    levels: np.ndarray  # one number for each level
 
 
 def incidence(comp: Component, var: np.ndarray) -> np.ndarray:
@@ -71,7 +86,6 @@ def draw_component(comp: Component, var: np.ndarray, flat: dict[str, np.ndarray]
     shape = comp.data.shape[1:]
     n, m, n_eff, size = len(var), len(comp.noise), len(comp.effects), int(np.prod(shape))
     data = comp.data.reshape(m, size)
-    along = tuple(2 + axis for axis, length in enumerate(shape) if length > 1)
     few = n_eff <= m
     # In slices of the draws, so that a large table does not need all of them at once.
     step = max(1, int(4e6 // (max(n_eff, m) * size)))
@@ -88,29 +102,43 @@ def draw_component(comp: Component, var: np.ndarray, flat: dict[str, np.ndarray]
             lower = np.linalg.cholesky(precision)
             inverse = np.linalg.inv(lower).transpose(0, 2, 1)  # L^-T, small
             mean = np.matmul(inverse @ (inverse.transpose(0, 2, 1) @ weighted), data)
-            u = mean + np.matmul(inverse, _projected_normals(rng, (len(weighted), n_eff, *shape), along))
+            u = mean + np.matmul(inverse, _projected_normals(rng, (len(weighted), n_eff, *shape), comp.bases))
         else:
             # Fewer rows than effects: draw both from their prior, and move the effects by what is left of the data
             # (Matheron's rule), which needs a matrix of the rows alone.
             k = len(noise)
-            u = np.sqrt(prior)[:, :, None] * _projected_normals(rng, (k, n_eff, *shape), along)
-            left = data - x @ u - np.sqrt(noise)[:, :, None] * _projected_normals(rng, (k, m, *shape), along)
+            u = np.sqrt(prior)[:, :, None] * _projected_normals(rng, (k, n_eff, *shape), comp.bases)
+            left = (
+                data
+                - x @ u
+                - np.sqrt(noise)[:, :, None] * _projected_normals(rng, (k, m, *shape), comp.bases)
+            )
             total = (x * prior[:, None]) @ x.transpose(0, 2, 1)
             total[:, np.arange(m), np.arange(m)] += noise
             inverse = np.linalg.inv(np.linalg.cholesky(total))
             left = np.matmul(inverse.transpose(0, 2, 1), np.matmul(inverse, left))
             u += prior[:, :, None] * (x.transpose(0, 2, 1) @ left)
         for column, effect in enumerate(comp.effects):
-            own = (u[:, column] * effect.scale).reshape(len(u), *shape)
+            own = u[:, column].reshape(len(u), *shape) * effect.load
             spread = np.broadcast_to(own, (len(u), *effect.entries.shape))
             flat[effect.name][part, effect.entries.ravel()] += spread.reshape(len(u), -1)
 
 
-def _projected_normals(rng: Normals, shape: tuple[int, ...], along: tuple[int, ...]) -> np.ndarray:
-    """Draw standard normals, projected on deviations along the given axes; trailing axes flattened."""
+def without_directions(values: np.ndarray, axis: int, basis: np.ndarray) -> np.ndarray:
+    """Return values less their part in the directions that are set apart along an axis (the columns of `basis`)."""
+    if basis.shape[1] == 1:  # the mean
+        return values - values.mean(axis=axis, keepdims=True)
+    onto = np.tensordot(values, basis, axes=(axis, 0))
+    return values - np.moveaxis(onto @ basis.T, -1, axis)
+
+
+def _projected_normals(
+    rng: Normals, shape: tuple[int, ...], bases: tuple[tuple[int, np.ndarray], ...]
+) -> np.ndarray:
+    """Draw standard normals, projected on deviations along some axes; trailing axes flattened."""
     z = rng.standard_normal(shape)
-    for axis in along:
-        z -= z.mean(axis=axis, keepdims=True)
+    for axis, basis in bases:
+        z = without_directions(z, 2 + axis, basis)
     return z.reshape(*shape[:2], -1)
 
 
@@ -206,6 +234,75 @@ def within_one_level(idx: np.ndarray, codes: np.ndarray) -> bool:
     return bool(np.array_equal(first[idx], codes))
 
 
+def facts_on(factors: list[np.ndarray], values: Mapping[str, np.ndarray]) -> dict[str, Fact] | str:
+    """Return the factor that each fact belongs to, and its number for each level.
+
+    Parameters
+    ----------
+    factors : list of ndarray of int, shape (rows,)
+    values : Mapping of str to ndarray of float, shape (rows,)
+
+    Returns
+    -------
+    dict of str to Fact
+        Or the name of a fact that no factor determines.
+    """
+    out = {}
+    for name, rows in values.items():
+        for number, codes in enumerate(factors):
+            levels = np.zeros(codes.max() + 1)
+            levels[codes] = rows
+            if np.array_equal(levels[codes], rows):
+                out[name] = Fact(number, levels)
+                break
+        else:
+            return name
+    return out
+
+
+def _directions(orbit: np.ndarray, facts: list[Fact]) -> list[np.ndarray]:
+    """Return for each orbit of a factor the directions set apart, shape (levels, 1 + independent facts), orthonormal."""
+    out = []
+    for label in range(orbit.max() + 1):
+        members = np.flatnonzero(orbit == label)
+        mean = np.full((len(members), 1), 1 / np.sqrt(len(members)))
+        if not facts or len(members) == 1:
+            out.append(mean)
+            continue
+        values = np.stack([fact.levels[members] for fact in facts], axis=1)
+        size = np.sqrt((values**2).sum(axis=0))
+        values = values / np.where(size > 0, size, 1.0)
+        vectors, lengths, _ = np.linalg.svd(values - values.mean(axis=0), full_matrices=False)
+        out.append(np.concatenate([mean, vectors[:, lengths > NO_LENGTH]], axis=1))
+    return out
+
+
+# What rounding leaves of a vector of length one.
+NO_LENGTH = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class _Rotation:
+    """What all components of a table are made from."""
+
+    y: np.ndarray
+    own: Mapping[str, tuple[bool, ...]]  # whether each entry of a term is one level's alone, for each factor
+    index: Mapping[str, np.ndarray]
+    variance_of: Mapping[str, np.ndarray]
+    noise: np.ndarray
+    times: Mapping[str, np.ndarray]
+    facts: Mapping[str, Fact]  # by the term that it multiplies
+
+
+@dataclass(frozen=True, eq=False)
+class _Block:
+    """Rows of the table whose levels are of one orbit of every factor."""
+
+    rows: np.ndarray  # (levels of each factor)
+    bases: tuple[np.ndarray, ...]  # for each factor the directions set apart
+    levels: tuple[np.ndarray, ...]  # for each factor the levels
+
+
 def components_of(
     y: np.ndarray,
     factors: list[np.ndarray],
@@ -214,6 +311,7 @@ def components_of(
     variance_of: Mapping[str, np.ndarray],
     noise: np.ndarray,
     times: Mapping[str, np.ndarray],
+    facts: Mapping[str, Fact],
 ) -> tuple[Component, ...]:
     """Rotate a balanced table into components that are independent: contrasts within each set of factors."""
     n_factors = len(factors)
@@ -222,12 +320,18 @@ def components_of(
     order = np.lexsort([*factors[::-1], block.ravel()])
     bounds = np.searchsorted(block.ravel()[order], np.arange(labels.shape[1] + 1))
     own = {name: tuple(within_one_level(idx, codes) for codes in factors) for name, idx in index.items()}
+    directions = [
+        _directions(orbit, [fact for fact in facts.values() if fact.factor == f])
+        for f, orbit in enumerate(orbits)
+    ]
     blocks = []
     for b in range(labels.shape[1]):
         rows = order[bounds[b] : bounds[b + 1]]
-        shape = [int((orbits[f] == labels[f, b]).sum()) for f in range(n_factors)]
-        blocks.append(rows.reshape(shape))
+        levels = tuple(np.flatnonzero(orbits[f] == labels[f, b]) for f in range(n_factors))
+        bases = tuple(directions[f][labels[f, b]] for f in range(n_factors))
+        blocks.append(_Block(rows.reshape([len(own_levels) for own_levels in levels]), bases, levels))
 
+    rotation = _Rotation(y, own, index, variance_of, noise, times, facts)
     out: list[Component] = []
     pure: dict[int, tuple[int, float]] = {}
     for r in range(n_factors + 1):
@@ -237,25 +341,18 @@ def components_of(
                 groups.setdefault(tuple(labels[list(along), b]), []).append(b)
             names = [name for name in index if all(own[name][f] for f in along)]
             for members in groups.values():
-                copies = int(np.prod([blocks[members[0]].shape[f] - 1 for f in along], dtype=int))
+                first = blocks[members[0]]
+                copies = int(
+                    np.prod([first.rows.shape[f] - first.bases[f].shape[1] for f in along], dtype=int)
+                )
                 if copies == 0:
                     continue
-                component = _one_component(
-                    y,
-                    [blocks[b] for b in members],
-                    along,
-                    copies,
-                    names,
-                    own,
-                    index,
-                    variance_of,
-                    noise,
-                    times,
-                )
-                if component.effects:
-                    out.append(component)
-                else:  # nothing but noise: one number per variance
-                    for k, v in enumerate(component.noise):
+                some = _some_components(rotation, [blocks[b] for b in members], along, copies, names)
+                for component in some:
+                    if component.effects:
+                        out.append(component)
+                        continue
+                    for k, v in enumerate(component.noise):  # nothing but noise: one number per variance
                         count, squares = pure.get(int(v), (0, 0.0))
                         pure[int(v)] = (count + copies, squares + float((component.half[k] ** 2).sum()))
     for v, (count, squares) in pure.items():
@@ -263,55 +360,113 @@ def components_of(
     return tuple(out)
 
 
-def _one_component(
-    y: np.ndarray,
-    members: list[np.ndarray],
-    along: tuple[int, ...],
-    copies: int,
-    names: list[str],
-    own: Mapping[str, tuple[bool, ...]],
-    index: Mapping[str, np.ndarray],
-    variance_of: Mapping[str, np.ndarray],
-    noise: np.ndarray,
-    times: Mapping[str, np.ndarray],
-) -> Component:
-    n_factors = members[0].ndim
+def _some_components(
+    rotation: _Rotation, members: list[_Block], along: tuple[int, ...], copies: int, names: list[str]
+) -> list[Component]:
+    """Return the components along some factors, of blocks that share the levels there."""
+    own, index = rotation.own, rotation.index
+    n_factors = members[0].rows.ndim
     rest = tuple(f for f in range(n_factors) if f not in along)
-    data = []
-    for rows in members:
-        part = y[rows].sum(axis=rest, keepdims=True) / np.sqrt(np.prod([rows.shape[f] for f in rest]))
+    data, noise = [], []
+    entering: dict[tuple[str, int, tuple[int, ...]], list[tuple[int, float, int, _Block]]] = {}
+    for block in members:
+        part = rotation.y[block.rows]
+        for f in rest:
+            part = np.moveaxis(np.tensordot(part, block.bases[f], axes=(f, 0)), -1, f)
         for f in along:
-            part = part - part.mean(axis=f, keepdims=True)
-        data.append(part)
-    stacked = np.stack(data)
-    matrix = stacked.reshape(len(members), -1)
-    rows_of: dict[tuple[str, int], list[int]] = {}
-    for k, rows in enumerate(members):
-        first = rows.flat[0]
-        for name in names:
-            rows_of.setdefault((name, int(index[name][first])), []).append(k)
+            part = without_directions(part, f, block.bases[f])
+        first = block.rows.flat[0]
+        for towards in itertools.product(*(range(block.bases[f].shape[1]) for f in rest)):
+            place = dict(zip(rest, towards, strict=True))
+            for name in names:
+                coef = _coefficient(rotation, block, name, place)
+                if coef == 0.0:
+                    continue
+                turned = tuple(place[f] for f in rest if own[name][f])
+                factor = int(rotation.times[name][first]) if name in rotation.times else -1
+                entering.setdefault((name, int(index[name][first]), turned), []).append(
+                    (len(data), coef, factor, block)
+                )
+            data.append(
+                part[
+                    tuple(
+                        slice(place[f], place[f] + 1) if f in place else slice(None) for f in range(n_factors)
+                    )
+                ]
+            )
+            noise.append(rotation.noise[first])
     effects = []
-    for (name, entry), ks in rows_of.items():
-        coef = [np.sqrt(np.prod([members[k].shape[f] for f in rest if not own[name][f]])) for k in ks]
-        rows = members[ks[0]][tuple(slice(None) if own[name][f] else slice(0, 1) for f in range(n_factors))]
-        scale = 1 / np.sqrt(np.prod([rows.shape[f] for f in rest]))
+    for (name, entry, turned), entries in entering.items():
+        block = entries[0][3]
+        rows = block.rows[tuple(slice(None) if own[name][f] else slice(0, 1) for f in range(n_factors))]
+        load = np.ones((1,) * n_factors)
+        for f, direction in zip([f for f in rest if own[name][f]], turned, strict=True):
+            shape = [1] * n_factors
+            shape[f] = -1
+            load = load * block.bases[f][:, direction].reshape(shape)
         effects.append(
             _Effect(
                 name,
                 index[name][rows],
-                int(variance_of[name][entry]),
-                np.array(ks),
-                np.array(coef),
-                np.array([times[name][members[k].flat[0]] if name in times else -1 for k in ks]),
-                float(scale),
+                int(rotation.variance_of[name][entry]),
+                np.array([k for k, *_ in entries]),
+                np.array([coef for _, coef, *_ in entries]),
+                np.array([factor for _, _, factor, _ in entries]),
+                load,
             )
         )
+    bases = tuple((f, members[0].bases[f]) for f in along)
+    return [
+        _component(np.stack(data), np.array(noise), rows, its, copies, bases)
+        for rows, its in _connected(len(data), effects)
+    ]
+
+
+def _coefficient(rotation: _Rotation, block: _Block, name: str, place: Mapping[int, int]) -> float:
+    """Return how an effect enters the row of a block in some directions."""
+    out = 1.0
+    fact = rotation.facts.get(name)
+    for f, direction in place.items():
+        if rotation.own[name][f]:
+            continue
+        if fact is not None and fact.factor == f:
+            values = fact.levels[block.levels[f]]
+            inner = float(values @ block.bases[f][:, direction])
+            out *= inner if abs(inner) > NO_LENGTH * float(np.sqrt(values @ values)) else 0.0
+        else:
+            out *= np.sqrt(block.rows.shape[f]) if direction == 0 else 0.0
+    return out
+
+
+def _connected(size: int, effects: list[_Effect]) -> list[tuple[np.ndarray, list[_Effect]]]:
+    """Return the rows that effects connect, directly or by way of others, with those effects."""
+    group = np.arange(size)
+    for effect in effects:
+        together = np.isin(group, group[effect.blocks])
+        group[together] = group[effect.blocks].min()
+    return [
+        (np.flatnonzero(group == label), [e for e in effects if group[e.blocks[0]] == label])
+        for label in np.unique(group)
+    ]
+
+
+def _component(
+    data: np.ndarray,
+    noise: np.ndarray,
+    rows: np.ndarray,
+    effects: list[_Effect],
+    copies: int,
+    bases: tuple[tuple[int, np.ndarray], ...],
+) -> Component:
+    """Return the component of some rows."""
+    matrix = data[rows].reshape(len(rows), -1)
     return Component(
         copies=copies,
         half=_gram_root(matrix, copies),
-        data=stacked if effects else None,
-        noise=np.array([noise[rows.flat[0]] for rows in members]),
-        effects=tuple(effects),
+        data=data[rows] if effects else None,
+        noise=noise[rows],
+        effects=tuple(replace(effect, blocks=np.searchsorted(rows, effect.blocks)) for effect in effects),
+        bases=bases,
     )
 
 

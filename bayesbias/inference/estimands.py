@@ -198,12 +198,16 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
     parts: list[Part] = []
     for term in spec.mu:
         name, idx = term, design.index[term]
+        fact = spec.parameters[term].fact
+        lever = np.ones(len(group)) if fact is None else design.facts[fact]
+        each = lever / counts[group]  # rows of no group are not used
         # An effect is known only where all that it was sampled over is held: the effect of a class on a listed attribute
         # says nothing of the class and a new attribute.
         while spec.is_random(name) and not set(spec.parameters[name].dims) <= held:
             mu = spec.parameters[name].args["mu"]
             if not isinstance(mu, str):
-                constant += float(mu)
+                mine = group >= 0
+                constant += float(mu) * np.bincount(group[mine], each[mine], minlength=len(counts))
                 break
             name, idx = mu, design.parent[name, "mu"][idx]
         else:
@@ -212,7 +216,7 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
             for value in np.unique(factor[group >= 0]):
                 mine = np.flatnonzero((group >= 0) & (factor == value))
                 weights = sparse.csr_array(
-                    (1.0 / counts[group[mine]], (group[mine], idx[mine])),
+                    (each[mine], (group[mine], idx[mine])),
                     shape=(len(counts), design.size(name)),
                 )
                 parts.append(Part(name, None if times is None else int(value), weights))

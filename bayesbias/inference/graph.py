@@ -91,8 +91,9 @@ def pymc_model(design: Design, *, rotated: bool = False) -> pm.Model:
             return variable.flatten()[design.index[value]] if spec.parameters[value].dims else variable
 
         def term(name: str) -> Any:
-            times = spec.parameters[name].times
-            return per_pair(name) if times is None else per_pair(times) * per_pair(name)
+            times, fact = spec.parameters[name].times, spec.parameters[name].fact
+            value = per_pair(name) if times is None else per_pair(times) * per_pair(name)
+            return value if fact is None else value * design.facts[fact]
 
         mean = sum(term(name) for name in spec.mu)
         noise = {arg: per_pair(value) for arg, value in spec.noise.items()}
@@ -106,12 +107,13 @@ def _root_averages(design: Design) -> dict[str, dict[str, np.ndarray]]:
     Empty where there is not exactly one chain of terms to hang the averages on.
     """
     spec = design.spec
+    level = [name for name in spec.mu if spec.parameters[name].fact is None]
     zero = [
         name
-        for name in spec.mu
+        for name in level
         if spec.is_random(name) and not isinstance(spec.parameters[name].args["mu"], str)
     ]
-    chains = [name for name in spec.mu if name not in zero]
+    chains = [name for name in level if name not in zero]
     if len(chains) != 1 or not zero:
         return {}
     root = chains[0]
@@ -160,7 +162,9 @@ def _known_from_data(design: Design) -> dict[str, np.ndarray]:
     for name in spec.location_parameters():
         if not spec.is_random(name):
             continue
-        data = np.bincount(design.index[name], 1 / noise**2, minlength=design.size(name))
+        fact = spec.parameters[name].fact
+        lever = 1.0 if fact is None else design.facts[fact] ** 2
+        data = np.bincount(design.index[name], lever / noise**2, minlength=design.size(name))
         spread = scales[str(spec.parameters[name].args["sigma"])].ravel()[design.parent[name, "sigma"]]
         out[name] = (data / (data + 1 / spread**2)) ** 2
     return out

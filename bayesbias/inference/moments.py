@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayesbias.inference.collapsed import Collapsed
-from bayesbias.inference.components import Component, incidence
+from bayesbias.inference.components import Component, incidence, without_directions
 from bayesbias.inference.linear import Linear, Part
 
 _NUMBERS_AT_A_TIME = 4e6
@@ -87,7 +87,6 @@ def _add_component(
     assert component.data is not None
     shape = component.data.shape[1:]
     m, size, rows = len(component.noise), int(np.prod(shape)), mean.shape[1]
-    along = tuple(1 + axis for axis, length in enumerate(shape) if length > 1)
     data = component.data.reshape(m, size)
     column, factor, loads = [], [], []
     for k, effect in enumerate(component.effects):
@@ -96,9 +95,10 @@ def _add_component(
                 continue
             own = part.weights[:, effect.entries.ravel()].toarray().reshape(rows, *effect.entries.shape)
             rest = tuple(1 + axis for axis, length in enumerate(shape) if length == 1)
-            own = effect.scale * own.sum(axis=rest, keepdims=True) if rest else effect.scale * own
-            for axis in along:
-                own = own - own.mean(axis=axis, keepdims=True)
+            own = own * effect.load
+            own = own.sum(axis=rest, keepdims=True) if rest else own
+            for axis, basis in component.bases:
+                own = without_directions(own, 1 + axis, basis)
             own = own.reshape(rows, size)
             if own.any():
                 column.append(k)

@@ -175,7 +175,9 @@ def _cells_of(
         codes += [at[dims.index(dim)] for dim in rest]
     cells, cell = np.unique(np.stack(codes), axis=1, return_inverse=True)
     weights = np.zeros((len(counts), cells.shape[1]))
-    np.add.at(weights, (group, cell.ravel()), 1.0 / counts[group])
+    fact = None if name is None else design.spec.parameters[name].fact
+    lever = 1.0 if fact is None else design.facts[fact]
+    np.add.at(weights, (group, cell.ravel()), lever / counts[group])
     return Fresh(spread, cells[0], times, cells[1], weights)
 
 

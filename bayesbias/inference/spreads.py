@@ -44,7 +44,7 @@ def term_variances(
     Returns
     -------
     dict of str to ndarray, shape (n,) or (1,)
-        Location parameter -> its variance.
+        Location parameter -> its variance; of random slopes times the mean square of the number they are multiplied by.
     """
     spec = design.spec
     out = {}
@@ -55,7 +55,8 @@ def term_variances(
             factor = (
                 None if parameter.times is None else (parameter.times, design.index[parameter.times][rows])
             )
-            out[name] = _variance(draws, parameter.args["sigma"], entries, factor)
+            lever = None if parameter.fact is None else design.facts[parameter.fact][rows] ** 2
+            out[name] = _variance(draws, parameter.args["sigma"], entries, factor, lever)
     return out
 
 
@@ -109,6 +110,11 @@ def total_sd(
     for name, variance in term_variances(design, draws, rows).items():
         if free & set(spec.parameters[name].dims) or np.ptp(design.index[name][rows]) > 0:
             parts.append(variance)
+    for name in spec.mu:  # words lie along a line
+        fact = spec.parameters[name].fact
+        if fact is not None and not spec.is_random(name):
+            slopes = draws[name].reshape(len(draws[name]), -1)[:, design.index[name][rows]]
+            parts.append((slopes * design.facts[fact][rows]).var(axis=1))
     n = len(next(iter(draws.values())))
     return np.sqrt(np.broadcast_to(sum(np.broadcast_to(part, n) for part in parts), n))
 
@@ -118,10 +124,13 @@ def _variance(
     spread: float | str,
     entries: np.ndarray,
     factor: tuple[str, np.ndarray] | None = None,
+    lever: np.ndarray | None = None,
 ) -> np.ndarray:
     if not isinstance(spread, str):
         return np.array([spread**2])
     flat = draws[spread].reshape(len(draws[spread]), -1)
+    if lever is not None:  # of slopes, which have no factor
+        return (flat**2)[:, entries] @ (lever / len(lever))
     if factor is None:
         used, counts = np.unique(entries, return_counts=True)
         return (flat[:, used] ** 2) @ (counts / counts.sum())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,6 +40,10 @@ class Design:
     parent : Mapping of (str, str) to ndarray of int
         For a parameter and one of its arguments that is itself a parameter, the flat entry of the
         latter that each flat entry of the former uses.
+    units : Mapping of str to ndarray of int, shape (n_pairs,)
+        The columns that identify a row, as codes.
+    facts : Mapping of str to ndarray of float, shape (n_pairs,)
+        The columns of numbers that terms are multiplied by.
     """
 
     spec: ModelSpec
@@ -48,6 +52,7 @@ class Design:
     index: Mapping[str, np.ndarray]
     parent: Mapping[tuple[str, str], np.ndarray]
     units: Mapping[str, np.ndarray]
+    facts: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def of(cls, spec: ModelSpec, frame: pd.DataFrame) -> Design:
@@ -60,7 +65,7 @@ class Design:
             that the parameter it serves does not determine.
         """
         columns = {dim for parameter in spec.parameters.values() for dim in parameter.dims} | set(spec.units)
-        for column in [*sorted(columns), spec.outcome]:
+        for column in [*sorted(columns), *spec.facts(), spec.outcome]:
             if column not in frame.columns:
                 raise InputError(
                     "the model needs a column that the table lacks",
@@ -69,20 +74,10 @@ class Design:
                     valid=[str(c) for c in frame.columns],
                     hint=_hint(spec, column, [str(c) for c in frame.columns]),
                 )
-        try:
-            y = frame[spec.outcome].to_numpy(dtype=float)
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                f"the outcome {spec.outcome!r} is no column of numbers ({error})",
-                where=f"{spec.label}, [likelihood], key outcome",
-            ) from None
-        if len(y) == 0:
+        if len(frame) == 0:
             raise FitError("the table has no rows; nothing to fit")
-        if not np.isfinite(y).all():
-            row = int(np.flatnonzero(~np.isfinite(y))[0])
-            raise InputError(
-                f"the outcome {spec.outcome!r} is not finite", where=f"row {row}", found=float(y[row])
-            )
+        y = _numbers(spec, frame, "outcome", spec.outcome)
+        facts = {fact: _numbers(spec, frame, "fact", fact) for fact in spec.facts()}
         coords: dict[str, list[str]] = {}
         codes: dict[str, np.ndarray] = {}
         for column in sorted(columns):
@@ -111,7 +106,7 @@ class Design:
             up = spec.parameters[name].args["mu"]
             if isinstance(up, str) and up not in spec.mu:
                 index[up] = parent[name, "mu"][index[name]]
-        return cls(spec, coords, y, index, parent, {unit: codes[unit] for unit in spec.units})
+        return cls(spec, coords, y, index, parent, {unit: codes[unit] for unit in spec.units}, facts)
 
     def shape(self, name: str) -> tuple[int, ...]:
         """Return the shape of a parameter."""
@@ -135,8 +130,12 @@ class Design:
         out: Any = 0.0
         for name in self.spec.mu:
             term = self._of_rows(name, draws)
-            times = self.spec.parameters[name].times
-            out = out + (term if times is None else term * self._of_rows(times, draws))
+            parameter = self.spec.parameters[name]
+            if parameter.times is not None:
+                term = term * self._of_rows(parameter.times, draws)
+            if parameter.fact is not None:
+                term = term * self.facts[parameter.fact]
+            out = out + term
         return out
 
     def _of_rows(self, name: str, draws: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -224,11 +223,26 @@ class Design:
         return constant - (nu + 1) / 2 * np.log1p(z * z / nu)
 
 
+def _numbers(spec: ModelSpec, frame: pd.DataFrame, what: str, column: str) -> np.ndarray:
+    """Return a column of finite numbers."""
+    where = f"{spec.label}, {_key_naming(spec, column)}"
+    try:
+        values = frame[column].to_numpy(dtype=float)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the {what} {column!r} is no column of numbers ({error})", where=where) from None
+    if not np.isfinite(values).all():
+        row = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise InputError(f"the {what} {column!r} is not finite", where=f"row {row}", found=float(values[row]))
+    return values
+
+
 def _key_naming(spec: ModelSpec, column: str) -> str:
     """Return the key of the model file that names a column."""
     for name, parameter in spec.parameters.items():
         if column in parameter.dims:
             return f"[parameter.{name}], key dims"
+        if column == parameter.fact:
+            return f"[parameter.{name}], key times"
     return f"[likelihood], key {'outcome' if column == spec.outcome else 'units'}"
 
 

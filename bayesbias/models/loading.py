@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
+from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import find_toml, sha256_of, shipped_names
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import parse_toml
@@ -88,7 +88,7 @@ def _checked_model(raw: dict[str, Any], where: str, sha256: str, text: str) -> M
         checks.table(raw[key], f"{where}, key {key}")
 
     parameters = {
-        name: _checked_parameter(name, table, f"{where}, [parameter.{name}]")
+        name: _checked_parameter(name, table, list(raw["parameter"]), f"{where}, [parameter.{name}]")
         for name, table in raw["parameter"].items()
     }
     lik, at = raw["likelihood"], f"{where}, [likelihood]"
@@ -170,7 +170,7 @@ def _checked_results(table: Any, at: str) -> Results:
     return Results(table["group"], tuple(dict.fromkeys((table["group"], *fixed))), levels, estimands)
 
 
-def _checked_parameter(name: str, table: Any, at: str) -> Parameter:
+def _checked_parameter(name: str, table: Any, names: Sequence[str], at: str) -> Parameter:
     checks.table(table, at)
     if not name.isidentifier():
         raise InputError("a parameter's name must be a plain identifier", where=at, found=name)
@@ -181,8 +181,12 @@ def _checked_parameter(name: str, table: Any, at: str) -> Parameter:
     args = row.args
     checks.known_keys(table, ("distribution", "dims", "times", *args), at, needed=("distribution", *args))
     times = table.get("times")
-    if not isinstance(times, str | None):
-        raise InputError("must be the name of a parameter", where=f"{at}, key times", found=times)
+    if not isinstance(times, str | None) or times == "":
+        raise InputError(
+            "must be the name of a parameter, or of a column of numbers",
+            where=f"{at}, key times",
+            found=times,
+        )
     dims = _checked_strings(table.get("dims", []), f"{at}, key dims")
     for dim in dims:
         if dim in _TAKEN_DIMS:
@@ -195,7 +199,8 @@ def _checked_parameter(name: str, table: Any, at: str) -> Parameter:
             arg: _checked_argument(table[arg], arg in row.positive_args, None, f"{at}, key {arg}")
             for arg in args
         },
-        times=times,
+        times=times if times in names else None,
+        fact=None if times in names else times,
     )
 
 
@@ -216,6 +221,24 @@ def _checked_argument(
 
 def _check_parameter_name(name: str, parameters: Mapping[str, Parameter], at: str) -> None:
     checks.choice(name, parameters, "parameter", at)
+
+
+def _check_slope(spec: ModelSpec, name: str, at: str) -> None:
+    """Refuse what is multiplied by a column of the table and cannot be."""
+    fact, parameter = str(spec.parameters[name].fact), spec.parameters[name]
+    if name not in spec.mu or isinstance(parameter.args.get("mu"), str):
+        raise InputError(
+            "only a term of the mean that scatters around a number may be multiplied by a column of the table",
+            where=at,
+            found=name,
+            hint=nearest(fact, list(spec.parameters)),
+        )
+    if fact in (spec.outcome, *spec.units, *(dim for p in spec.parameters.values() for dim in p.dims)):
+        raise InputError(
+            "must be a parameter or a column of numbers; this column holds labels, or the outcome",
+            where=at,
+            found=fact,
+        )
 
 
 def _check_graph(spec: ModelSpec, where: str) -> None:
@@ -246,10 +269,11 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
                 found=name,
             )
     for name, parameter in spec.parameters.items():
+        at = f"{where}, [parameter.{name}], key times"
+        if parameter.fact is not None:
+            _check_slope(spec, name, at)
         if parameter.times is None:
             continue
-        at = f"{where}, [parameter.{name}], key times"
-        _check_parameter_name(parameter.times, spec.parameters, at)
         if not spec.parameters[parameter.times].positive:
             raise InputError("needs a positive parameter", where=at, found=parameter.times)
         if name not in spec.mu or not spec.is_random(name) or isinstance(parameter.args["mu"], str):

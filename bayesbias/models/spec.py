@@ -21,7 +21,8 @@ class Parameter:
     """One parameter of a model: ``name[dims] ~ distribution(args)``.
 
     Where `times` names another, positive one, the term enters the mean multiplied by that: an effect that some
-    classes show more strongly than others.
+    classes show more strongly than others. Where `fact` names a column of numbers, it is multiplied by the number of
+    the row: its entries are slopes.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Parameter:
     distribution: str
     args: Mapping[str, float | str]
     times: str | None = None
+    fact: str | None = None
 
     def __hash__(self) -> int:
         return content_hash(self)
@@ -154,6 +156,10 @@ class ModelSpec(Shown):
     def factors(self) -> list[str]:
         """Return the parameters that terms of the mean are multiplied by."""
         return list(dict.fromkeys(p.times for p in self.parameters.values() if p.times is not None))
+
+    def facts(self) -> list[str]:
+        """Return the columns of numbers that terms of the mean are multiplied by."""
+        return list(dict.fromkeys(p.fact for p in self.parameters.values() if p.fact is not None))
 
     def location_parameters(self) -> list[str]:
         """Return the parameters that reach the mean, each after the one it is centred on."""

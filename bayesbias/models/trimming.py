@@ -47,15 +47,17 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     ('c', 'v')
     """
     design = Design.of(spec, frame)
+    # A slope divides rows as a mean may, and says something else.
+    level = [name for name in spec.location_parameters() if spec.parameters[name].fact is None]
     free = [
         name
         for name in spec.mu
-        if spec.is_random(name) and not isinstance(spec.parameters[name].args["mu"], str)
+        if name in level and spec.is_random(name) and not isinstance(spec.parameters[name].args["mu"], str)
     ]
     n = len(design.y)
     seen = {_partition(np.zeros(n, dtype=np.int64)): "no difference", _partition(np.arange(n)): "the noise"}
     gone = {}
-    for name in [*(name for name in spec.location_parameters() if name not in free), *free]:
+    for name in [*(name for name in level if name not in free), *free]:
         key = _partition(design.index[name])
         if name in free and key in seen:
             gone[name] = seen[key]

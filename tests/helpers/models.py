@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bayesbias.models.loading import load_model, parse_model, shipped_models
+from bayesbias.models.spec import ModelSpec
 
 # A model of one's own: a mean with three terms, a spread per kind, Student-t noise with numbers and parameters.
 OWN = """\
@@ -76,3 +77,48 @@ def spec_of(name: str):
 
 
 OUTCOMES = {"change": "change", "sentiment": "difference", "sentiment_logit": "logit_difference"}
+
+
+# Slopes: of two facts about words, of one about attributes, by connection, class, list and, scattering, by attribute.
+SLOPES = """
+[parameter.a]
+dims = ["connection"]
+distribution = "Normal"
+mu = 0
+sigma = 0.1
+times = "frequency"
+[parameter.b]
+dims = ["protected_class"]
+distribution = "Normal"
+mu = 0.05
+sigma = "bsd"
+times = "year"
+[parameter.bsd]
+distribution = "Exponential"
+lam = 10
+[parameter.h]
+distribution = "Normal"
+mu = 0
+sigma = 0.2
+times = "age"
+[parameter.r]
+dims = ["attribute"]
+distribution = "Normal"
+mu = 0
+sigma = "rsd"
+times = "frequency"
+[parameter.rsd]
+dims = ["attribute_kind"]
+distribution = "HalfNormal"
+sigma = 0.1
+"""
+
+
+def slopes_model(*terms: str) -> ModelSpec:
+    """Return the model cells with slopes: all of them, or some."""
+    terms = terms or ("a", "b", "h", "r")
+    chosen = [part for part in SLOPES.strip().split("[parameter.")[1:] if part[0] in terms]
+    needed = "".join(f"[parameter.{part}" for part in chosen)
+    names = ", ".join(f'"{term}"' for term in terms)
+    text = load_model("cells").text.replace('"u", "m"]', f'"u", "m", {names}]')
+    return parse_model((text + "\n" + needed).encode(), "slopes")

@@ -52,3 +52,14 @@ def two_by_two(distances: dict[str, tuple[float, float]]) -> pd.DataFrame:
         rows.append((word, c, "a", "x", "associated" if c == "x" else "different", to_a))
         rows.append((word, c, "b", "y", "associated" if c == "y" else "different", to_b))
     return table(rows)
+
+
+def with_facts(frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """Return a table with two numbers of each word, which differ between classes, and one of each attribute."""
+    rng = np.random.default_rng(seed)
+    words = {word: k for k, word in enumerate(frame["protected_word"].unique())}
+    attributes = {name: k for k, name in enumerate(frame["attribute"].unique())}
+    frequency, age = rng.normal(0.3, 1, len(words)), rng.normal(0, 2, len(attributes))
+    year = rng.integers(-1, 2, len(words)).astype(float)
+    word, attribute = frame["protected_word"].map(words), frame["attribute"].map(attributes)
+    return frame.assign(frequency=frequency[word], year=year[word], age=age[attribute])

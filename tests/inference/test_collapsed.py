@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
+from helpers.models import slopes_model
 from helpers.seeds import shifted
-from helpers.tables import grid
+from helpers.tables import grid, with_facts
 from scipy import stats
 
 from bayesbias.inference.collapsed import NotCollapsible, collapse
@@ -83,15 +84,19 @@ def dense(design: Design, scales: dict[str, np.ndarray]) -> tuple[np.ndarray, np
         incidence = np.zeros((n, design.size(name)))
         times = design.spec.parameters[name].times
         factor = 1.0 if times is None else np.ravel(scales[times])[design.index[times]]
+        if (fact := design.spec.parameters[name].fact) is not None:
+            factor = design.facts[fact]
         incidence[np.arange(n), design.index[name]] = factor
         cov += (incidence * sd**2) @ incidence.T
         if not isinstance(args["mu"], str):
-            mean += args["mu"]
+            mean += args["mu"] * incidence.sum(axis=1) if name in design.spec.mu else args["mu"]
     noise = np.broadcast_to(design.noise(scales, "sigma"), n) ** 2
     return mean, cov, noise
 
 
 def spec_of(name: str):
+    if name == "slopes":
+        return slopes_model()
     return parse_model(OWN, "own") if name == "own" else load_model(name)
 
 
@@ -124,11 +129,15 @@ TABLES = {
     "uneven": grid(words=(1, 4), attributes=(1, 3), human=0, neutral=2),
     "sentences": sentences(),
     "opinions": opinions(),
+    "facts": with_facts(grid()),
+    "facts and holes": with_facts(grid().drop(index=[0, 17, 40]).reset_index(drop=True)),
+    "few and facts": with_facts(grid(words=(1, 2), attributes=(1, 3), human=0, neutral=2)),
 }
 CASES = [
     (model, table) for model in (*NORMAL_MODELS, "own") for table in ("grid", "holes", "repeats", "uneven")
 ]
 CASES += [("sentence", "sentences"), ("sentiment", "opinions")]
+CASES += [("slopes", "facts"), ("slopes", "facts and holes"), ("slopes", "few and facts")]
 
 
 @pytest.mark.parametrize(("model", "table"), CASES)
@@ -273,7 +282,9 @@ def test_size_depends_on_orbits_not_on_words():
     small = collapse(Design.of(load_model("crossed"), grid()))
     large = collapse(Design.of(load_model("crossed"), grid((20, 15, 30), (10, 20, 30), 40, 50)))
     assert small.component_sizes == large.component_sizes
-    assert max(small.component_sizes) == 15  # 3 protected classes x 5 attribute classes
+    # 3 protected classes x 3 lists of stereotypes; nothing connects those with the controls, as g does in cells.
+    assert sorted(small.component_sizes)[-3:] == [3, 3, 9]
+    assert max(collapse(Design.of(load_model("cells"), grid())).component_sizes) == 15
 
 
 @pytest.mark.parametrize(
@@ -305,6 +316,38 @@ def test_what_cannot_be_reduced_is_said(old, new, reason):
         collapse(Design.of(spec, grid()))
 
 
+def test_a_fact_costs_rows_for_itself_alone():
+    """With a fact that is centred in each class the large component keeps its size, and one as large is added."""
+    table = with_facts(grid((20, 15, 30), (10, 20, 30), 40, 50))
+    plain = collapse(Design.of(load_model("cells"), table)).component_sizes
+    spread = collapse(Design.of(slopes_model("a"), table)).component_sizes
+    by_word = table.groupby("protected_class")["frequency"].transform("mean")
+    centred = table.assign(frequency=table["frequency"] - by_word)
+    apart = collapse(Design.of(slopes_model("a"), centred)).component_sizes
+    assert max(plain) == max(apart) == 15
+    assert max(spread) == 30
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"a": "protected_word"}, "a has an entry of its own for whatever has one frequency"),
+        ({}, "differs between rows of one"),
+    ],
+)
+def test_a_fact_that_cannot_be_rotated_is_said(changed, reason):
+    text = slopes_model("a").text
+    table = with_facts(grid())
+    if changed:
+        text = text.replace(
+            '[parameter.a]\ndims = ["connection"]', '[parameter.a]\ndims = ["protected_word"]'
+        )
+    else:
+        table["frequency"] = np.random.default_rng(0).normal(0, 1, len(table))
+    with pytest.raises(NotCollapsible, match=reason):
+        collapse(Design.of(parse_model(text.encode(), "own"), table))
+
+
 def test_a_ragged_table_is_not_reduced():
     rng = np.random.default_rng(0)
     table = grid((20, 20, 20), (10, 10, 10), 30, 30)
@@ -331,15 +374,16 @@ def test_blocks_group_what_is_exchangeable():
         pytest.param(m, "grid", marks=[pytest.mark.slow] if m in ("additive", "hierarchical") else [])
         for m in NORMAL_MODELS
     ]
-    + [pytest.param("sentence", "sentences", marks=pytest.mark.slow)],
+    + [pytest.param("sentence", "sentences", marks=pytest.mark.slow)]
+    + [pytest.param("slopes", "facts", marks=pytest.mark.slow)],
 )
 def test_log_density_differences_equal_the_plain_pymc_model(model, table):
     """log p(y, effects, scales) of PyMC less log p(effects | y, scales) is the collapsed density."""
     from bayesbias.inference.fitting import build
 
-    design = Design.of(load_model(model), TABLES[table])
+    design = Design.of(spec_of(model), TABLES[table])
     reduced = collapse(design)
-    plain = build(model, TABLES[table])
+    plain = build(spec_of(model), TABLES[table])
     point = plain.initial_point()
     # Four values are sooner computed than compiled for; the larger model has more terms than that way can add.
     logp = plain.compile_logp(mode=None if model == "sentence" else "FAST_COMPILE")
@@ -383,8 +427,9 @@ def test_log_density_differences_equal_the_plain_pymc_model(model, table):
         for pair in range(len(design.y)):
             row = np.zeros(total)
             for name in design.spec.mu:
-                times = design.spec.parameters[name].times
+                times, fact = design.spec.parameters[name].times, design.spec.parameters[name].fact
                 factor = 1.0 if times is None else np.ravel(scales[times])[design.index[times][pair]]
+                factor = factor if fact is None else design.facts[fact][pair]
                 row[start[name] + design.index[name][pair]] = factor
             root += np.outer(row, row) / noise[pair]
             right += row * design.y[pair] / noise[pair]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers import monte_carlo as mc
+from helpers.models import slopes_model
 from helpers.seeds import shifted
-from helpers.tables import grid
+from helpers.tables import grid, with_facts
 
 from bayesbias.inference.answers import asked_rows
 from bayesbias.inference.collapsed import collapse
@@ -22,8 +23,15 @@ HOLES = grid().drop(index=[0, 17, 40]).reset_index(drop=True)
 @pytest.mark.parametrize("estimand", ["population", "these_words"])
 @pytest.mark.parametrize(
     ("model", "table"),
-    [("cells", grid()), ("cells", HOLES), ("crossed", grid()), ("shared", HOLES), ("additive", grid())],
-    ids=["cells", "cells with holes", "crossed", "shared with holes", "additive"],
+    [
+        ("cells", grid()),
+        ("cells", HOLES),
+        ("crossed", grid()),
+        ("shared", HOLES),
+        ("additive", grid()),
+        (slopes_model(), with_facts(HOLES)),
+    ],
+    ids=["cells", "cells with holes", "crossed", "shared with holes", "additive", "slopes with holes"],
 )
 def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrasted):
     design = Design.of(load_model(model), table)
