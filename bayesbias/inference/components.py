@@ -367,7 +367,8 @@ def _some_components(
     own, index = rotation.own, rotation.index
     n_factors = members[0].rows.ndim
     rest = tuple(f for f in range(n_factors) if f not in along)
-    data, noise = [], []
+    data: list[np.ndarray] = []
+    noise: list[int] = []
     entering: dict[tuple[str, int, tuple[int, ...]], list[tuple[int, float, int, _Block]]] = {}
     for block in members:
         part = rotation.y[block.rows]

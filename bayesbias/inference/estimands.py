@@ -206,8 +206,8 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
         while spec.is_random(name) and not set(spec.parameters[name].dims) <= held:
             mu = spec.parameters[name].args["mu"]
             if not isinstance(mu, str):
-                mine = group >= 0
-                constant += float(mu) * np.bincount(group[mine], each[mine], minlength=len(counts))
+                used = group >= 0
+                constant += float(mu) * np.bincount(group[used], each[used], minlength=len(counts))
                 break
             name, idx = mu, design.parent[name, "mu"][idx]
         else:

@@ -225,7 +225,8 @@ class Design:
 
 def _numbers(spec: ModelSpec, frame: pd.DataFrame, what: str, column: str) -> np.ndarray:
     """Return a column of finite numbers."""
-    where = f"{spec.label}, {_key_naming(spec, column)}"
+    keys = [f"[parameter.{name}], key times" for name, p in spec.parameters.items() if p.fact == column]
+    where = f"{spec.label}, {keys[0] if what == 'fact' else '[likelihood], key outcome'}"
     try:
         values = frame[column].to_numpy(dtype=float)
     except (TypeError, ValueError) as error:

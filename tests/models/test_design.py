@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.models import MODELS, OUTCOMES, own, spec_of
+from helpers.models import MODELS, OUTCOMES, own, slopes_model, spec_of
+from helpers.tables import grid, with_facts
 
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.models.design import Design, labels_of
@@ -145,3 +146,28 @@ def test_a_shipped_model_of_another_kind_of_table_is_no_spelling_mistake(table):
         Design.of(load_model("sentence"), table)
     assert "did you mean" not in str(caught.value)
     assert "a row for this model is one protected_word x protected_template x attribute" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (lambda t: t.drop(columns="frequency"), ["[parameter.a], key times", "frequency"]),
+        (lambda t: t.assign(frequency="often"), ["no column of numbers", "[parameter.a], key times"]),
+        (lambda t: t.assign(frequency=np.nan), ["not finite", "row 0"]),
+    ],
+    ids=["missing", "text", "empty"],
+)
+def test_a_column_of_facts_that_is_none_is_said(change, parts):
+    with pytest.raises(InputError) as error:
+        Design.of(slopes_model("a"), change(with_facts(grid())))
+    assert all(part in str(error.value) for part in parts), error.value
+
+
+def test_a_slope_is_multiplied_by_its_fact():
+    table = with_facts(grid())
+    design = Design.of(slopes_model("a"), table)
+    draws = design.prior_draws(3, 1)
+    without = design.mean(draws | {"a": np.zeros_like(draws["a"])})
+    connection = [design.coords["connection"].index(c) for c in table["connection"]]
+    slopes = draws["a"][:, connection] * table["frequency"].to_numpy()
+    np.testing.assert_allclose(design.mean(draws) - without, slopes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from helpers.models import OUTCOMES, OWN, own
+from helpers.models import OUTCOMES, OWN, own, slopes_model
 
 from bayesbias.basics.errors import InputError
 from bayesbias.models.loading import load_model, parse_model, shipped_models
@@ -280,3 +280,31 @@ def test_unknown_models_are_refused(tmp_path):
         InputError, match="model: must be a path; found: ''; valid: the name of a shipped model"
     ):
         load_model("")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ('times = "frequency"', 'times = ""', ["key times", "column of numbers"]),
+        ('times = "frequency"', 'times = "attribute"', ["holds labels", "attribute"]),
+        ('times = "frequency"', 'times = "distance"', ["holds labels, or the outcome"]),
+        (
+            'mu = 0\nsigma = 0.1\ntimes = "frequency"',
+            'mu = "g"\nsigma = 0.1\ntimes = "kb"',
+            ["around a number", "ka"],
+        ),
+    ],
+)
+def test_what_cannot_be_a_slope_is_refused(old, new, parts):
+    text = slopes_model("a").text
+    assert old in text
+    with pytest.raises(InputError) as error:
+        parse_model(text.replace(old, new).encode(), "own.toml")
+    assert all(part in str(error.value) for part in parts), error.value
+
+
+def test_a_slope_names_its_column():
+    spec = slopes_model("a", "b")
+    assert spec.facts() == ["frequency", "year"]
+    assert spec.parameters["a"].times is None
+    assert spec.factors() == ["ka", "kw"]
