@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--original", metavar="A", help="Vectors before: a file, a gensim-data name, or minilm-static.")
 @click.option("--debiased", multiple=True, metavar="B", help="Vectors after; may be given several times.")
+@click.option(
+    "--postprocess",
+    multiple=True,
+    type=click.Choice(["center", "standardize", "abtt"]),
+    help="Also compare with the vectors of A, moved so; may be given several times.",
+)
 @click.option("--wordlist", metavar="W", help="A word list: a shipped name, or a TOML, JSON or CSV file.")
 @click.option("--controls", metavar="C", help="Control words: 2022, 2021, none, or a TOML file.")
 @click.option("--original-distances", metavar="F", help="A table of distances (CSV or Parquet) instead.")
@@ -42,6 +48,7 @@ if TYPE_CHECKING:
 def compare(
     original: str | None,
     debiased: tuple[str, ...],
+    postprocess: tuple[str, ...],
     wordlist: str | None,
     controls: str | None,
     original_distances: str | None,
@@ -92,7 +99,14 @@ def compare(
     wanted = () if require is None else read_requirements(require)
     spec = load_model(model)
     before, after = _tables(
-        original, debiased, wordlist, controls, original_distances, debiased_distances, allow_pickle
+        original,
+        debiased,
+        tuple(dict.fromkeys(postprocess)),
+        wordlist,
+        controls,
+        original_distances,
+        debiased_distances,
+        allow_pickle,
     )
     loaded = time.perf_counter()
     comparison = change.compare(
@@ -129,6 +143,7 @@ def compare(
 def _tables(
     original: str | None,
     debiased: tuple[str, ...],
+    postprocess: tuple[str, ...],
     wordlist: str | None,
     controls: str | None,
     original_distances: str | None,
@@ -138,7 +153,9 @@ def _tables(
     from bayesbias.tables.reading import read_distances
     from bayesbias.words.listfile import load_wordlist
 
-    by_vectors = original is not None or debiased or wordlist is not None or controls is not None
+    by_vectors = (
+        original is not None or debiased or postprocess or wordlist is not None or controls is not None
+    )
     by_tables = original_distances is not None or debiased_distances
     valid = "--original A --debiased B --wordlist W, or --original-distances F --debiased-distances G"
     if by_vectors and by_tables:
@@ -150,14 +167,21 @@ def _tables(
         return read_distances(original_distances), {
             name: read_distances(path) for name, path in zip(names, debiased_distances, strict=True)
         }
-    if original is None or not debiased or wordlist is None:
+    if original is None or not (debiased or postprocess) or wordlist is None:
         raise InputError("nothing to compare", valid=valid)
     words = load_wordlist(wordlist, controls=controls)
 
-    def table(source: str) -> PairTable:
-        return inputs.pairs_of_vectors(source, words, allow_pickle=allow_pickle).table
+    def table(source: str, moved: str | None = None) -> PairTable:
+        return inputs.pairs_of_vectors(source, words, allow_pickle=allow_pickle, postprocess=moved).table
 
-    return table(original), {name: table(path) for name, path in zip(_names(debiased), debiased, strict=True)}
+    after = {name: table(path) for name, path in zip(_names(debiased), debiased, strict=True)}
+    for way in postprocess:
+        if way in after:
+            raise InputError(
+                "a debiased input and a way to postprocess have one name", found=way, hint="rename the file"
+            )
+        after[way] = table(original, way)
+    return table(original), after
 
 
 def _names(paths: tuple[str, ...]) -> list[str]:

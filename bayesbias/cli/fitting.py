@@ -60,6 +60,7 @@ def _check_contrasts(table: PairTable) -> None:
     is_flag=True,
     help="Also fit the other normal models of distances, and show all side by side.",
 )
+@options.postprocess
 @options.vector_files
 @options.prob()
 @options.rope
@@ -75,6 +76,7 @@ def fit(
     repeats: str,
     compare_models: bool,
     allow_pickle: bool,
+    postprocess: str | None,
     invalid_utf8: str,
     prob: float,
     rope: float | None,
@@ -105,6 +107,7 @@ def fit(
         repeats=repeats,
         allow_pickle=allow_pickle,
         invalid_utf8=invalid_utf8,
+        postprocess=postprocess,
     ).table
     loaded = time.perf_counter()
     _check_contrasts(table)

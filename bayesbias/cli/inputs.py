@@ -34,6 +34,7 @@ def pairs_asked_for(
     with_sets: bool = False,
     allow_pickle: bool = False,
     invalid_utf8: str = "error",
+    postprocess: str | None = None,
 ) -> Pairs:
     """Read vectors and a word list, or a table of distances in place of both.
 
@@ -47,12 +48,16 @@ def pairs_asked_for(
         See `read_distances`.
     with_sets : bool
         Also read the vectors of the definitional sets, which a table does not need.
-    allow_pickle, invalid_utf8
+    allow_pickle, invalid_utf8, postprocess
         See `load_embedding`.
     """
     from bayesbias.tables.reading import read_distances
 
     if distances is not None:
+        if postprocess is not None:
+            raise InputError(
+                "--postprocess moves vectors, and --distances holds none", valid="--embedding E --wordlist W"
+            )
         if embedding or wordlist or (controls and "--controls" in others):
             raise InputError(
                 "--distances stands alone: it already holds the words and their distances",
@@ -65,7 +70,12 @@ def pairs_asked_for(
 
     words = load_wordlist(wordlist, controls=controls)
     return pairs_of_vectors(
-        embedding, words, with_sets=with_sets, allow_pickle=allow_pickle, invalid_utf8=invalid_utf8
+        embedding,
+        words,
+        with_sets=with_sets,
+        allow_pickle=allow_pickle,
+        invalid_utf8=invalid_utf8,
+        postprocess=postprocess,
     )
 
 
@@ -76,6 +86,7 @@ def pairs_of_vectors(
     with_sets: bool = False,
     allow_pickle: bool = False,
     invalid_utf8: str = "error",
+    postprocess: str | None = None,
 ) -> Pairs:
     """Read the vectors of the words of a list, and make their table."""
     from bayesbias.tables.distances import distance_table
@@ -87,5 +98,6 @@ def pairs_of_vectors(
         words=dict.fromkeys([*words.words, *in_sets]),
         allow_pickle=allow_pickle,
         on_invalid_utf8=invalid_utf8,
+        postprocess=postprocess,
     )
     return Pairs(distance_table(vectors, words), words, vectors)

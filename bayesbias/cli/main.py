@@ -12,6 +12,7 @@ from bayesbias.basics.errors import BayesbiasError
 from bayesbias.cli import options, screen
 from bayesbias.cli.comparing import compare
 from bayesbias.cli.debiasing import debias
+from bayesbias.cli.describing import describe
 from bayesbias.cli.fitting import demo, fit
 from bayesbias.cli.measuring import measure
 from bayesbias.cli.planning import calibrate, plan
@@ -24,8 +25,8 @@ from bayesbias.cli.sweeping import sweep
 from bayesbias.cli.verifying import verify
 
 COMMANDS = (
-    fit, demo, measure, simulate, calibrate, plan, debias, compare, seat, sentiment, sweep, report, verify, list_, show,
-    check_wordlist,
+    fit, demo, measure, simulate, calibrate, plan, debias, compare, seat, sentiment, sweep, report, verify, describe, list_,
+    show, check_wordlist,
 )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ from bayesbias.scores.measures import MEASURES, Given
 )
 @click.option("--classes", metavar="X,Y", help="The two protected classes to compare, where there are more.")
 @options.of_settings(setting for row in MEASURES.values() for setting in row.settings)
+@options.postprocess
 @options.vector_files
 @options.as_json("Print one JSON object, with a key per measure.")
 def measure(
@@ -35,6 +36,7 @@ def measure(
     measures: str | None,
     classes: str | None,
     allow_pickle: bool,
+    postprocess: str | None,
     invalid_utf8: str,
     as_json: bool,
     **settings: Any,
@@ -52,6 +54,7 @@ def measure(
         with_sets=True,
         allow_pickle=allow_pickle,
         invalid_utf8=invalid_utf8,
+        postprocess=postprocess,
     )
     table, words, vectors = pairs.table, pairs.words, pairs.vectors
     given = Given(table, words, vectors, couple, lambda text: screen.say(f"note: {text}", err=True))

@@ -147,6 +147,13 @@ def vector_files(command: Callable[..., Any]) -> Callable[..., Any]:
     return allow_pickle()(command)
 
 
+def postprocess(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Move vectors before cosines are taken."""
+    choice = click.Choice(["center", "standardize", "abtt"])
+    text = "Move the vectors first, by the mean and spread of all words of the source."
+    return click.option("--postprocess", type=choice, help=text)(command)
+
+
 def of_settings(rows: Iterable[Setting]) -> Option:
     """Options for what the rows of a table of measures or methods may be told, in their order; equal ones are shared."""
     settings = list(dict.fromkeys(rows))

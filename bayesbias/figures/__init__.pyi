@@ -18,3 +18,4 @@ from .sentiment import (
 )
 from .sentiment_scatter import plot_earnings as plot_earnings, plot_genders as plot_genders
 from .sweeps import plot_sweep as plot_sweep
+from .vectors import plot_cosines as plot_cosines, plot_dimensions as plot_dimensions

@@ -1,1 +1,3 @@
+from .postprocessing import postprocess as postprocess
+from .shape import Cosines as Cosines, VectorShape as VectorShape, describe_vectors as describe_vectors
 from .static import shipped_embeddings as shipped_embeddings, static_vectors as static_vectors

@@ -20,6 +20,7 @@ from bayesbias.basics.wording import some
 from bayesbias.border.opening import sha256_file
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows
 from bayesbias.vectors.gensim import GENSIM_DATA, fetched_from_gensim, from_gensim, from_pickle
+from bayesbias.vectors.postprocessing import POSTPROCESSINGS, postprocess as postprocessed
 from bayesbias.vectors.readers import formats
 from bayesbias.vectors.readers.rows import Reading, Rows
 from bayesbias.vectors.spelling import notes_of_shared_vectors, spellings_of, unmatched_words
@@ -43,6 +44,7 @@ def load_embedding(
     on_invalid_utf8: str = "error",
     progress: bool | None = None,
     index: bool | None = None,
+    postprocess: str | None = None,
 ) -> Embedding:
     """Load word vectors, reading only the words asked for.
 
@@ -69,6 +71,9 @@ def load_embedding(
         An index in the user's cache folder (or ``BAYESBIAS_CACHE``) makes the second load of an uncompressed
         text or word2vec file immediate. None: use one that fits, write one where reading took more
         than a second. True: write one in any case. False: neither.
+    postprocess : {"center", "standardize", "abtt"}, optional
+        What is done to the vectors first; see `bayesbias.vectors.postprocess`. The mean, the deviations and the
+        components are those of all words of the source, so that all are read.
 
     Returns
     -------
@@ -94,6 +99,25 @@ def load_embedding(
     """
     asked = _words_asked(words)
     checks.choice(on_invalid_utf8, ("error", "skip"), "value of on_invalid_utf8")
+    how = (name, allow_pickle, on_invalid_utf8 == "skip", progress, index)
+    if postprocess is None:
+        return _loaded(x, asked, *how)
+    checks.choice(postprocess, POSTPROCESSINGS, "way to postprocess")
+    everything = _loaded(x, None, *how)
+    chosen = everything if asked is None else _loaded(x, asked, *how)
+    return postprocessed(chosen, postprocess, background=everything)
+
+
+def _loaded(
+    x: Any,
+    asked: list[str] | None,
+    name: str | None,
+    allow_pickle: bool,
+    skip_invalid: bool,
+    progress: bool | None,
+    index: bool | None,
+) -> Embedding:
+    """Load vectors as they are."""
     if isinstance(x, Embedding):
         return _from_embedding(x, asked, name)
     if isinstance(x, Mapping):
@@ -110,7 +134,7 @@ def load_embedding(
         raise InputError("is a folder, not a vector file", where=path, valid=formats.valid_formats())
     if not path.exists():
         raise _unknown_source(text, path)
-    return read_vector_file(path, asked, name, allow_pickle, on_invalid_utf8 == "skip", progress, index)
+    return read_vector_file(path, asked, name, allow_pickle, skip_invalid, progress, index)
 
 
 def _words_asked(words: Iterable[str] | None) -> list[str] | None:

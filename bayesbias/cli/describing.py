@@ -1,0 +1,94 @@
+"""The command ``bayesbias describe``: the shape of a set of vectors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from bayesbias.basics.files import check_folder, whole_file
+from bayesbias.cli import options, screen
+
+
+@click.command()
+@click.option(
+    "--embedding",
+    required=True,
+    metavar="E",
+    help="Word vectors: a file, a gensim-data name, or minilm-static.",
+)
+@click.option(
+    "--controls", default="2022", show_default=True, metavar="C", help="Whose neutral words to look at alone."
+)
+@click.option(
+    "--top",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Leading dimensions to tell the share of.",
+)
+@click.option(
+    "--neighbours",
+    type=click.IntRange(1),
+    default=10,
+    show_default=True,
+    help="Nearest words that hubness counts.",
+)
+@options.vector_files
+@options.folder("Write the figures and the numbers (shape.json) here.")
+@options.as_json()
+def describe(
+    embedding: str,
+    controls: str,
+    top: int,
+    neighbours: int,
+    allow_pickle: bool,
+    invalid_utf8: str,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Describe vectors: mean cosine, its dimensions, hubs.
+
+    As they are, and after each way to postprocess them (center, standardize, abtt). What an association owes to that
+    `bayesbias compare --original E --postprocess center --wordlist W` says.
+    """
+    from bayesbias.vectors.loading import load_embedding
+    from bayesbias.vectors.postprocessing import POSTPROCESSINGS, postprocess
+    from bayesbias.vectors.shape import describe_vectors
+
+    if out is not None:
+        check_folder(out)
+    vectors = load_embedding(embedding, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8)
+    versions = {"as they are": vectors, **{way: postprocess(vectors, way) for way in POSTPROCESSINGS}}
+    shapes = {
+        name: describe_vectors(version, neutral=controls, top=top, neighbours=neighbours)
+        for name, version in versions.items()
+    }
+    payload = {name: shape.as_dict() for name, shape in shapes.items()}
+    files = []
+    if out is not None:
+        from bayesbias.figures.plates import rendered
+        from bayesbias.figures.vectors import plates
+
+        contents = {
+            out / f"{plate.name}.{kind}": rendered(figure, kind)
+            for plate in plates(shapes)
+            for figure in [plate.figure()]
+            for kind in ("png", "svg")
+        }
+        contents[out / "shape.json"] = json.dumps(payload, allow_nan=False, indent=1).encode()
+        for path, content in contents.items():
+            with whole_file(path) as temporary:
+                temporary.write_bytes(content)
+        files = list(contents)
+    if as_json:
+        screen.data(json.dumps(payload, allow_nan=False))
+        return
+    from bayesbias.columns.table import screen_table
+    from bayesbias.columns.vectors import shape_columns
+
+    title = f"{vectors.name}, {len(vectors):,} words: cosines of pairs of them (standard errors in brackets)"
+    screen.show(screen_table(title, shape_columns(top), shapes.items()))
+    screen.lines(shapes["as they are"].in_words()[-1:])
+    screen.written(files)

@@ -1,0 +1,35 @@
+"""The table of the shapes of vectors: as they are, and after each way to postprocess them."""
+
+from __future__ import annotations
+
+from bayesbias.columns.table import Cell, Column
+from bayesbias.vectors.shape import Cosines, VectorShape
+
+Row = tuple[str, VectorShape]
+
+
+def shape_columns(top: int) -> list[Column]:
+    """Return the columns of shapes; a row is a name and a `VectorShape`."""
+    carried = f"carried by {top} dimensions"
+    return [
+        Column("vectors", lambda row: Cell(row[0])),
+        Column("mean cosine", lambda row: _mean(row[1].words), True),
+        Column(carried, lambda row: _share(row[1].words), True),
+        Column("of neutral words", lambda row: _mean(row[1].neutral), True),
+        Column(carried, lambda row: _share(row[1].neutral), True),
+        Column("hubness", lambda row: Cell(f"{row[1].hubness:.2f}", True), True),
+    ]
+
+
+def _mean(found: Cosines | None) -> Cell:
+    return (
+        Cell("–", True)
+        if found is None
+        else Cell(f"{found.mean:.4f} ({found.se:.4f})", True, repr(found.mean))
+    )
+
+
+def _share(found: Cosines | None) -> Cell:
+    if found is None or found.share_top is None:
+        return Cell("–", True, screen="-")
+    return Cell(f"{found.share_top:.0%}", True, repr(found.share_top))

@@ -1,0 +1,71 @@
+"""`bayesbias describe`, and `--postprocess` of the commands that take vectors."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from helpers.vectors import LIST, A, B, X, Y, vectors
+
+from bayesbias.basics.errors import InputError
+from bayesbias.cli.main import cli
+from bayesbias.scores.association import weat
+from bayesbias.vectors import describe_vectors
+from bayesbias.vectors.loading import load_embedding
+from bayesbias.vectors.writing import save_word2vec
+
+WORDS = [*X, *Y, *A, *B, *(f"n{i}" for i in range(10))]
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "v.txt"
+    save_word2vec(load_embedding({w: v + 0.5 for w, v in vectors(3, WORDS).items()}), path)
+    return path
+
+
+def run(*args: object) -> str:
+    result = CliRunner().invoke(cli, [str(a) for a in args], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_describe_tells_each_version(file, tmp_path) -> None:
+    printed = json.loads(run("describe", "--embedding", file, "--top", 2, "--neighbours", 4, "--json"))
+    assert list(printed) == ["as they are", "center", "standardize", "abtt"]
+    shape = describe_vectors(file, top=2, neighbours=4)
+    assert printed["as they are"] == json.loads(json.dumps(shape.as_dict()))
+    assert printed["center"]["provenance"]["postprocess"]["method"] == "center"
+    text = run("describe", "--embedding", file, "--out", tmp_path / "shape")
+    assert f"{shape.mean_cosine:.4f} ({shape.words.se:.4f})" in text
+    written = sorted(path.name for path in (tmp_path / "shape").iterdir())
+    assert written == ["cosines.png", "cosines.svg", "dimensions.png", "dimensions.svg", "shape.json"]
+
+
+def test_vectors_are_moved_before_a_score_is_taken(file, tmp_path) -> None:
+    listed = tmp_path / "list.json"
+    listed.write_text(json.dumps(LIST))
+    args = ["measure", "--embedding", file, "--wordlist", listed, "--measure", "weat", "--json"]
+    expected = weat(load_embedding(file, postprocess="abtt"), LIST)
+    assert json.loads(run(*args, "--postprocess", "abtt"))["weat"]["statistic"] == pytest.approx(
+        expected.statistic
+    )
+    assert json.loads(run(*args))["weat"]["statistic"] != pytest.approx(expected.statistic)
+    with pytest.raises(InputError, match="--postprocess moves vectors, and --distances holds none"):
+        run("fit", "--distances", "x.csv", "--postprocess", "center")
+    with pytest.raises(InputError, match="do not mix"):
+        run("compare", "--original-distances", "x.csv", "--postprocess", "center")
+    with pytest.raises(InputError, match="nothing to compare"):
+        run("compare", "--original", file, "--postprocess", "center")
+
+
+def test_compare_takes_the_original_moved(file, tmp_path) -> None:
+    from bayesbias.cli import comparing
+
+    listed = tmp_path / "list.json"
+    listed.write_text(json.dumps(LIST))
+    before, after = comparing._tables(str(file), (), ("center", "abtt"), str(listed), None, None, (), False)
+    assert list(after) == ["center", "abtt"]
+    assert before.provenance["embedding"].get("postprocess") is None
+    assert after["abtt"].provenance["embedding"]["postprocess"]["method"] == "abtt"
