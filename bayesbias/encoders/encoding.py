@@ -15,7 +15,8 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import cache_dir
 from bayesbias.basics.progress import ticking
-from bayesbias.encoders.cache import Cache
+from bayesbias.basics.wording import number_of
+from bayesbias.encoders.cache import Cache, refused_cache
 from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences, describe_encoder
 from bayesbias.encoders.loading import load_encoder
 
@@ -60,12 +61,14 @@ def encode(
     InputError
         Where the encoder fails, or returns another shape, fewer rows, another dimension than before, or NaN,
         infinite or all-zero vectors: naming encoder, batch and sentence. The batches before stay in the
-        cache. Also where the cache holds vectors that the encoder does not make any more.
+        cache. Also where the cache holds vectors that the encoder does not make any more, and where a cache
+        that was named is damaged.
 
     Warns
     -----
     UserWarning
-        Where the encoder cut sentences off at its longest length, and where the cache cannot be used.
+        Where the encoder cut sentences off at its longest length, where the cache cannot be used, and where vectors in it
+        are damaged, and so made again, or were written without a hash.
 
     Notes
     -----
@@ -89,7 +92,7 @@ def encode(
     unique = list(dict.fromkeys(texts))
     size = _batch_size(encoder, batch_size, len(unique))
     store = _opened_cache(encoder, cache)
-    vectors = store.read(unique) if store else {}
+    store, vectors = _kept_before(store, unique, asked_for=cache is not True)
     todo = [text for text in unique if text not in vectors]
     if len(todo) > size:
         todo.sort(key=len)  # sentences of like length need least padding
@@ -111,6 +114,30 @@ def encode(
             tick(len(batch))
     _warn_of_cut(encoder, unique)
     return np.array([vectors[text] for text in texts])
+
+
+def _kept_before(
+    store: Cache | None, texts: list[str], asked_for: bool
+) -> tuple[Cache | None, dict[str, np.ndarray]]:
+    """Return the cache, if it can be used, and what it holds; say what is damaged, or cannot be told."""
+    if store is None:
+        return None, {}
+    try:
+        kept = store.read(texts)
+    except InputError as error:
+        if asked_for:
+            raise
+        warnings.warn(f"vectors are not kept: {error}", UserWarning, stacklevel=3)
+        return None, {}
+    if kept.damaged:
+        said = f"{number_of(kept.damaged, 'vector')} in the cache damaged: made again"
+        warnings.warn(f"{store.path}: {said}", UserWarning, stacklevel=3)
+    if kept.unverified:
+        said = f"{number_of(kept.unverified, 'vector')} in the cache written without a hash: used unverified"
+        warnings.warn(
+            f"{store.path}: {said}; delete the file to have them made again", UserWarning, stacklevel=3
+        )
+    return store, kept.vectors
 
 
 def _batch_size(encoder: Encoder, asked: int | None, count: int) -> int:
@@ -221,10 +248,9 @@ def _opened_cache(encoder: Encoder, cache: bool | str | os.PathLike[str]) -> Cac
     try:
         store.start(describe_encoder(encoder))
     except (sqlite3.Error, OSError) as error:
+        problem = refused_cache(path, error)
         if cache is True:  # nobody asked for this file
-            warnings.warn(f"vectors are not kept: {path}: {error}", UserWarning, stacklevel=3)
+            warnings.warn(f"vectors are not kept: {problem}", UserWarning, stacklevel=3)
             return None
-        raise InputError(
-            f"cannot be used as a cache: {error}", where=path, valid="a file that encode() made, or a new one"
-        ) from error
+        raise problem from error
     return store

@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections import deque
+import warnings
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,10 @@ from typing import Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import whole_file
-from bayesbias.border.texts import read_json_or_none
+from bayesbias.basics.wording import number_of
+from bayesbias.border.opening import read_bytes
+from bayesbias.border.seals import State, damaged, seal_of_json, sealed_json
+from bayesbias.border.texts import parse_json
 
 _BATCH = 20
 
@@ -35,14 +39,18 @@ def batch_folder(
             )
         return None
     folder = Path(checks.path(out, "out", "the path of a folder"))
-    text = json.dumps(identity, indent=2, sort_keys=True)
+    plain = json.dumps(identity, indent=2, sort_keys=True)
+    text = sealed_json(json.loads(plain), indent=2)
     state = folder / "calibration.json"
     if state.is_file():
         if not resume:
             raise InputError(
                 "holds a calibration already", where=folder, hint="resume it, or name another folder"
             )
-        if state.read_text(encoding="utf-8") != text:
+        written = read_bytes(state)
+        if seal_of_json(written) is State.DAMAGED:
+            raise damaged(state)
+        if written not in (text, plain.encode()):  # the latter of first versions
             raise InputError(
                 "holds a calibration with other settings", where=folder, hint="name another folder"
             )
@@ -50,7 +58,7 @@ def batch_folder(
         raise InputError("the output folder is not empty", where=folder, hint="name another folder")
     else:
         with whole_file(state) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+            temporary.write_bytes(text)
     return folder
 
 
@@ -86,18 +94,27 @@ def in_batches(
     done: dict[int, list[dict[str, Any]]] = {}
     size = _BATCH if size is None else size
     starts = range(0, tables, size)
+    states: Counter[State] = Counter()
     for first in starts:
-        count = min(size, tables - first)
-        file = folder / f"batch-{first:06d}-{count}.json" if folder else None
-        if file is not None and (rows := _read_batch(file)):
-            done[first] = rows
+        if folder is not None:
+            rows, state = _read_batch(folder / f"batch-{first:06d}-{min(size, tables - first)}.json")
+            states[state] += 1
+            if rows:
+                done[first] = rows
+    for state, said in (
+        (State.DAMAGED, "damaged: made again"),
+        (State.UNVERIFIED, "written without a hash: used unverified"),
+    ):
+        if states[state]:
+            count_of = number_of(states[state], "batch", "batches")
+            warnings.warn(f"{folder}: {count_of} {said}", UserWarning, stacklevel=3)
     with ticking(label, tables, progress) as tick:
         tick(sum(min(size, tables - first) for first in done))
 
         def finished(first: int, count: int, rows: list[dict[str, Any]]) -> None:
             if folder is not None:
                 with whole_file(folder / f"batch-{first:06d}-{count}.json") as temporary:
-                    temporary.write_text(json.dumps(rows), encoding="utf-8")
+                    temporary.write_bytes(sealed_json({"rows": rows}))
             done[first] = rows
             tick(count)
 
@@ -124,7 +141,19 @@ def in_batches(
     return [row for first in starts for row in done[first]]
 
 
-def _read_batch(file: Path) -> list[dict[str, Any]] | None:
-    """Return a finished batch; None where it is not there, or was damaged since, so that it is made again."""
-    rows = read_json_or_none(file)
-    return rows if isinstance(rows, list) and all(isinstance(row, dict) for row in rows) else None
+def _read_batch(file: Path) -> tuple[list[dict[str, Any]], State]:
+    """Return a finished batch and its state; nothing where it is not there, or not as it was written."""
+    if not file.is_file():
+        return [], State.MISSING
+    content = read_bytes(file)
+    state = seal_of_json(content)
+    if state is State.DAMAGED:
+        return [], state
+    try:
+        value = parse_json(content, file)
+    except InputError:  # told by its state
+        return [], State.DAMAGED
+    rows = value.get("rows") if isinstance(value, dict) else value
+    if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+        return rows, state
+    return [], State.DAMAGED

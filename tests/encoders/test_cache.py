@@ -108,7 +108,8 @@ def test_a_damaged_row_is_made_again(own_cache, blob):
         connection.execute("UPDATE vectors SET vector = ? WHERE rowid = 4", (blob,))
     connection.close()
     fake = Fake()
-    np.testing.assert_array_equal(encode(fake, SENTENCES), good)
+    with pytest.warns(UserWarning, match="1 vector in the cache damaged: made again"):
+        np.testing.assert_array_equal(encode(fake, SENTENCES), good)
     assert [len(batch) for batch in fake.asked] == [1, 1]
     np.testing.assert_array_equal(encode(Fake(np.negative, at=1), SENTENCES), good)  # mended on the disk
 

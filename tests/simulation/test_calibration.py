@@ -407,8 +407,21 @@ def test_damaged_batches_are_made_again(tmp_path):
     first, second = sorted(tmp_path.glob("batch-*.json"))
     first.write_text(first.read_text()[:50])
     second.write_text("[]")
-    assert calibrate(SMALL, **arguments, resume=True).equals(whole)
-    assert json.loads(second.read_text())
+    with pytest.warns(UserWarning, match="2 batches damaged: made again"):
+        assert calibrate(SMALL, **arguments, resume=True).equals(whole)
+    content = second.read_bytes()
+    assert {row["table"] for row in json.loads(content)["rows"]} == {20}
+    second.write_bytes(content.replace(b'"estimate": 0', b'"estimate": 1', 1))
+    with pytest.warns(UserWarning, match="1 batch damaged: made again"):
+        assert calibrate(SMALL, **arguments, resume=True).equals(whole)
+    assert second.read_bytes() == content
+    second.write_text(json.dumps(json.loads(content)["rows"]))  # as first versions wrote it
+    with pytest.warns(UserWarning, match="1 batch written without a hash: used unverified"):
+        assert calibrate(SMALL, **arguments, resume=True).equals(whole)
+    state = tmp_path / "calibration.json"
+    state.write_bytes(state.read_bytes().replace(b"pairs_t", b"pairs_u"))
+    with pytest.raises(InputError, match=r"calibration\.json: is damaged"):
+        calibrate(SMALL, **arguments, resume=True)
 
 
 def test_bad_numbers_are_refused():
