@@ -9,6 +9,7 @@ import importlib.resources
 import json
 import math
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,6 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,11 +92,19 @@ def check_folder(out: Path | None) -> None:
 
 
 @contextlib.contextmanager
-def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+def whole_file(path: str | os.PathLike[str], *, summed: bool = False) -> Iterator[Path]:
     """Write a file whole or not at all.
 
     Yields the path of a temporary file in the same folder. If the block ends well it is flushed to
-    the disk and renamed to `path`; if not, it is removed and an older `path` stays as it was.
+    the disk and renamed to `path`; if not, it is removed and an older `path` stays as it was. What a writer left that
+    was killed, the next one removes.
+
+    Parameters
+    ----------
+    path : path
+    summed : bool
+        Whether ``PATH.sha256`` is written beside it, as `sha256sum` writes and checks it, for a format that cannot
+        hold a hash. Who is killed leaves the old file or the new one, with its own sum or with none.
 
     Raises
     ------
@@ -99,18 +113,17 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     path = Path(checks.path(path, "path"))
     temporary: Path | None = None
+    handle: int | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
+        _remove_stale(path)
+        handle, temporary = _begun(path)
         yield temporary
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        os.replace(temporary, path)
+        _finish(temporary)
+        if summed:
+            _replace_with_sum(temporary, path)
+        else:
+            os.replace(temporary, path)
         temporary = None
     except OSError as error:
         # A file that the block itself looks for and does not find is another matter than one that cannot be written.
@@ -128,6 +141,80 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+        if handle is not None:
+            os.close(handle)
+
+
+def sum_beside(path: Path) -> Path:
+    """Return where the sum of a file lies that cannot hold it."""
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _begun(path: Path) -> tuple[int | None, Path]:
+    """Make a temporary file, locked for as long as its writer lives, where there are locks."""
+    while True:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+        if fcntl is None:
+            os.close(handle)
+            return None, Path(name)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(handle).st_nlink:
+                return handle, Path(name)
+        except BlockingIOError:  # another writer has just taken it for that of a dead one
+            pass
+        except OSError:  # a file system without locks
+            return handle, Path(name)
+        os.close(handle)
+
+
+def _remove_stale(path: Path) -> None:
+    """Remove temporary files of writers that were killed: those whose lock nobody holds."""
+    if fcntl is None:
+        return
+    ours = re.compile(re.escape(f".{path.name}.") + "[a-z0-9_]{8}" + re.escape(path.suffix))
+    with os.scandir(path.parent) as entries:
+        stale = [entry.path for entry in entries if ours.fullmatch(entry.name)]
+    for name in stale:
+        with contextlib.suppress(OSError):  # a living writer's, gone meanwhile, or without locks
+            handle = os.open(name, os.O_RDONLY)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(name)
+            finally:
+                os.close(handle)
+
+
+def _finish(temporary: Path) -> None:
+    """Bring a file to the disk, and let all read it who may read new files."""
+    with open(temporary, "rb+") as file:
+        os.fsync(file.fileno())
+    umask = os.umask(0)
+    os.umask(umask)
+    temporary.chmod(0o666 & ~umask)
+
+
+def _replace_with_sum(temporary: Path, path: Path) -> None:
+    """Put a file and its sum in place, one writer after the other."""
+    with open(temporary, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    beside = sum_beside(path)
+    _remove_stale(beside)
+    handle, later = _begun(beside)
+    with contextlib.ExitStack() as stack:
+        if handle is not None:
+            stack.callback(os.close, handle)
+        stack.callback(later.unlink, missing_ok=True)
+        later.write_text(f"{digest}  {path.name}\n", encoding="utf-8", newline="\n")
+        _finish(later)
+        if fcntl is not None:
+            folder = os.open(path.parent, os.O_RDONLY)
+            stack.callback(os.close, folder)
+            with contextlib.suppress(OSError):  # a file system without locks
+                fcntl.flock(folder, fcntl.LOCK_EX)
+        beside.unlink(missing_ok=True)  # never the sum of another file
+        os.replace(temporary, path)
+        os.replace(later, beside)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -10,12 +10,14 @@ import enum
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bayesbias.basics.errors import InputError
-from bayesbias.border.opening import opened, sha256_file
+from bayesbias.basics.files import sum_beside
+from bayesbias.border.opening import opened, read_bytes, sha256_file
 
 SEAL_KEY = "sha256_of_rest"
 _MARK = b"\nbayesbias seal, sha256: "
@@ -109,3 +111,31 @@ def state_of_file(path: Path, listed: Mapping[str, Any]) -> State:
 def about_file(path: Path) -> dict[str, Any]:
     """Return what is written down of a file: ``bytes`` and ``sha256``."""
     return {"bytes": path.stat().st_size, "sha256": sha256_file(path)}
+
+
+def state_of_summed(path: Path) -> State:
+    """Hold a file against ``PATH.sha256`` beside it, as `sha256sum` writes it; unverified where there is none for it.
+
+    Raises
+    ------
+    InputError
+        Where the sum itself is damaged.
+    """
+    beside = sum_beside(path)
+    if not beside.is_file():
+        return State.UNVERIFIED
+    for line in read_bytes(beside, 1 << 20).decode("utf-8", "replace").splitlines():
+        digest, _, name = line.partition(" ")
+        if name.lstrip(" *") == path.name:
+            if not re.fullmatch("[0-9a-fA-F]{64}", digest):
+                raise damaged(beside, hint="remove it, and the file is read unverified")
+            return State.INTACT if sha256_file(path) == digest.lower() else State.DAMAGED
+    return State.UNVERIFIED
+
+
+def check_summed(path: Path) -> None:
+    """Refuse a file that does not agree with the sum beside it."""
+    if state_of_summed(path) is State.DAMAGED:
+        beside = sum_beside(path)
+        hint = f"copy it again from a whole one; if it was changed on purpose, remove {beside.name}"
+        raise damaged(path, f"its bytes are not those of which {beside.name} holds the SHA-256", hint)

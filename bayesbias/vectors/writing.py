@@ -21,6 +21,9 @@ __all__ = ["save_word2vec"]
 def save_word2vec(embedding: Embedding, path: str | os.PathLike[str], binary: bool = False) -> None:
     """Write an embedding as word2vec text or binary, whole or not at all; gensim reads it back.
 
+    Beside it goes its SHA-256, as ``PATH.sha256``: `load_embedding` refuses a file that does not agree with it, and
+    ``sha256sum -c`` checks it too.
+
     Parameters
     ----------
     embedding : Embedding
@@ -66,7 +69,7 @@ def save_word2vec(embedding: Embedding, path: str | os.PathLike[str], binary: bo
             valid="words without blanks",
             hint="write phrases with underscores",
         )
-    with whole_file(path) as temporary, contextlib.ExitStack() as stack:
+    with whole_file(path, summed=True) as temporary, contextlib.ExitStack() as stack:
         file: Any = stack.enter_context(open(temporary, "wb"))
         if os.fspath(path).endswith(".gz"):
             file = stack.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))
