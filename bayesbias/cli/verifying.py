@@ -17,8 +17,9 @@ from bayesbias.cli import options, screen
 def verify(runs: tuple[Path, ...], as_json: bool) -> None:
     """Check that the files of a run are as they were written.
 
-    RUN is a folder that a command wrote with --out, a sweep that has not ended among them, or a .nc file of a fit. Each file
-    is intact, damaged, missing, or unverified (written without a hash, as first versions did).
+    RUN is a folder that a command wrote with --out, a sweep that has not ended among them, a .nc file of a fit, or
+    vectors that `bayesbias debias` wrote. Each file is intact, damaged, missing, or unverified (written
+    without a hash, as first versions did).
 
     \b
     Exit codes: 0 nothing is damaged or missing; 2 something is, or RUN is no run.

@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS vectors (
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kept:
     """What a cache holds of some sentences.
 

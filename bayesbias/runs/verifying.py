@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
+from bayesbias.basics.files import sum_beside
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
 from bayesbias.border.opening import read_bytes
-from bayesbias.border.seals import State, seal_of_file, seal_of_json, state_of_file
+from bayesbias.border.seals import State, seal_of_file, seal_of_json, state_of_file, state_of_summed
 from bayesbias.runs.kinds import LAYOUTS, files_of_run
 from bayesbias.runs.manifest import MANIFEST, Manifest, read_manifest
 from bayesbias.runs.transaction import settle
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FileState", "Verification", "verify_run"]
 
-_VALID = "a folder that save_run, run_sweep or a command with --out wrote, or a .nc file of a fit"
+_VALID = (
+    "a folder that save_run, run_sweep or a command with --out wrote, a .nc file of a fit, or saved vectors"
+)
 _WORST = (State.DAMAGED, State.MISSING, State.UNVERIFIED, State.INTACT)
 
 
@@ -46,7 +49,7 @@ class Verification(Shown):
     ----------
     path : Path
     kind : str, optional
-        As in `Run`; None where the damage hides it.
+        As in `Run`; None of vectors, and where the damage hides it.
     files : tuple of FileState
         In the order of their names, the damaged first. Files that no run wrote are not among them.
     """
@@ -84,8 +87,8 @@ class Verification(Shown):
     def lines(self) -> list[str]:
         """Say it in words: first the whole, then each file that is not intact."""
         counts = [f"{self.count(state)} {state.value}" for state in reversed(_WORST) if self.count(state)]
-        what = "run" if self.kind is None else f"run of {self.kind}"
-        out = [f"{self.path}: {what}, {number_of(len(self.files), 'file')}: {', '.join(counts)}"]
+        what = "" if self.kind is None else f"run of {self.kind}, "
+        out = [f"{self.path}: {what}{number_of(len(self.files), 'file')}: {', '.join(counts)}"]
         out += [f"  {file.state.value}: {file.name}" for file in self.files if file.state is not State.INTACT]
         if self.count(State.UNVERIFIED):
             out.append("  unverified files were written without a hash: nobody can tell whether they changed")
@@ -101,7 +104,8 @@ def verify_run(path: str | os.PathLike[str]) -> Verification:
     Parameters
     ----------
     path : path
-        The folder of a run of any kind, or of a sweep that may not have ended; or a ``.nc`` file of a fit.
+        The folder of a run of any kind, or of a sweep that may not have ended; a ``.nc`` file of a fit; or a file with its
+        ``.sha256`` beside it, as saved vectors have.
 
     Returns
     -------
@@ -136,6 +140,8 @@ def verify_run(path: str | os.PathLike[str]) -> Verification:
         kind, states = _of_folder(path)
     elif path.is_file() and path.suffix == ".nc":
         kind, states = "words", {path.name: _of_sealed(path)}
+    elif path.is_file() and sum_beside(path).is_file():
+        kind, states = None, {path.name: state_of_summed(path)}
     elif not path.exists():
         beside = [item.name for item in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InputError("no such file or folder", where=path, valid=_VALID, hint=nearest(path.name, beside))

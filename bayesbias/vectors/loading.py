@@ -18,6 +18,7 @@ from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import some
 from bayesbias.border.opening import sha256_file
+from bayesbias.border.seals import check_summed
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows
 from bayesbias.vectors.gensim import GENSIM_DATA, fetched_from_gensim, from_gensim, from_pickle
 from bayesbias.vectors.postprocessing import POSTPROCESSINGS, postprocess as postprocessed
@@ -85,7 +86,8 @@ def load_embedding(
     Raises
     ------
     InputError
-        Where the source is unknown, damaged or of another format; where a wanted vector holds NaN, infinite
+        Where the source is unknown, damaged or of another format, or does not agree with the SHA-256 in ``PATH.sha256``
+        beside it, as `save_word2vec` and ``sha256sum`` write it; where a wanted vector holds NaN, infinite
         or only zero numbers; where a wanted word stands in the file twice; where no wanted word is found.
 
     Examples
@@ -163,6 +165,7 @@ def read_vector_file(
     from bayesbias.vectors import file_index
 
     started = time.perf_counter()
+    check_summed(path)
     form, kind = formats.recognise(path)
     size = path.stat().st_size
     name = name or formats.short_name(path)

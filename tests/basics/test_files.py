@@ -1,0 +1,174 @@
+"""A file is written whole or not at all: killed at any step, with a full disk, by two at once."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from helpers.places import ROOT
+
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import sum_beside, whole_file
+
+CALLS = ("open", "fsync", "replace", "unlink", "mkdir", "close", "chmod")
+
+
+def hidden(folder: Path) -> list[str]:
+    return [path.name for path in folder.iterdir() if path.name.startswith(".")]
+
+
+def state(path: Path) -> tuple[bytes, bool | None]:
+    """Return the content, and whether the sum beside it is its own; None where there is none."""
+    content, beside = path.read_bytes(), sum_beside(path)
+    if not beside.exists():
+        return content, None
+    return content, beside.read_text() == f"{hashlib.sha256(content).hexdigest()}  {path.name}\n"
+
+
+def write(path: Path, content: bytes) -> None:
+    with whole_file(path, summed=True) as temporary:
+        temporary.write_bytes(content)
+
+
+def test_a_file_and_its_sum(tmp_path):
+    path = tmp_path / "deep" / "file.txt"
+    for content in (b"old", b"new"):
+        write(path, content)
+        assert state(path) == (content, True)
+        assert path.stat().st_mode == sum_beside(path).stat().st_mode
+    assert sorted(p.name for p in path.parent.iterdir()) == ["file.txt", "file.txt.sha256"]
+
+
+def kill_at_every_step(path: Path) -> None:
+    """What the test below says, in a process that has one thread and may be forked."""
+    os.fsync = lambda handle: None  # it takes long, and matters only where the whole machine dies
+    write(path, b"old")
+    before = 0
+    for at in range(1, 100):
+        child = os.fork()
+        if not child:
+            count = 0
+
+            def killing(real, at=at):
+                def call(*arguments, **options):
+                    nonlocal count
+                    count += 1
+                    if count == at:
+                        os.kill(os.getpid(), signal.SIGKILL)
+                    return real(*arguments, **options)
+
+                return call
+
+            for name in CALLS:
+                setattr(os, name, killing(getattr(os, name)))
+            write(path, b"new")
+            os._exit(0)
+        ended = os.waitpid(child, 0)[1]
+        assert ended in (0, signal.SIGKILL), ended
+        content, own = state(path)
+        assert content in (b"old", b"new")
+        assert own is not False  # never the sum of the other
+        assert own or ended
+        before += content == b"old"
+        with whole_file(path) as temporary:  # the next writer removes what is left
+            temporary.write_bytes(b"next")
+        with whole_file(sum_beside(path)) as temporary:
+            temporary.write_bytes(b"next")
+        assert hidden(path.parent) == [], (at, hidden(path.parent))
+        if not ended:
+            break
+        write(path, b"old")
+    print(at, before)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_killed_at_any_step_it_is_the_old_file_or_the_new_one(tmp_path):
+    code = "import pathlib, runpy, sys; runpy.run_path(sys.argv[1])['kill_at_every_step'](pathlib.Path(sys.argv[2]))"
+    child = subprocess.run(
+        [sys.executable, "-c", code, __file__, str(tmp_path / "file.txt")],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), str(ROOT / "tests")))},
+        capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert child.returncode == 0, child.stderr
+    steps, before = map(int, child.stdout.split())
+    assert steps > 10
+    assert 5 < before < steps
+
+
+def test_a_disk_that_fills_at_any_step_changes_nothing(tmp_path, monkeypatch):
+    path = tmp_path / "file.txt"
+    write(path, b"old")
+    for name in ("fsync", "replace", "open", "mkdir"):
+        real = getattr(os, name)
+        for at in range(1, 20):
+            count = 0
+
+            def full(*arguments, real=real, at=at, **options):
+                nonlocal count
+                count += 1
+                if count == at:
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                return real(*arguments, **options)
+
+            with monkeypatch.context() as patch:
+                patch.setattr(os, name, full)
+                with contextlib.suppress(InputError):
+                    write(path, b"new")
+            content, own = state(path)
+            assert content in (b"old", b"new")
+            assert own is not False
+            assert hidden(tmp_path) == []
+            write(path, b"old")
+            if count < at:
+                break
+    monkeypatch.setattr(os, "fsync", lambda handle: (_ for _ in ()).throw(OSError(errno.ENOSPC, "full")))
+    with pytest.raises(
+        InputError, match=r"file\.txt: cannot be written: full; nothing was left half-written"
+    ):
+        write(path, b"new")
+    assert state(path) == (b"old", True)
+
+
+def test_what_a_living_writer_is_at_is_left_alone(tmp_path):
+    path = tmp_path / "file.txt"
+    with whole_file(path) as slow:
+        slow.write_bytes(b"slow")
+        write(path, b"quick")
+        assert slow.read_bytes() == b"slow"
+        mine = tmp_path / f".{path.name}.of-mine{path.suffix}"
+        mine.write_bytes(b"mine")  # of another form than ours
+    assert path.read_bytes() == b"slow"
+    write(path, b"last")
+    assert hidden(tmp_path) == [mine.name]
+
+
+WRITES = """
+import sys
+from pathlib import Path
+from bayesbias.basics.files import whole_file
+for number in range(60):
+    with whole_file(Path(sys.argv[1]), summed=True) as temporary:
+        temporary.write_bytes(sys.argv[2].encode() * (number + 1))
+"""
+
+
+def test_two_writers_at_once_leave_the_file_of_one_with_its_sum(tmp_path):
+    path = tmp_path / "file.txt"
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITES, str(path), name], env={**os.environ, "PYTHONPATH": str(ROOT)}
+        )
+        for name in ("a", "b")
+    ]
+    assert [writer.wait(120) for writer in both] == [0, 0]
+    content, own = state(path)
+    assert content in (b"a" * 60, b"b" * 60)
+    assert own
+    assert hidden(tmp_path) == []
