@@ -65,6 +65,7 @@ def _check_contrasts(table: PairTable) -> None:
 @options.prob()
 @options.rope
 @options.sampling
+@options.engine("nuts")
 @options.folder("Write table, fit, figures and summaries here.")
 @options.as_json()
 def fit(
@@ -84,6 +85,7 @@ def fit(
     draws: int,
     tune: int,
     chains: int,
+    engine: str,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -111,7 +113,7 @@ def fit(
     ).table
     loaded = time.perf_counter()
     _check_contrasts(table)
-    result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
+    result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, engine=engine)
     fitted = time.perf_counter()
     rope = float(ROPE if rope is None else rope)
     earlier = out is not None and bool(files_of_run(out))

@@ -12,6 +12,7 @@ import click
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.settings import Setting
 
+ENGINES = ("nuts", "quick")  # as `bayesbias.inference.engine` has them
 Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 # What every command and subcommand has. An option that says something to the command as a whole is one row here, with
 # expose_value=False and a callback, so that no command has to take it. It is not recorded with a run (`given`).
@@ -55,6 +56,12 @@ def sampling(command: Callable[..., Any]) -> Callable[..., Any]:
             command
         )
     return click.option("--seed", type=SEED, help="Seed; same seed, same machine, same draws.")(command)
+
+
+def engine(default: str) -> Option:
+    """Choose what samples the scales of a collapsed model."""
+    text = "What samples a collapsed model: NUTS, or importance sampling (quick), with NUTS where its weights fail."
+    return click.option("--engine", type=click.Choice(ENGINES), default=default, show_default=True, help=text)
 
 
 class Place(click.Path):

@@ -107,6 +107,7 @@ def _sizes(command: Any) -> Any:
 )
 @click.option("--seed", type=options.SEED, default=0, show_default=True)
 @options.prob()
+@options.engine("quick")
 @click.option("--workers", type=click.IntRange(1), help="Processes; default: one per core.")
 @options.folder("Keep finished batches here.")
 @click.option("--resume", is_flag=True, help="Go on with the batches in DIR.")
@@ -126,6 +127,7 @@ def calibrate(
     tables: int,
     seed: int,
     prob: float,
+    engine: str,
     workers: int | None,
     out: Path | None,
     resume: bool,
@@ -148,7 +150,10 @@ def calibrate(
     method are held to the value of the whole pool. --words and --attributes say how many are drawn from each list
     (one number, or one for each), --human and --neutral how many control words.
     """
+    import pandas as pd
+
     from bayesbias.simulation import calibration, shuffles
+    from bayesbias.simulation.accounting import engine_in_words
 
     if pools or distances:
         of_line = {
@@ -173,6 +178,7 @@ def calibrate(
             as_json=as_json,
             seed=seed,
             prob=prob,
+            engine=engine,
             workers=workers,
             out=out,
             resume=resume,
@@ -205,10 +211,10 @@ def calibrate(
         if "," in model:
             raise InputError("negative controls are of one model", where="--methods", found=model)
         frame = shuffles.negative_controls(
-            embedding, wordlist, model, tables=tables, seed=seed, prob=prob, controls=controls
+            embedding, wordlist, model, tables=tables, seed=seed, prob=prob, engine=engine, controls=controls
         )
         if as_json:
-            about = {"model": model, "tables": tables, "seed": seed, "prob": prob}
+            about = {"model": model, "tables": tables, "seed": seed, "prob": prob, "engine": engine}
             screen.data(json.dumps({**about, "negative_controls": records(frame)}, allow_nan=False))
         else:
             _print_result(
@@ -217,6 +223,7 @@ def calibrate(
                 f"{prob:.0%} interval leaves out zero;\nwhere there is nothing to find, about {1 - prob:.0%} or less. "
                 f"mean, sd: of the posterior means. Seed {seed}.",
             )
+            screen.say(engine_in_words(frame.assign(method=model), engine))
         return
     if controls:
         raise InputError(
@@ -228,6 +235,7 @@ def calibrate(
         "methods": methods.split(","),
         "seed": seed,
         "prob": prob,
+        "engine": engine,
         "workers": workers,
         "resume": resume,
     }
@@ -235,14 +243,21 @@ def calibrate(
     for name, kind in (("difference", scenario), ("no_difference", scenario.without_difference())):
         frames[name] = calibration.calibrate(kind, out=out / name if out else None, **settings)
     if as_json:
-        about = {"scenario": dataclasses.asdict(scenario), "tables": tables, "seed": seed, "prob": prob}
+        about = {
+            "scenario": dataclasses.asdict(scenario),
+            "tables": tables,
+            "seed": seed,
+            "prob": prob,
+            "engine": engine,
+        }
         content = {name: records(frame) for name, frame in frames.items()}
         screen.data(json.dumps({**about, **content}, allow_nan=False))
         return
     screen.say(f"{tables:,} tables of each kind, {_in_words(scenario, fit)}; seed {seed}.")
-    screen.say(
-        "Standard errors of shares after Agresti and Coull; a dash where a method has no such answer.\n"
-    )
+    screen.say("Standard errors of shares after Agresti and Coull; a dash where a method has no such answer.")
+    if said := engine_in_words(pd.concat(frames.values()), engine):
+        screen.say(said)
+    screen.say("")
     _print_result(
         frames["difference"],
         f"{prob:.0%} intervals where connections differ (called = power, of which wrong_sign in the wrong direction)",
@@ -273,6 +288,7 @@ def calibrate(
     show_default=True,
     help="Simulated tables for each check; 0: none, and widths are too narrow.",
 )
+@options.engine("quick")
 @click.option("--seed", type=options.SEED, default=0, show_default=True)
 @options.as_json()
 def plan(
@@ -284,6 +300,7 @@ def plan(
     prob: float,
     fit: str | None,
     check: int,
+    engine: str,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -302,7 +319,7 @@ def plan(
             "takes one of two goals", where="plan", valid="--width W, or --reliability R --fit FILE"
         )
     given = click.get_current_context().get_parameter_source
-    names = ("measure", "coefficient") if reliability is None else ("contrast", "check", "seed")
+    names = ("measure", "coefficient") if reliability is None else ("contrast", "check", "engine", "seed")
     for name in names:
         if given(name) is click.core.ParameterSource.COMMANDLINE:
             other = "--width" if reliability is None else "--reliability"
@@ -311,7 +328,7 @@ def plan(
         _plan_reliability(reliability, fit, measure or "weat", coefficient, prob, as_json)
         return
     assert width is not None
-    _plan_width(width, contrast, prob, fit, check, seed, as_json)
+    _plan_width(width, contrast, prob, fit, check, engine, seed, as_json)
 
 
 def _plan_reliability(
@@ -389,18 +406,34 @@ def _alone(found: ReliabilityPlan, more: str, held: str) -> str:
 
 
 def _plan_width(
-    width: float, contrast: str, prob: float, fit: str | None, check: int, seed: int, as_json: bool
+    width: float,
+    contrast: str,
+    prob: float,
+    fit: str | None,
+    check: int,
+    engine: str,
+    seed: int,
+    as_json: bool,
 ) -> None:
     import pandas as pd
 
     from bayesbias.simulation.planning import plan_words
 
     scenario = _scenario(fit, None, None)
-    frame = plan_words(width, contrast=contrast, scenario=scenario, prob=prob, check=check, seed=seed)
+    frame = plan_words(
+        width, contrast=contrast, scenario=scenario, prob=prob, check=check, engine=engine, seed=seed
+    )
     enough = frame[frame["enough"]]
     if as_json:
         best = records(enough.head(1))
-        about = {"width": width, "contrast": contrast, "prob": prob, "seed": seed, "check": check}
+        about = {
+            "width": width,
+            "contrast": contrast,
+            "prob": prob,
+            "seed": seed,
+            "check": check,
+            "engine": engine,
+        }
         scenario_of = {"model": scenario.model, "scenario": dataclasses.asdict(scenario)}
         screen.data(
             json.dumps(
@@ -408,6 +441,7 @@ def _plan_width(
             )
         )
         return
+    by = "fitted by the quick engine" if engine == "quick" else "fitted by NUTS"
     checked = frame[frame["simulated_width"].notna()]
     rest = (enough if len(enough) else frame.sort_values("known_width")).drop(
         index=checked.index, errors="ignore"
@@ -416,7 +450,11 @@ def _plan_width(
         pd.concat([checked, rest.head(max(3, 10 - len(checked)))]),
         f"width of the {prob:.0%} interval of {contrast}, {_in_words(scenario, fit, sizes=False)}.\n"
         "Words per class; "
-        + (f"first what was checked with {check} simulated tables, then the " if len(checked) else "the ")
+        + (
+            f"first what was checked with {check} simulated tables ({by}), then the "
+            if len(checked)
+            else "the "
+        )
         + ("leanest that are enough at known spreads" if len(enough) else "narrowest at known spreads")
         + f" ({len(frame)} combinations in all, with --json). Seed {seed}.",
     )

@@ -45,6 +45,7 @@ def on_pools(
     **settings: Any,
 ) -> None:
     """Draw tables from pools, hold all methods to them, and print what came of it."""
+    from bayesbias.simulation.accounting import engine_in_words
     from bayesbias.simulation.pools import calibrate_on, drawn_pool
 
     if distances is None and embedding is None:
@@ -63,7 +64,7 @@ def on_pools(
     if as_json:
         about = {"pools": str(table.provenance["name"]), **_sizes(pool)}
         lost = {"missing": missing, "left_out": list(pool.grid.left_out)}
-        chosen = {name: settings[name] for name in ("tables", "seed", "prob")}
+        chosen = {name: settings[name] for name in ("tables", "seed", "prob", "engine")}
         screen.data(json.dumps({**about, **lost, **chosen, "rows": records(frame)}, allow_nan=False))
         return
     name = table.provenance["name"]
@@ -78,8 +79,11 @@ def on_pools(
         f"coverage: share of {settings['prob']:.0%} intervals that hold the value of the pool, to be compared with flawless:\n"
         "that of the simple mean with its exact standard deviation, which is higher where pools are small.\n"
         "width: over the ideal. wrong_sign: share that leave out zero on the wrong side. s: median seconds of an answer.\n"
-        "Standard errors of shares after Agresti and Coull; a dash where a method has no such answer.\n"
+        "Standard errors of shares after Agresti and Coull; a dash where a method has no such answer."
     )
+    if said := engine_in_words(frame, settings["engine"]):
+        screen.say(said)
+    screen.say("")
     _print_rows(frame)
 
 

@@ -126,9 +126,11 @@ def prior_sensitivity(
     DataFrame
         One row per prior, direction (``halved``, ``doubled``) and contrast for new words like these: all of them overall,
         the first at levels of several words. ``parameter, direction, level, name, contrast, mean_before, mean_after,
-        shift_in_sd, error, width_ratio, pareto_k, how``. The shift is in sd of the posterior at hand, `error` is its Monte
+        shift_in_sd, error, width_ratio, pareto_k, how, engine``. The
+        shift is in sd of the posterior at hand, `error` is its Monte
         Carlo error in the same unit, `width_ratio` that of the 89 % intervals, new to old. `pareto_k` is above 0.7 (of
-        fewer draws somewhat less) where weights cannot be trusted; `how` then says ``refit``. Where there was none it says
+        fewer draws somewhat less) where weights cannot be trusted; `how` then says ``refit``, and `engine` what sampled it:
+        ``quick``, or ``nuts`` where the quick engine gave up. Where there was none it says
         ``not_refitted``, and where the refit is not to be trusted either ``unknown``, and the numbers are NaN. Without any
         difference between weights `pareto_k` is ``-inf``.
 
@@ -188,6 +190,7 @@ def prior_sensitivity(
                         "width_ratio": ratio,
                         "pareto_k": answer.pareto_k,
                         "how": how,
+                        "engine": answer.engine if answer.trusted else "",
                     }
                 )
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -206,6 +209,7 @@ COLUMNS = [
     "width_ratio",
     "pareto_k",
     "how",
+    "engine",
 ]
 
 
@@ -219,6 +223,7 @@ class _Answer:
     pareto_k: float
     how: str
     trusted: bool
+    engine: str = ""  # of a refit
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,7 +313,7 @@ class _Weighing:
         """Answer by a fit with the changed prior; a short one has few draws, whose exact conditional means say enough."""
         assert self.reduced is not None
         names = ("draws", "tune", "chains", "seed", "target_accept")
-        settings = {name: self.sampler[name] for name in names}
+        settings = {name: self.sampler[name] for name in names} | {"engine": "quick"}
         if short:
             settings |= {name: min(settings[name], most) for name, most in _SHORT.items()}
         reduced = collapse(replace(self.reduced.design, spec=changed))
@@ -333,6 +338,7 @@ class _Weighing:
             k,
             "refit",
             bool((error <= LARGEST_ERROR * sd).all()),
+            str(settings["engine"]["name"]),
         )
 
     @functools.cached_property

@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
-ANSWER = ("estimate", "low", "high", "p_value", "seconds", "converged")
+ANSWER = ("estimate", "low", "high", "p_value", "seconds", "converged", "quick")
 """What one answer may hold beside its labels; a test has a p-value and no interval."""
 
 
@@ -47,14 +47,12 @@ def accounts(
     -------
     DataFrame
         One row per method and quantity that it has answers about: ``method``, the labels, ``truth, tables, coverage,
-        coverage_se, called, called_se, wrong_sign, bias, bias_se, rmse, width, seconds, converged``.
+        coverage_se, called, called_se, wrong_sign, bias, bias_se, rmse, width, seconds, converged, quick``.
     """
     import pandas as pd
 
     columns = ["method", *labels, *ANSWER]
-    frame = pd.DataFrame(rows, columns=columns).astype(
-        dict.fromkeys(("estimate", "low", "high", "p_value", "seconds", "converged"), float)
-    )
+    frame = pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(ANSWER, float))
     groups = {key: part for key, part in frame.groupby(["method", *labels], sort=False)}
     out = []
     for method in methods:
@@ -66,7 +64,7 @@ def accounts(
             out.append({"method": method, **about, **_account(part, true, prob)})
     names = [
         "method", *labels, "truth", "tables", "coverage", "coverage_se", "called", "called_se", "wrong_sign",
-        "bias", "bias_se", "rmse", "width", "seconds", "converged",
+        "bias", "bias_se", "rmse", "width", "seconds", "converged", "quick",
     ]  # fmt: skip
     return pd.DataFrame(out).reindex(columns=names)
 
@@ -87,4 +85,33 @@ def _account(part: pd.DataFrame, true: float, prob: float) -> dict[str, Any]:
     else:
         called = (part["p_value"] < 1 - prob).mean()
     row |= {"seconds": part["seconds"].median(), "converged": part["converged"].mean()}
+    row["quick"] = part["quick"].mean()
     return {**row, "called": called, "called_se": standard_error_of_share(called, n)}
+
+
+def engine_in_words(frame: pd.DataFrame, engine: str) -> str:
+    """Say what sampled the fits of an account; empty where there are none.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        With the columns ``method, tables, quick``.
+    engine : {"quick", "nuts"}
+        What was asked for.
+    """
+    fits = frame[frame["quick"].notna()].drop_duplicates("method")
+    if fits.empty:
+        return ""
+    if engine == "nuts":
+        return "Fits by NUTS."
+    taken = [
+        f"of {row.method} in {1 - row.quick:.1%} of {row.tables:,}"
+        for row in fits.itertuples()
+        if row.quick < 1
+    ]
+    rest = (
+        f"where its weights were not to be trusted NUTS took over: {', '.join(taken)}"
+        if taken
+        else "in every one"
+    )
+    return f"Fits by the quick engine (importance sampling), {rest}."

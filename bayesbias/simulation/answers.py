@@ -38,7 +38,7 @@ def analyse_table(
     if not any({a, b} <= set(table["connection"].astype(str)) for a, b in CONTRASTS):
         return []
     return [
-        {"contrast": key[2], **answer}
+        {"contrast": key[2], **answer, "quick": float(result.engine.name == "quick")}
         for key, answer in answers_of_fit(result, settings["prob"], ["overall"])
     ]
 
@@ -46,7 +46,7 @@ def analyse_table(
 def fit_of(table: pd.DataFrame, model: str, seed: int, settings: Mapping[str, Any]) -> BiasFit:
     from bayesbias.inference.fitting import fit
 
-    sampling = {name: settings[name] for name in ("draws", "tune", "chains")}
+    sampling = {name: settings[name] for name in ("draws", "tune", "chains", "engine")}
     return fit(table, model, seed=seed, **sampling, pointwise=False, progress=False)
 
 

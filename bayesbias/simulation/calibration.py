@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.versions import own_version
+from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.loading import DEFAULT_MODEL, load_model, shipped_models
 from bayesbias.simulation.accounting import accounts
@@ -43,6 +44,7 @@ _COLUMNS = (
     "bias",
     "bias_se",
     "width",
+    "quick",
 )
 
 
@@ -56,6 +58,7 @@ def calibrate(
     draws: int = 500,
     tune: int = 500,
     chains: int = 2,
+    engine: str = "quick",
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -75,6 +78,8 @@ def calibrate(
         ``p < 1 - prob``.
     draws, tune, chains : int
         Of each fit.
+    engine : {"quick", "nuts"}
+        What samples the fits, as of `fit`.
     workers : int, optional
         Processes; by default one per core.
     out : path, optional
@@ -86,10 +91,11 @@ def calibrate(
     -------
     DataFrame
         One row per method and contrast: ``method, contrast, truth, tables, coverage, coverage_se, called, called_se,
-        wrong_sign, bias, bias_se, width``. `called` is the share of tables in which a difference is called: the
+        wrong_sign, bias, bias_se, width, quick``. `called` is the share of tables in which a difference is called: the
         false-alarm rate where `truth` is 0, the power elsewhere. `wrong_sign` is the part of it that is called in the
         wrong direction. WEAT has no interval and no direction: those columns are empty. `tables` counts those for
-        which the method has an answer. Standard errors of shares are those of Agresti and Coull (1998), which are
+        which the method has an answer, `quick` is the share of them that the quick engine fitted, NUTS the others.
+        Standard errors of shares are those of Agresti and Coull (1998), which are
         not zero at 0 and 1.
     """
     methods = checked_methods(methods)
@@ -100,12 +106,13 @@ def calibrate(
         checks.count(workers, "workers")
     checks.seed(seed, most=None)
     checks.probability(prob)
+    checks.choice(engine, ENGINES, "engine")
     if "weat" in methods and len(scenario.words) < 2:
         raise InputError(
             "WEAT compares two classes", where="methods", found="a scenario with one", hint="leave out weat"
         )
     truth = true_contrasts(scenario)
-    settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains}
+    settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains, "engine": engine}
     identity = {
         "scenario": dataclasses.asdict(scenario),
         "model_sha256": model_hashes([scenario.model, *methods]),

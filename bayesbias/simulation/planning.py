@@ -16,6 +16,7 @@ from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
 from bayesbias.inference.diagnostics import shortest_interval
+from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB, level_means
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.reliability import (
@@ -70,6 +71,7 @@ def plan_words(
     words: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30),
     attributes: Sequence[int] = (3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50),
     check: int = 20,
+    engine: str = "quick",
     seed: int = 0,
     progress: bool | None = None,
 ) -> pd.DataFrame:
@@ -93,6 +95,8 @@ def plan_words(
         Numbers per class to try.
     check : int
         Simulated tables for each check; 0 leaves it out.
+    engine : {"quick", "nuts"}
+        What samples their fits, as of `fit`.
     seed : int
 
     Returns
@@ -114,6 +118,7 @@ def plan_words(
     checks.positive(width, "width")
     checks.seed(seed, most=None)
     checks.probability(prob)
+    checks.choice(engine, ENGINES, "engine")
     for name, numbers in (("words", words), ("attributes", attributes)):
         numbers = checks.several(numbers, "number", name)
         if not numbers:
@@ -124,7 +129,7 @@ def plan_words(
     checks.choice(contrast, known, "contrast")
     z = 2 * stats.norm.ppf(0.5 + prob / 2)
     classes = len(scenario.words)
-    settings = {"prob": prob, "draws": 500, "tune": 500, "chains": 2}
+    settings = {"prob": prob, "draws": 500, "tune": 500, "chains": 2, "engine": engine}
     rows: list[dict[str, Any]] = []
     with ticking("combinations", len(words) * len(attributes), progress) as tick:
         for n_words, n_attributes in itertools.product(words, attributes):

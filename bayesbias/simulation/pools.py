@@ -19,6 +19,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import sha256_of
 from bayesbias.basics.versions import own_version
+from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
@@ -70,6 +71,7 @@ _COLUMNS = (
     "relative_width",
     "seconds",
     "converged",
+    "quick",
 )
 
 
@@ -89,6 +91,7 @@ def calibrate_on(
     draws: int = 500,
     tune: int = 500,
     chains: int = 2,
+    engine: str = "quick",
     workers: int | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
@@ -131,6 +134,8 @@ def calibrate_on(
         Probability of the intervals. A difference is called where its interval leaves out zero.
     draws, tune, chains : int
         Of each fit.
+    engine : {"quick", "nuts"}
+        What samples the fits, as of `fit`.
     workers : int, optional
         Processes; by default one per core.
     out : path, optional
@@ -144,12 +149,14 @@ def calibrate_on(
     DataFrame
         One row per method and contrast, as of `calibrate`: ``method, level, name, contrast, truth, tables, coverage,
         coverage_se, flawless, called, called_se, wrong_sign, bias, bias_se, rmse, width, relative_width, seconds,
-        converged``. Levels are ``overall``, ``class`` and, of models that have one by attribute class, ``stereotype``.
+        converged, quick``. Levels are ``overall``, ``class`` and, of models that have one by attribute class,
+        ``stereotype``.
         `truth` is the value of the pool; `width` the mean width of the intervals and `relative_width` the same over
         the ideal, ``2 z sd``, with the exact standard deviation of the simple mean of tables drawn from the pool with
         replacement. `wrong_sign` is the share of tables whose interval leaves out zero on the wrong side. `seconds` is
         the median time of an answer, for all contrasts together; `converged` the share of fits that no diagnostic
-        speaks against. Standard errors of shares are those of Agresti and Coull (1998).
+        speaks against, `quick` of those that the quick engine fitted, NUTS the others. Standard errors of shares are
+        those of Agresti and Coull (1998).
 
     Raises
     ------
@@ -170,11 +177,12 @@ def calibrate_on(
         checks.count(workers, "workers")
     checks.seed(seed, most=None)
     checks.probability(prob)
+    checks.choice(engine, ENGINES, "engine")
     pool = drawn_pool(
         vectors, pools, words=words, attributes=attributes, human=human, neutral=neutral, controls=controls
     )
     _check_usable(methods, pool)
-    settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains}
+    settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains, "engine": engine}
     identity = {
         "pools": pool.sha256(),
         "words": pool.words.tolist(),
@@ -388,7 +396,7 @@ def _answers(
         (levels[level], name, contrast): answer
         for (level, name, contrast), answer in answers_of_fit(fit, settings["prob"], list(levels))
     }
-    return said, {"converged": fit.diagnostics()["ok"]}
+    return said, {"converged": fit.diagnostics()["ok"], "quick": float(fit.engine.name == "quick")}
 
 
 def _levels(fit: BiasFit) -> dict[str, str]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.loading import DEFAULT_MODEL, shipped_models
 from bayesbias.simulation.accounting import standard_error_of_share
@@ -37,6 +38,7 @@ def negative_controls(
     draws: int = 500,
     tune: int = 500,
     chains: int = 2,
+    engine: str = "quick",
     controls: Any = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
@@ -46,12 +48,15 @@ def negative_controls(
     protected words to the classes anew; ``shuffled_attributes`` deals the stereotypes. In each there is no difference
     between associated and different, beyond what the particular shuffle happens to hold.
 
+    Fits are sampled by `engine`, as of `fit`.
+
     Returns
     -------
     DataFrame
-        One row per kind: ``kind, tables, called, called_se, mean, sd, width`` of ``associated - different``, and one row
+        One row per kind: ``kind, tables, called, called_se, mean, sd, width, quick`` of ``associated - different``, and one row
         ``real`` for the list as it is. `called` is the share of tables whose interval leaves out zero, which should
-        be no more than about ``1 - prob`` in all but the real ones; `mean` and `sd` are those of the posterior means.
+        be no more than about ``1 - prob`` in all but the real ones; `mean` and `sd` are those of the posterior means;
+        `quick` is the share of tables that the quick engine fitted, NUTS the others.
     """
     import pandas as pd
 
@@ -64,6 +69,7 @@ def negative_controls(
         checks.count(value, name)
     checks.seed(seed, most=None)
     checks.probability(prob)
+    checks.choice(engine, ENGINES, "engine")
     if model in (*AVERAGED, *YARDSTICKS):
         raise InputError("negative controls are of a model", found=model, valid=shipped_models())
     for kind in kinds:
@@ -77,7 +83,7 @@ def negative_controls(
             where=words.name,
             found=f"connections {', '.join(real['connection'].astype(str).unique())}",
         )
-    settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains}
+    settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains, "engine": engine}
     out = []
     with ticking("negative controls", 1 + tables * len(kinds), progress) as tick:
         for kind in ("real", *kinds):
@@ -105,6 +111,7 @@ def negative_controls(
                     "mean": part["estimate"].mean(),
                     "sd": part["estimate"].std(ddof=1),
                     "width": (part["high"] - part["low"]).mean(),
+                    "quick": part["quick"].mean(),
                 }
             )
     return pd.DataFrame(out)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from bayesbias.simulation.accounting import accounts, standard_error_of_share
+from bayesbias.simulation.accounting import accounts, engine_in_words, standard_error_of_share
 
 
 def test_a_report_counts_what_its_rows_say():
@@ -46,3 +47,19 @@ def test_seconds_convergence_and_error_are_those_of_the_answers():
     assert row["rmse"] == pytest.approx(np.sqrt((2.0**2 + 1.5**2 + 3.5**2) / 3))
     assert (row["seconds"], row["converged"]) == (0.3, pytest.approx(2 / 3))
     assert row["coverage_se"] == standard_error_of_share(0.0, 3) > 0
+
+
+def test_what_sampled_the_fits_is_said_with_how_often():
+    frame = pd.DataFrame(
+        {
+            "method": ["cells", "cells", "crossed", "weat"],
+            "tables": [1000, 1000, 1000, 1000],
+            "quick": [0.997, 0.997, 1.0, np.nan],
+        }
+    )
+    said = engine_in_words(frame, "quick")
+    assert "NUTS took over: of cells in 0.3% of 1,000." in said
+    assert "crossed" not in said
+    assert engine_in_words(frame[frame["method"] == "crossed"], "quick").endswith("in every one.")
+    assert engine_in_words(frame, "nuts") == "Fits by NUTS."
+    assert engine_in_words(frame[frame["method"] == "weat"], "quick") == ""

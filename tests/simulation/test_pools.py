@@ -210,12 +210,14 @@ def test_models_answer_at_their_levels():
     crossed = report[report["method"] == "crossed"]
     assert crossed["level"].value_counts().to_dict() == {"overall": 3, "class": 6}
     assert crossed["converged"].between(0, 1).all()
+    assert crossed["quick"].between(0, 1).all()
+    assert report.loc[report["method"] == "weat", "quick"].isna().all()
     assert (crossed["seconds"] > 0).all()
     assert set(report[report["method"] == "weat"]["contrast"]) == {"associated - different"}
     # The interval is the one that a fit of the drawn table prints.
     grid = grid_of(bb.distance_table("minilm-static", POOLS, controls=NEUTRAL).frame, "here")
     pool = room.Pool.of(grid, np.array([4, 4]), np.array([4, 4, 5]))
-    drawn = {name: settings[name] for name in ("draws", "tune", "chains")}
+    drawn = {name: settings[name] for name in ("draws", "tune", "chains")} | {"engine": "quick"}
     answers = room.analyse_drawn(pool, ["crossed"], shifted(1), 0, 1, {"prob": 0.5, **drawn})
     sequence = np.random.SeedSequence([shifted(1), 0])
     table = pool.grid.part(*pool.places(np.random.default_rng(sequence))).frame()
