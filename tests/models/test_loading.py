@@ -290,8 +290,8 @@ def test_unknown_models_are_refused(tmp_path):
         ('times = "frequency"', 'times = "distance"', ["holds labels, or the outcome"]),
         (
             'mu = 0\nsigma = 0.1\ntimes = "frequency"',
-            'mu = "g"\nsigma = 0.1\ntimes = "kb"',
-            ["around a number", "ka"],
+            'mu = "g"\nsigma = 0.1\ntimes = "fsdd"',
+            ["around a number", "fsd"],
         ),
     ],
 )
