@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import numbers
 import os
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.wording import Shortened
 
 MOST_SEED = 2**32 - 1
+_LONGEST_NAME, _LONGEST_PATH = 255, 4095  # bytes, on every system in use
 
 
 def count(value: Any, where: object, least: int = 1, most: int | None = None) -> int:
@@ -203,7 +205,7 @@ def texts(value: Any, where: object, least: int = 0) -> tuple[str, ...]:
 def path(
     value: Any, where: object, valid: str = "the path of a file or folder", hint: str | None = None
 ) -> str:
-    """Return a path as a text.
+    """Return a path as a text; refuse what no system can have for one.
 
     Examples
     --------
@@ -214,7 +216,25 @@ def path(
     """
     if not isinstance(value, str | os.PathLike) or not os.fspath(value):
         raise InputError("must be a path", where=where, found=_described(value), valid=valid, hint=hint)
-    return str(os.fspath(value))
+    text = str(os.fspath(value))
+    if problem := _no_path(text):
+        raise InputError(problem, where=where, found=Shortened(text), valid=valid, hint=hint)
+    return text
+
+
+def _no_path(text: str) -> str | None:
+    """Say why a text can be no path, which the system would say in many ways."""
+    if not text.strip():
+        return "is an empty path"
+    if "\0" in text:
+        return "holds a NUL character, which no path can"
+    try:
+        parts = [part.encode(sys.getfilesystemencoding(), "surrogateescape") for part in text.split("/")]
+    except UnicodeEncodeError:
+        return "holds a character that no path can"
+    if max(map(len, parts)) > _LONGEST_NAME or len(text) > _LONGEST_PATH:
+        return "is too long for a path"
+    return None
 
 
 def instance[T](

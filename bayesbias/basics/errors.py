@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from bayesbias.basics.face import public_in
+from bayesbias.basics.literal import literal
 from bayesbias.basics.wording import closest, some
 
 __all__ = ["BayesbiasError", "FitError", "InputError", "nearest"]
+
+
+MOST_CHARACTERS = 300
+"""Of a message, which is one line."""
+_READ = 5_000  # characters of a part that are looked at
 
 
 @public_in("bayesbias")
@@ -48,20 +54,49 @@ class InputError(BayesbiasError, ValueError):
         valid: str | Iterable[str] | None = None,
         hint: str | None = None,
     ) -> None:
-        parts = [f"{where}: {problem}" if where is not None else problem]
-        if found is not None:
-            parts.append(f"found: {_in_one_line(repr(found))}")
-        if valid is not None:
-            parts.append(f"valid: {valid if isinstance(valid, str) else some(valid)}")
-        if hint:
-            parts.append(hint)
-        super().__init__("; ".join(parts))
+        said = {
+            "where": "" if where is None else f"{_in_one_line(str(where))}: ",
+            "problem": _in_one_line(str(problem)),
+            "found": "" if found is None else f"; found: {_first_line(repr(found))}",
+            "valid": "" if valid is None else f"; valid: {_in_one_line(_listed(valid))}",
+            "hint": f"; {_in_one_line(hint)}" if hint else "",
+        }
+        for part, least in (
+            ("valid", 60),
+            ("found", 40),
+            ("where", 90),
+            ("hint", 60),
+            ("problem", 40),
+            ("valid", 0),
+        ):
+            excess = sum(map(len, said.values())) - MOST_CHARACTERS
+            if excess > 0:
+                said[part] = _cut(said[part], max(least, len(said[part]) - excess), ends=part == "where")
+        super().__init__("".join(said.values()))
+
+
+def _listed(valid: str | Iterable[str]) -> str:
+    return valid if isinstance(valid, str) else some(valid)
 
 
 def _in_one_line(text: str) -> str:
+    """Return a text in one line, in which nothing acts on a terminal."""
+    return literal(" ".join(text[:_READ].split()))
+
+
+def _first_line(text: str) -> str:
     """Return the first words of what has lines of its own, such as a fit or a data frame."""
-    lines = text.splitlines()
-    return text if len(lines) < 2 else f"{lines[0].strip()[:60]} ..."
+    lines = text[:_READ].splitlines()
+    return _in_one_line(text if len(lines) < 2 else f"{lines[0].strip()[:60]} ...")
+
+
+def _cut(text: str, most: int, *, ends: bool = False) -> str:
+    """Shorten a text by its end; of a place, by its middle: the file and the key are at its ends."""
+    if len(text) <= most:
+        return text
+    if ends:
+        return f"{text[: most // 3]}...{text[len(text) - (most - most // 3 - 3) :]}"
+    return f"{text[: max(0, most - 3)]}..." if most > 3 else ""
 
 
 @public_in("bayesbias")

@@ -115,6 +115,9 @@ def whole_file(path: str | os.PathLike[str], *, summed: bool = False) -> Iterato
     temporary: Path | None = None
     handle: int | None = None
     try:
+        if path.exists() and not path.is_file():  # a device or a pipe, which renaming would replace
+            kind = "a folder" if path.is_dir() else "a device or a pipe"
+            raise InputError(f"is {kind}, and no file can be written in its place", where=path)
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_stale(path)
         handle, temporary = _begun(path)

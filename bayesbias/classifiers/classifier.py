@@ -88,7 +88,7 @@ class Classifier(Shown):
                 where=f"classifier {self.name!r}",
                 valid="classifiers made by train_bow and train_bilstm",
             )
-        return _write_folder(self, model, Path(folder))
+        return _write_folder(self, model, Path(checks.path(folder, "folder", "the path of a folder")))
 
     def weaknesses(self) -> list[str]:
         """Say what is known to be weak about it: word vectors that hold little of the training data; a third class."""

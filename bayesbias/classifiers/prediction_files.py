@@ -22,6 +22,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import data_dir, delimiter_of, shipped_names, whole_file
+from bayesbias.basics.sheets import unmarked, write_csv
 from bayesbias.basics.values import Shown
 from bayesbias.border.opening import sha256_file
 from bayesbias.border.texts import read_text
@@ -62,12 +63,15 @@ class Predictions(Shown):
         """The names of the classifiers."""
         return tuple(dict.fromkeys(self.frame["classifier"]))
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the predictions as CSV or TSV (by the ending), whole or not at all; `read_predictions` reads them."""
-        path = Path(path)
+    def save(self, path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> Path:
+        """Write the predictions as CSV or TSV (by the ending), whole or not at all; `read_predictions` reads them.
+
+        With `spreadsheet_safe` an apostrophe stands before each text that a spreadsheet would take for a formula.
+        """
+        path = Path(checks.path(path, "path", "the path of a .csv or .tsv file"))
         delimiter = delimiter_of(path)
         with whole_file(path) as temporary:
-            self.frame.to_csv(temporary, index=False, sep=delimiter)
+            write_csv(self.frame, temporary, separator=delimiter, spreadsheet_safe=spreadsheet_safe)
         return path
 
     def __repr__(self) -> str:
@@ -206,7 +210,7 @@ def _lines_of(path: Path) -> tuple[_Lines, list[str]]:
     reader = csv.reader(io.StringIO("\n".join(lines[start:])), delimiter=delimiter)
     for row in reader:
         if any(cell.strip() for cell in row):
-            rows.append((start + reader.line_num, row))
+            rows.append((start + reader.line_num, [unmarked(cell) for cell in row]))
     width = len(rows[0][1])
     for i, row in rows:
         if len(row) != width:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     help='Such as "gap<0.02, controls>0.9"; exit with 1 where a method does not meet it. See above.',
 )
 @options.folder("Write fits, tables and figures here.")
+@options.spreadsheet_safe
 @options.as_json()
 def compare(
     original: str | None,
@@ -63,6 +64,7 @@ def compare(
     chains: int,
     require: str | None,
     out: Path | None,
+    spreadsheet_safe: bool,
     as_json: bool,
 ) -> None:
     """Compare debiased vectors with the original, pair by pair.
@@ -120,7 +122,13 @@ def compare(
         progress=False if as_json else None,
     )
     half = float(ROPE if rope is None else rope)
-    files = bayesbias.save_run(comparison, out, prob=prob, rope=half, command=options.given()) if out else []
+    files = (
+        bayesbias.save_run(
+            comparison, out, prob=prob, rope=half, command=options.given(), spreadsheet_safe=spreadsheet_safe
+        )
+        if out
+        else []
+    )
     required = check_requirements(comparison, wanted, prob)
     if as_json:
         payload = comparison_json(comparison, prob, half)

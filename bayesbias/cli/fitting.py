@@ -67,6 +67,7 @@ def _check_contrasts(table: PairTable) -> None:
 @options.sampling
 @options.engine("nuts")
 @options.folder("Write table, fit, figures and summaries here.")
+@options.spreadsheet_safe
 @options.as_json()
 def fit(
     embedding: str | None,
@@ -87,6 +88,7 @@ def fit(
     chains: int,
     engine: str,
     out: Path | None,
+    spreadsheet_safe: bool,
     as_json: bool,
 ) -> None:
     """Fit a model to every pair of protected word and attribute."""
@@ -119,7 +121,15 @@ def fit(
     earlier = out is not None and bool(files_of_run(out))
     others = answers_by_model(result, prob=prob) if compare_models else None
     files = (
-        bayesbias.save_run(result, out, prob=prob, rope=rope, models=others, command=options.given())
+        bayesbias.save_run(
+            result,
+            out,
+            prob=prob,
+            rope=rope,
+            models=others,
+            command=options.given(),
+            spreadsheet_safe=spreadsheet_safe,
+        )
         if out
         else []
     )

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.literal import literal
 from bayesbias.basics.settings import Setting
 
 ENGINES = ("nuts", "quick")  # as `bayesbias.inference.engine` has them
@@ -65,16 +66,23 @@ def engine(default: str) -> Option:
 
 
 class Place(click.Path):
-    """The path of what is written; an empty one is a slip, such as a variable of a shell that is not set."""
+    """The path of what is written; one that nobody means is a slip, such as a variable of a shell that is not set."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
         """Return the path."""
-        if os.fspath(value) == "":
+        text = os.fspath(value)
+        if not text.strip():
             self.fail("the path is empty", parameter, context)
-        return super().convert(value, parameter, context)
+        if text.startswith("-"):
+            self.fail(
+                f"{text!r} looks like an option; a folder of that name is './{text}'", parameter, context
+            )
+        if literal(text) != text:
+            self.fail(f"{text!r} holds characters that no name should have", parameter, context)
+        return Path(os.fsdecode(super().convert(value, parameter, context))).expanduser()
 
 
 class Numbers(click.ParamType):
@@ -130,6 +138,12 @@ def given(context: click.Context | None = None) -> list[str]:
             for each in value if isinstance(value, tuple) and parameter.multiple else (value,):
                 words += [parameter.opts[0], str(each)]
     return [*words, *(["--"] if any(place.startswith("-") for place in places) else []), *places]
+
+
+def spreadsheet_safe(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Tables that a spreadsheet opens without executing a word."""
+    text = "Put an apostrophe before each text in CSV files that a spreadsheet would take for a formula."
+    return click.option("--spreadsheet-safe", is_flag=True, help=text)(command)
 
 
 def as_json(text: str = "Print one JSON object and nothing else.") -> Option:

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor keep vectors on the disk.")
 @options.folder("Write tables, provenance and figures here.")
+@options.spreadsheet_safe
 @options.as_json("Print one JSON list of rows and nothing else.")
 @click.pass_context
 def seat(
@@ -68,6 +69,7 @@ def seat(
     chains: int,
     no_cache: bool,
     out: Path | None,
+    spreadsheet_safe: bool,
     as_json: bool,
 ) -> None:
     """Run sentence tests (SEAT) on sentence encoders.
@@ -100,7 +102,11 @@ def seat(
         cache=not no_cache,
         progress=False if as_json else None,
     )
-    files = bayesbias.save_run(result, out, command=options.given()) if out else []
+    files = (
+        bayesbias.save_run(result, out, command=options.given(), spreadsheet_safe=spreadsheet_safe)
+        if out
+        else []
+    )
     if as_json:
         screen.data(json.dumps(seat_json(result), allow_nan=False))
     else:

@@ -14,6 +14,7 @@ import click
 import bayesbias
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import check_folder
+from bayesbias.basics.sheets import write_csv
 from bayesbias.cli import options, screen
 from bayesbias.cli.sentiment_screen import print_sentiment
 
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
 @options.prob("Probability of the HPDIs.")
 @options.sampling
 @options.folder("Write tables, fit and figures here.")
+@options.spreadsheet_safe
 @options.as_json()
 @click.pass_context
 def sentiment(
@@ -89,6 +91,7 @@ def sentiment(
     tune: int,
     chains: int,
     out: Path | None,
+    spreadsheet_safe: bool,
     as_json: bool,
 ) -> None:
     """Compare how classifiers rate women and men.
@@ -171,7 +174,13 @@ def sentiment(
         result = analysis if fit is None else fit
         command = options.given()
         files = bayesbias.save_run(
-            result, out, prob=prob, predictions=predictions_given, problem=unfit, command=command
+            result,
+            out,
+            prob=prob,
+            predictions=predictions_given,
+            problem=unfit,
+            command=command,
+            spreadsheet_safe=spreadsheet_safe,
         )
     payload["timing"] = timing | {"total_s": round(time.perf_counter() - started, 4)}
     if as_json:
@@ -238,7 +247,7 @@ def sentences(words: str, control: bool, out: Path) -> None:
             text = "\n".join(frame["sentence"]) + "\n"
             temporary.write_text(text, encoding="utf-8", newline="\n")
         else:
-            frame.to_csv(temporary, index=False, sep="," if out.suffix == ".csv" else "\t")
+            write_csv(frame, temporary, separator="," if out.suffix == ".csv" else "\t")
     screen.say(f"written: {out} ({len(frame)} sentences)")
 
 

@@ -29,6 +29,7 @@ _NOTE = 24  # characters of it in one line of a terminal
 @click.command()
 @click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN.toml")
 @options.folder("Write cells and results here.", required=True)
+@options.spreadsheet_safe
 @click.option(
     "--workers",
     type=click.IntRange(1),
@@ -42,7 +43,15 @@ _NOTE = 24  # characters of it in one line of a terminal
     "--resume", is_flag=True, help="Go on with the sweep in DIR; failed and changed cells are fitted."
 )
 @options.as_json()
-def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: bool, as_json: bool) -> None:
+def sweep(
+    plan: Path,
+    out: Path,
+    spreadsheet_safe: bool,
+    workers: int | None,
+    dask: str | None,
+    resume: bool,
+    as_json: bool,
+) -> None:
     """Fit every embedding, word list and model of PLAN.toml.
 
     \b
@@ -88,7 +97,7 @@ def sweep(plan: Path, out: Path, workers: int | None, dask: str | None, resume: 
     except KeyboardInterrupt:
         screen.say("stopped; finished cells are kept, and --resume goes on with the rest", err=True)
         raise
-    files = bayesbias.save_run(result, out, command=options.given())
+    files = bayesbias.save_run(result, out, command=options.given(), spreadsheet_safe=spreadsheet_safe)
     failures = result.failures
     if as_json:
         labels = ["cell", "embedding", "wordlist", "controls", "distances", "model", "seed"]

@@ -189,7 +189,7 @@ def plot_raw_pairs(comparison: Comparison, *, method: str | None = None, ax: Axe
     ax.set_ylim(low - pad, high + pad)
     ax.set_box_aspect(1)
     headings.name_x(ax, "cosine distance, original")
-    ax.set_ylabel(f"cosine distance, {name}")
+    ax.set_ylabel(f"cosine distance, {plain(name)}")
     handles = [
         marks.line_handle(marks.colour_of(c), c, marker=MARKER[c], style="none")
         for c in CONNECTIONS

@@ -88,7 +88,7 @@ def add_headings(ax: Axes, title: str, said: str, handles: list[Any], *, across:
 
 def name_x(ax: Axes, text: str) -> None:
     """Write the name of the x-axis in the size that all figures use."""
-    ax.set_xlabel(text, fontsize=8.5)
+    ax.set_xlabel(plain(text, len(text)), fontsize=8.5)
 
 
 def write_aside(

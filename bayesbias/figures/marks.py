@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.figures.style import COLOUR, FAINT, MARKER
+from bayesbias.figures.style import COLOUR, FAINT, MARKER, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +65,7 @@ def line_handle(
     from matplotlib.lines import Line2D
 
     look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": size} | marker_style
-    return Line2D([], [], **look | {"linestyle": style, "linewidth": width, "label": label})
+    return Line2D([], [], **look | {"linestyle": style, "linewidth": width, "label": _entry(label)})
 
 
 def patch_handle(
@@ -74,7 +74,13 @@ def patch_handle(
     """Make a legend entry with a filled area."""
     from matplotlib.patches import Patch
 
-    return Patch(facecolor=colour, label=label, alpha=alpha, hatch=hatch, edgecolor=edge, linewidth=0)
+    return Patch(facecolor=colour, label=_entry(label), alpha=alpha, hatch=hatch, edgecolor=edge, linewidth=0)
+
+
+def _entry(label: str) -> str:
+    """Return the text of an entry as it is; matplotlib leaves out entries that begin with an underscore."""
+    text = plain(label, len(label))
+    return f" {text}" if text.startswith("_") else text
 
 
 def contrast_colour(estimand: str) -> str:

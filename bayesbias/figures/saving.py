@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import whole_file
+from bayesbias.basics.files import check_folder, whole_file
 from bayesbias.figures import change, sentences, sentiment, sweeps, words
 from bayesbias.figures.plates import Plate, rendered
 from bayesbias.inference.estimands import PROB, ROPE
@@ -79,9 +80,10 @@ def save_figures(
         if kind not in _FORMATS:
             hint = nearest(str(kind).strip("."), _FORMATS)
             raise InputError("unknown figure format", found=kind, valid=_FORMATS, hint=hint)
-    folder = Path(folder)
+    folder = Path(checks.path(folder, "folder", "the path of a folder"))
     if folder.exists() and not folder.is_dir():
         raise InputError("is a file, not a folder", where=folder)
+    check_folder(folder)
     contents: dict[Path, bytes] = {}
     for plate in plates_of(result, prob, rope):
         figure = plate.figure()

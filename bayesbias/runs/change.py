@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import whole_file
+from bayesbias.basics.sheets import write_csv
 from bayesbias.border.opening import read_bytes
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.words import versions_of
@@ -22,8 +23,8 @@ _FORMAT = 1
 _FILE = "comparison.json"
 
 
-def write_comparison(found: Comparison, folder: Path) -> None:
-    """Write fits, pairs and account into a folder, for `read_comparison`."""
+def write_comparison(found: Comparison, folder: Path, *, spreadsheet_safe: bool = False) -> None:
+    """Write fits, pairs and account into a folder, for `read_comparison`; texts as `bayesbias.basics.sheets` says."""
     stems = {}
     for number, (name, fit) in enumerate(found.fits().items()):
         stems[name] = f"fit_{number}.nc"
@@ -32,7 +33,7 @@ def write_comparison(found: Comparison, folder: Path) -> None:
     for number, (name, item) in enumerate(found.methods.items()):
         path = folder / f"pairs_{number}.csv"
         with whole_file(path) as temporary:
-            item.pairs.to_csv(temporary, index=False)
+            write_csv(item.pairs, temporary, spreadsheet_safe=spreadsheet_safe)
         methods.append(
             {
                 "name": name,
@@ -136,7 +137,7 @@ LAYOUT = Layout(
         "construction.json": _construction,
         "result.txt": _in_words,
     },
-    own=lambda of, folder: write_comparison(of.result, folder),
+    own=lambda of, folder: write_comparison(of.result, folder, spreadsheet_safe=of.spreadsheet_safe),
     own_names=("comparison.json", "fit_[0-9]*.nc", "pairs_[0-9]*.csv"),
     figures=("changes", "changes_[0-9]*", "controls", "pairs", "pairs_[0-9]*", "ranking"),
     known_by=("comparison.json", "changes.csv", "construction.json"),

@@ -16,7 +16,8 @@ class Content:
     """What a run is made of: the result and the settings of its tables.
 
     ``predictions`` and ``problem`` belong to an analysis of sentiment: the predictions themselves, and why no model was
-    fitted to them. ``models`` belongs to a fit of distances: what other models answer.
+    fitted to them. ``models`` belongs to a fit of distances: what other models answer. ``spreadsheet_safe``: see
+    `bayesbias.basics.sheets`.
     """
 
     result: Any
@@ -25,6 +26,7 @@ class Content:
     predictions: Sequence[Any] = ()
     problem: str | None = None
     models: Any = None
+    spreadsheet_safe: bool = False
 
 
 def _nothing(content: Content) -> Mapping[str, Any]:
@@ -78,7 +80,7 @@ class Layout:
         for name, of in self.files.items():
             value = of(content)
             if value is not None:
-                _write(folder / name, value)
+                _write(folder / name, value, content.spreadsheet_safe)
         if self.own is not None:
             self.own(content, folder)
         if self.figures:
@@ -93,19 +95,22 @@ class Layout:
         return (MANIFEST, *self.files, *self.own_names, *figures)
 
 
-def _write(path: Path, value: Any) -> None:
+def _write(path: Path, value: Any, spreadsheet_safe: bool) -> None:
     from bayesbias.basics.files import whole_file
+    from bayesbias.basics.literal import literal
+    from bayesbias.basics.sheets import write_csv
 
     if path.suffix == ".nc":
         value.save(path)
         return
     with whole_file(path) as temporary:
-        if path.suffix == ".csv":
-            value.to_csv(temporary, index=False)
-        elif path.suffix == ".tsv":
-            value.to_csv(temporary, index=False, sep="\t", na_rep="")
+        if path.suffix in (".csv", ".tsv"):
+            separator = "," if path.suffix == ".csv" else "\t"
+            write_csv(value, temporary, separator=separator, spreadsheet_safe=spreadsheet_safe)
         elif path.suffix == ".parquet":
             value.to_parquet(temporary, index=False, write_page_checksum=True)
         else:
-            text = value if isinstance(value, str) else json.dumps(value, indent=2) + "\n"
+            text = (
+                literal(value, lines=True) if isinstance(value, str) else json.dumps(value, indent=2) + "\n"
+            )
             temporary.write_text(text, encoding="utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.sheets import without_marks
 from bayesbias.border.opening import read_bytes
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def read_table(path: Path, *, texts: Collection[str], whole: Collection[str] = (
 
     content = io.BytesIO(read_bytes(path))
     try:
-        frame = pd.read_csv(content, dtype=str, keep_default_na=False, encoding="utf-8")
+        frame = without_marks(pd.read_csv(content, dtype=str, keep_default_na=False, encoding="utf-8"))
         for name in frame.columns.difference(list(texts), sort=False):
             values = frame[name].tolist()
             if name in whole:

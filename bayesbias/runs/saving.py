@@ -39,6 +39,7 @@ def save_run(
     problem: str | None = None,
     models: pd.DataFrame | None = None,
     command: Sequence[str] | None = None,
+    spreadsheet_safe: bool = False,
 ) -> list[Path]:
     """Write a result as a folder: tables, figures, what is needed to open it again, and ``run.json``.
 
@@ -63,6 +64,9 @@ def save_run(
         Of a fit of distances: what `bayesbias.inference.answers_by_model` returned, to be written beside it.
     command : sequence of str, optional
         The arguments of ``bayesbias`` that made the result, to be found in the manifest and in the report.
+    spreadsheet_safe : bool
+        Whether an apostrophe is to stand before each text in a CSV or TSV file that a spreadsheet would take for a
+        formula. ``facts`` in ``run.json`` says so, and what reads the files here takes it away again.
 
     Returns
     -------
@@ -102,6 +106,7 @@ def save_run(
         tuple(checks.several(predictions, "Predictions", "predictions")),
         problem,
         models,
+        spreadsheet_safe,
     )
     with whole_folder(target, files_of_run) as new:
         layout.write(content, new)
@@ -111,7 +116,7 @@ def save_run(
             layout.kind,
             settings=layout.settings(content),
             command=command,
-            facts=layout.facts(content),
+            facts={**layout.facts(content), **({"spreadsheet_safe": True} if spreadsheet_safe else {})},
             versions=layout.versions(content),
         )
     return [*(target / name for name in names), target / manifest.name]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
+from bayesbias.basics.sheets import write_csv
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
 from bayesbias.studies.seat_tests import CONTEXTS, RELATED_TESTS, TABLE_4, base_of_test
@@ -193,8 +194,9 @@ class SeatResult(Shown):
 
     def write_tsv(self, path: str | os.PathLike[str]) -> Path:
         """Write the nine published columns, tab-separated, whole or not at all."""
+        path = checks.path(path, "path", "the path of a file")
         with whole_file(path) as temporary:
-            self.published().to_csv(temporary, sep="\t", index=False, na_rep="")
+            write_csv(self.published(), temporary, separator="\t")
         return Path(path)
 
     def __repr__(self) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
+from bayesbias.basics.sheets import write_csv
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
 from bayesbias.border.seals import State
@@ -212,7 +213,7 @@ def collect_results(
     timing = pd.DataFrame(times, columns=["cell", "load_s", "sample_s", "fit_s", "summarise_s"])
     for name, table in (("results", frame), ("timing", timing)):
         with whole_file(out / f"{name}.csv") as temporary:
-            table.to_csv(temporary, index=False)
+            write_csv(table, temporary)
     with whole_file(out / "results.parquet") as temporary:
         frame.to_parquet(temporary, index=False, write_page_checksum=True)
     mark_sweep(out, plan, TABLES)

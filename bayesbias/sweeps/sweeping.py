@@ -92,7 +92,7 @@ def run_sweep(
     >>> result = run_sweep(plan, "sweep-out")  # doctest: +SKIP
     >>> overall = result.frame.query("level == 'overall' and quantity == 'contrast'")  # doctest: +SKIP
     """
-    checked, out = load_plan(plan), Path(out)
+    checked, out = load_plan(plan), Path(checks.path(out, "out", "the path of a folder"))
     if dask is not None and workers is not None:
         raise InputError("workers are local processes, dask is a cluster; choose one")
     if workers is not None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.sheets import unmarked, without_marks
 from bayesbias.basics.wording import some
 from bayesbias.tables.columns import numbers_of_texts, own_columns
 from bayesbias.tables.pair_table import COLUMNS, PairTable
@@ -182,8 +183,8 @@ def read_joined_pairs(path: Path) -> pd.DataFrame:
     with open(path, encoding="utf-8", newline="") as file:
         header = next(csv.reader(file))
     texts = [column for column in header if column not in JOINED]
-    frame = pd.read_csv(path, dtype=dict.fromkeys(texts, str), keep_default_na=False)
-    own = [column for column in texts if column not in COLUMNS]
+    frame = without_marks(pd.read_csv(path, dtype=dict.fromkeys(texts, str), keep_default_na=False))
+    own = [unmarked(column) for column in texts if column not in COLUMNS]
     frame = frame.assign(**{column: numbers_of_texts(frame[column]) for column in own})
     present = [c for c in CONNECTIONS if (frame["connection"] == c).any()]
     frame["connection"] = pd.Categorical(frame["connection"], categories=present)

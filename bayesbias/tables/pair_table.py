@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
+from bayesbias.basics.sheets import write_csv
 from bayesbias.basics.values import Shown
 from bayesbias.tables.coverage import Coverage
 from bayesbias.words.pairing import CONNECTIONS
@@ -68,13 +69,17 @@ class PairTable(Shown):
             f"and {words[1]} attributes ({counts}); {missing} word{'' if missing == 1 else 's'} missing"
         )
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all."""
-        path = Path(path)
+    def save(self, path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> None:
+        """Write the pairs as ``.csv`` or ``.parquet``, whole or not at all.
+
+        With `spreadsheet_safe` an apostrophe stands in a CSV file before each word that a spreadsheet would take for a
+        formula; `read_distances` takes it away.
+        """
+        path = Path(checks.path(path, "path", "the path of a .csv or .parquet file"))
         checks.choice(path.suffix, (".csv", ".parquet"), "kind of table file", path)
         with whole_file(path) as temporary:
             if path.suffix == ".csv":
-                self.frame.to_csv(temporary, index=False)
+                write_csv(self.frame, temporary, spreadsheet_safe=spreadsheet_safe)
             else:
                 self.frame.to_parquet(temporary, index=False)
 

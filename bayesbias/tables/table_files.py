@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.sheets import without_marks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +56,7 @@ def read_frame(path: Path, labels: Collection[str], numbers: Collection[str], la
         _refuse_format(path, layouts)
         if path.suffix == ".parquet":
             return _read_parquet(path, labels)
-        return _read_csv(path, labels, numbers, layouts)
+        return without_marks(_read_csv(path, labels, numbers, layouts))
     except InputError:
         raise
     except (ValueError, OSError) as error:  # pyarrow raises subclasses of these

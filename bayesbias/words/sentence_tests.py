@@ -132,7 +132,7 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     >>> read_test(path)
     <SentenceTest mine: Math 72, Arts 82 | MaleTerms 80, FemaleTerms 80>
     """
-    path = Path(path)
+    path = Path(checks.path(path, "path", "the path of a sentence test in JSON"))
     try:
         data = json.loads(read_text(path))
     except json.JSONDecodeError as error:

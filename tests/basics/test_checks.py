@@ -217,3 +217,11 @@ def test_versions_are_those_installed():
 
     assert own_version() == bayesbias.__version__
     assert versions_of("numpy") == {"numpy": np.__version__}
+
+
+@pytest.mark.parametrize("text", ["", " ", "a\0b", "x" * 300, "x/" * 3000, "\ud800"])
+def test_a_text_that_no_system_takes_for_a_path_is_refused(text):
+    with pytest.raises(
+        InputError, match=r"^folder: (must be|is|holds) .*valid: the path of a file or folder"
+    ):
+        checks.path(text, "folder")

@@ -7,6 +7,7 @@ import errno
 import hashlib
 import os
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -172,3 +173,16 @@ def test_two_writers_at_once_leave_the_file_of_one_with_its_sum(tmp_path):
     assert content in (b"a" * 60, b"b" * 60)
     assert own
     assert hidden(tmp_path) == []
+
+
+def test_what_is_no_file_is_never_replaced(tmp_path):
+    """Renaming would put a plain file in the place of a device or a pipe."""
+    pipe = tmp_path / "pipe.csv"
+    os.mkfifo(pipe)
+    (tmp_path / "folder").mkdir()
+    for path, kind in ((pipe, "a device or a pipe"), (tmp_path / "folder", "a folder")):
+        problem = f"is {kind}, and no file can be written in its place"
+        with pytest.raises(InputError, match=problem), whole_file(path):
+            pass
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["folder", "pipe.csv"]

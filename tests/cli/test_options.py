@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import io
+import json
+import re
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 from helpers.fits import made_up, pairs
+from helpers.sweeps import made_up_sweep
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
@@ -123,3 +128,44 @@ def test_rows_that_share_a_setting_share_its_option():
     assert CliRunner().invoke(command, ["--keep", "0.25"]).stdout == "{'keep': 0.25, 'lam': 1.0}\n"
     with pytest.raises(ValueError, match="settings of one name that are not equal: keep"):
         options.of_settings([shared, Setting("keep", 0.4, "What is left.")])
+
+
+@pytest.mark.parametrize("text", ["", "  ", "-", "--json", "a\nb", "\u202ex", "a\x1b[1m"])
+def test_a_place_that_nobody_means_is_refused(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli, ["sentiment", "sentences", "--out", text])
+    assert done.exit_code == 2
+    assert "Invalid value for '--out'" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_home_is_meant_by_a_tilde(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert options.Place().convert("~/x", None, None) == tmp_path / "x"
+
+
+def test_no_word_of_a_run_is_executed_where_that_is_asked_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("bayesbias.figures.saving.save_figures", lambda *_, **__: [])
+    names = ["=1+1", "+x", "@SUM", "-p", "'=n", "plain"]
+    result = made_up_sweep([{"embedding": name, "wordlist": f"{name}.toml"} for name in names])
+
+    def executed(path):
+        rows = csv.reader(io.StringIO(path.read_text(encoding="utf-8")))
+        cells = [cell for row in rows for cell in row if cell.startswith(tuple("=+-@"))]
+        return [cell for cell in cells if not re.fullmatch(r"-?\d[\d.e+-]*", cell)]
+
+    for safe in (False, True):
+        folder = tmp_path / str(safe)
+        files = bb.save_run(result, folder, spreadsheet_safe=safe)
+        assert any(executed(path) for path in files if path.suffix == ".csv") != safe
+        facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))["facts"]
+        assert facts.get("spreadsheet_safe", False) == safe
+
+
+def test_a_table_is_read_back_with_its_own_words(tmp_path):
+    words = {"x0": "=1+1", "x1": "+x", "y0": "@SUM", "p0": "-p", "n0": "'=n", "n1": "'tis"}
+    table = bb.read_distances(pairs().replace({"protected_word": words, "attribute": words}))
+    for safe in (False, True):
+        table.save(tmp_path / "t.csv", spreadsheet_safe=safe)
+        assert ("'=1+1," in (tmp_path / "t.csv").read_text(encoding="utf-8")) == safe
+        assert bb.read_distances(tmp_path / "t.csv").frame.equals(table.frame)
