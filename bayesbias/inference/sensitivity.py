@@ -6,8 +6,9 @@ the idea of asking it of every fit is that of Kallioinen, Paananen, Bürkner & V
 
 Of a collapsed fit only the scales are weighted. For a prior of a scale the ratio is that of the two prior densities. For a
 prior of a location it is the ratio of the two collapsed densities, :math:`p_\text{new}(y|\theta) / p_\text{old}(y|\theta)`,
-and the effects come from their exact posterior under the new prior: far steadier than weights on the effects. Means of
-contrasts are means of their exact conditional means given the scales.
+and the effects come from their exact posterior under the new prior: far steadier than weights on the effects. Given the scales
+contrasts are normal, so that means and widths under either prior are those of weighted mixtures of normals
+(`bayesbias.inference.mixtures`), and nothing of them is drawn.
 
 Where weights cannot be trusted (Pareto k above :math:`\min(0.7, 1 - 1 / \log_{10} S)` for S draws, the rule of the paper on
 smoothing, or a Monte Carlo error above a tenth of an sd) the collapsed model is fitted again with the changed prior. Unless it
@@ -26,17 +27,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics.errors import FitError
+from bayesbias.inference.answers import MOST_MIXED
 from bayesbias.inference.collapsed import Collapsed, collapse
-from bayesbias.inference.contrasts import (
-    contrast_draws,
-    contrasted_groups,
-    keys_of_rows,
-    level_draws,
-    no_contrasts,
-)
-from bayesbias.inference.diagnostics import shortest_interval
-from bayesbias.inference.estimands import PROB
+from bayesbias.inference.contrasts import contrasted_groups, no_contrasts
+from bayesbias.inference.estimands import PROB, Rows, contrast_rows, mean_rows, times_of
+from bayesbias.inference.linear import joined
 from bayesbias.inference.mixing import standard_errors
+from bayesbias.inference.mixtures import mixture_interval, mixture_mean_sd
+from bayesbias.inference.moments import conditional_moments
 from bayesbias.inference.sampling import FEWEST_TO_THIN, MOST_CUBES_TO_THIN, sample_collapsed
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
@@ -57,31 +55,71 @@ _FEWEST_DRAWS = 200
 _SHORT = {"draws": FEWEST_TO_THIN - 1, "tune": 500}  # of a refit, before one with the settings of the fit
 
 
-class _NoNormals:
-    """In place of a random generator: zeros, so that a draw of effects is their conditional mean."""
-
-    def standard_normal(self, shape: tuple[int, ...], /) -> np.ndarray:
-        return np.zeros(shape)
-
-
 @dataclass(frozen=True, eq=False)
 class _Contrasts:
-    """The contrasts that are looked at: what they are called, and how they follow from parameters."""
+    """The contrasts that are looked at: what they are called, and how they follow from parameters.
+
+    Where groups are no connections, as of sentiment, their overall means come first.
+    """
 
     design: Design
     table: pd.DataFrame
 
-    def of(self, draws: Mapping[str, np.ndarray]) -> tuple[list[tuple[str, ...]], np.ndarray]:
-        """Return level, name and contrast of each, and their values, shape (draws, contrasts)."""
+    @functools.cached_property
+    def rows(self) -> Rows:
+        """The contrasts, which are no mixtures, as functions of the effects."""
         group = self.design.spec.results.group
-        means = level_draws(self.design, self.table, draws, "population")
-        values = contrast_draws(means, contrasted_groups(group, self.table[group].astype(str)), group)
-        keys = keys_of_rows(values, "level", "name", "contrast")
-        if not keys:
+        means = mean_rows(self.design, self.table, "population")
+        known = contrast_rows(means, contrasted_groups(group, self.table[group].astype(str)))
+        parts = []
+        if group != "connection":
+            parts.append(means.chosen([place for place, key in enumerate(means.keys) if key[0] == "overall"]))
+        if known.keys:
+            first = known.keys[0][2]
+            main = [k for k, key in enumerate(known.keys) if key[0] == "overall" or key[2] == first]
+            parts.append(known.chosen(main))
+        if not parts:
             raise no_contrasts(self.design.spec)
-        first = keys[0][2]
-        main = [place for place, key in enumerate(keys) if key[0] == "overall" or key[2] == first]
-        return [keys[place] for place in main], values.to_numpy()[0][:, main]
+        keys = [key for part in parts for key in part.keys]
+        linear = joined([part.linear for part in parts])
+        return Rows(keys, linear, np.arange(len(keys)), np.ones(len(keys)))
+
+    def of(self, draws: Mapping[str, np.ndarray]) -> tuple[list[tuple[str, str, str]], np.ndarray]:
+        """Return level, name and contrast of each, and their values, shape (draws, contrasts)."""
+        return self.rows.keys, self.rows.linear.draws(draws, times_of(self.design))
+
+
+@dataclass(frozen=True, eq=False)
+class _Normals:
+    """The contrasts given each draw: normal around `mean`; a sd of zero where draws are of the contrasts themselves."""
+
+    mean: np.ndarray
+    sd: np.ndarray
+
+    def chosen(self, some: np.ndarray) -> _Normals:
+        """Return those of some draws."""
+        return _Normals(self.mean[some], self.sd[some])
+
+    @functools.cached_property
+    def width(self) -> np.ndarray:
+        """The width of the shortest interval of each contrast."""
+        return self.width_under(np.full(len(self.mean), 1 / len(self.mean)))
+
+    def width_under(self, weights: np.ndarray) -> np.ndarray:
+        """Return the same under weights on the draws."""
+        normal = (self.sd > 0).all(axis=0)
+        out = np.empty(len(normal))
+        out[~normal] = weighted_width(self.mean[:, ~normal], weights, PROB)
+        if normal.any():
+            some = np.unique(np.linspace(0, len(self.mean) - 1, MOST_MIXED).astype(int))
+            own = weights[some] / weights[some].sum()
+            low, high = mixture_interval(self.mean[some][:, normal], self.sd[some][:, normal], PROB, own)
+            out[normal] = high - low
+        return out
+
+    def spread(self) -> np.ndarray:
+        """Return the sd of each contrast."""
+        return mixture_mean_sd(self.mean, self.sd)[1]
 
 
 def main_contrasts(design: Design, table: pd.DataFrame) -> _Contrasts:
@@ -125,9 +163,9 @@ def prior_sensitivity(
     -------
     DataFrame
         One row per prior, direction (``halved``, ``doubled``) and contrast for new words like these: all of them overall,
-        the first at levels of several words. ``parameter, direction, level, name, contrast, mean_before, mean_after,
-        shift_in_sd, error, width_ratio, pareto_k, how, engine``. The
-        shift is in sd of the posterior at hand, `error` is its Monte
+        the first at levels of several words. Where groups are no connections, the overall mean of each as well. Columns:
+        ``parameter, direction, level, name, contrast, mean_before, mean_after, shift_in_sd, error, width_ratio, pareto_k, how,
+        engine``. The shift is in sd of the posterior at hand, `error` is its Monte
         Carlo error in the same unit, `width_ratio` that of the 89 % intervals, new to old. `pareto_k` is above 0.7 (of
         fewer draws somewhat less) where weights cannot be trusted; `how` then says ``refit``, and `engine` what sampled it:
         ``quick``, or ``nuts`` where the quick engine gave up. Where there was none it says
@@ -156,9 +194,9 @@ def prior_sensitivity(
         raise FitError(
             f"only a collapsed fit is fitted again with another prior; {spec.label} was sampled pair by pair"
         )
-    keys, values = contrasts.of(draws)
-    sd = values.std(axis=0, ddof=1)
-    before = weighing.means.mean(axis=0)
+    keys = contrasts.rows.keys
+    sd = weighing.normals.spread()
+    before = weighing.normals.mean.mean(axis=0)
     rows = []
     for name in stretchable(spec):
         for direction, factor in DIRECTIONS.items():
@@ -228,12 +266,11 @@ class _Answer:
 
 @dataclass(frozen=True, eq=False)
 class _AtHand:
-    """Draws of the log-scales, and under the prior at hand their log-density, and means and values of the contrasts."""
+    """Draws of the log-scales, and under the prior at hand their log-density and the contrasts."""
 
     theta: np.ndarray
     density: np.ndarray
-    means: np.ndarray
-    values: np.ndarray
+    normals: _Normals
 
 
 class _Weighing:
@@ -249,32 +286,27 @@ class _Weighing:
     ) -> None:
         self.contrasts, self.reduced, self.draws = contrasts, reduced, draws
         self.chains, self.sampler = chains, sampler
-        self.values = contrasts.of(draws)[1]
-        self.means = self.values
-        if reduced is not None:
+        if reduced is None:
+            values = contrasts.of(draws)[1]
+            self.normals = _Normals(values, np.zeros_like(values))
+        else:
+            n = len(draws[reduced.scales[0]])
             self.theta = np.concatenate(
-                [np.log(draws[name]).reshape(len(self.values), -1) for name in reduced.scales], axis=1
+                [np.log(draws[name]).reshape(n, -1) for name in reduced.scales], axis=1
             )
-            self.means = self.effects(reduced, self.theta, None)
+            self.normals = self.given(reduced, self.theta)
 
-    def effects(self, reduced: Collapsed, theta: np.ndarray, seed: int | None) -> np.ndarray:
-        """Return the contrasts for drawn effects given the scales; without a seed, their conditional means."""
-        design = self.contrasts.design
-        needed = _terms_of(design.spec)
-        # Effects that no contrast looks at are left at their prior mean: those of attributes are by far the most.
-        parts = tuple(
-            part for part in reduced.components if any(effect.name in needed for effect in part.effects)
-        )
-        few = replace(reduced, components=parts)
-        rng = _NoNormals() if seed is None else np.random.default_rng(np.random.SeedSequence([seed, 2]))
-        return self.contrasts.of(few.split(theta) | few.draw_effects(theta, rng))[1]
+    def given(self, reduced: Collapsed, theta: np.ndarray) -> _Normals:
+        """Return the contrasts given the scales, exactly."""
+        mean, variance = conditional_moments(reduced, theta, self.contrasts.rows.linear)
+        return _Normals(mean, np.sqrt(np.maximum(variance, 0.0)))
 
     def weighed(self, changed: ModelSpec, name: str, sd: np.ndarray) -> _Answer:
         """Answer by weights; where the prior of a location changes, on some of the draws, on all where these are too few."""
         old, new = self.contrasts.design.spec.parameters[name], changed.parameters[name]
         if self.reduced is None or old.positive:
             ratio = self._log_prior(name, new.args) - self._log_prior(name, old.args)
-            return self._answer(ratio, (self.means, self.means), (self.values, self.values), sd)
+            return self._answer(ratio, self.normals, self.normals, sd)
         reduced = collapse(replace(self.reduced.design, spec=changed))
         answer = self._at_another(reduced, self._few, sd)
         if not answer.trusted and _cubes(reduced) <= MOST_CUBES_TO_THIN:
@@ -282,29 +314,19 @@ class _Weighing:
         return answer
 
     def _at_another(self, reduced: Collapsed, draws: _AtHand, sd: np.ndarray) -> _Answer:
-        """Answer by weights on some draws of the scales, and by effects drawn under the new prior."""
+        """Answer by weights on some draws of the scales, and by the contrasts given these under the new prior."""
         ratio = _log_densities(reduced, draws.theta) - draws.density
-        means = (draws.means, self.effects(reduced, draws.theta, None))
-        # The same normals for both, so that their difference is not noise.
-        values = (draws.values, self.effects(reduced, draws.theta, int(self.sampler["seed"])))
-        return self._answer(ratio, means, values, sd)
+        return self._answer(ratio, draws.normals, self.given(reduced, draws.theta), sd)
 
-    def _answer(
-        self,
-        ratio: np.ndarray,
-        means: tuple[np.ndarray, np.ndarray],
-        values: tuple[np.ndarray, np.ndarray],
-        sd: np.ndarray,
-    ) -> _Answer:
-        """Weight by a log-ratio: conditional means and values of the contrasts under the old prior and the new one."""
+    def _answer(self, ratio: np.ndarray, old: _Normals, new: _Normals, sd: np.ndarray) -> _Answer:
+        """Weight by a log-ratio: the contrasts given the draws under the old prior and the new one."""
         weights, k = smoothed_weights(ratio)
-        even = np.full(len(weights), 1 / len(weights))
-        shift = weights @ means[1] - even @ means[0]
+        shift = weights @ new.mean - old.mean.mean(axis=0)
         # The influence of each draw on the shift: the error of a ratio of two means.
-        influence = len(weights) * weights[:, None] * (means[1] - weights @ means[1])
-        influence -= means[0] - even @ means[0]
+        influence = len(weights) * weights[:, None] * (new.mean - weights @ new.mean)
+        influence -= old.mean - old.mean.mean(axis=0)
         error = _standard_error(influence.reshape(self.chains, -1, len(sd)))
-        widths = [weighted_width(value, w, PROB) for value, w in zip(values, (even, weights), strict=True)]
+        widths = old.width, new.width_under(weights)
         limit = min(MOST_PARETO_K, 1 - 1 / np.log10(len(weights)))
         trusted = bool(k <= limit and (error <= LARGEST_ERROR * sd).all())
         return _Answer(_over(shift, sd), _over(error, sd), _over(widths[1], widths[0]), k, "weights", trusted)
@@ -322,19 +344,16 @@ class _Weighing:
         posterior = tree["posterior"]
         scales = [posterior[name].transpose("chain", "draw", ...).to_numpy() for name in reduced.scales]
         theta = np.concatenate([np.log(x).reshape(x.shape[0] * x.shape[1], -1) for x in scales], axis=1)
-        means = self.effects(reduced, theta, None)
-        values = self.effects(reduced, theta, int(settings["seed"]))
+        again = self.given(reduced, theta)
         errors = [
             _standard_error(x.reshape(chains, -1, len(sd)))
-            for x, chains in ((means, posterior.sizes["chain"]), (self.means, self.chains))
+            for x, chains in ((again.mean, posterior.sizes["chain"]), (self.normals.mean, self.chains))
         ]
         error = np.hypot(*errors)
-        low, high = shortest_interval(self.values, PROB)
-        again_low, again_high = shortest_interval(values, PROB)
         return _Answer(
-            (means.mean(axis=0) - self.means.mean(axis=0)) / sd,
-            error / sd,
-            (again_high - again_low) / (high - low),
+            _over(again.mean.mean(axis=0) - self.normals.mean.mean(axis=0), sd),
+            _over(error, sd),
+            _over(again.width, self.normals.width),
             k,
             "refit",
             bool((error <= LARGEST_ERROR * sd).all()),
@@ -353,8 +372,7 @@ class _Weighing:
     def _at_hand(self, some: np.ndarray) -> _AtHand:
         assert self.reduced is not None
         theta = self.theta[some]
-        drawn = self.effects(self.reduced, theta, int(self.sampler["seed"]))
-        return _AtHand(theta, _log_densities(self.reduced, theta), self.means[some], drawn)
+        return _AtHand(theta, _log_densities(self.reduced, theta), self.normals.chosen(some))
 
     def _some(self, cubes: float) -> np.ndarray:
         """Choose draws evenly, as many of each chain: fewer where an evaluation of the density costs much."""
@@ -435,19 +453,6 @@ def weighted_width(values: np.ndarray, weights: np.ndarray, prob: float) -> np.n
         inside = last < len(held)
         out[column] = (ordered[last[inside]] - ordered[inside]).min()
     return out
-
-
-def _terms_of(spec: ModelSpec) -> set[str]:
-    """Return the terms that a contrast for new units looks at, with what they are centred on."""
-    known = set(spec.results.fixed).union(*(level.held for level in spec.results.levels.values()))
-    needed = set()
-    for name in spec.location_parameters():
-        if not spec.is_random(name) or set(spec.parameters[name].dims) <= known:
-            needed.add(name)
-        parent = spec.parameters[name].args["mu"]
-        if isinstance(parent, str):
-            needed.add(parent)
-    return needed
 
 
 def _over(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
