@@ -60,6 +60,12 @@ def _check_contrasts(table: PairTable) -> None:
     is_flag=True,
     help="Also fit the other normal models of distances, and show all side by side.",
 )
+@click.option(
+    "--facts",
+    multiple=True,
+    metavar="FILE",
+    help="Numbers of words: a CSV file with a column word, or a column of --distances; may be given several times.",
+)
 @options.postprocess
 @options.vector_files
 @options.prob()
@@ -78,6 +84,7 @@ def fit(
     repeats: str,
     compare_models: bool,
     allow_pickle: bool,
+    facts: tuple[str, ...],
     postprocess: str | None,
     invalid_utf8: str,
     prob: float,
@@ -112,6 +119,7 @@ def fit(
         allow_pickle=allow_pickle,
         invalid_utf8=invalid_utf8,
         postprocess=postprocess,
+        facts=facts,
     ).table
     loaded = time.perf_counter()
     _check_contrasts(table)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bayesbias.basics.errors import InputError
@@ -35,6 +36,7 @@ def pairs_asked_for(
     allow_pickle: bool = False,
     invalid_utf8: str = "error",
     postprocess: str | None = None,
+    facts: Sequence[str] = (),
 ) -> Pairs:
     """Read vectors and a word list, or a table of distances in place of both.
 
@@ -50,6 +52,8 @@ def pairs_asked_for(
         Also read the vectors of the definitional sets, which a table does not need.
     allow_pickle, invalid_utf8, postprocess
         See `load_embedding`.
+    facts : sequence of str
+        Files of facts, or columns of the table; see `join_facts`.
     """
     from bayesbias.tables.reading import read_distances
 
@@ -63,13 +67,13 @@ def pairs_asked_for(
                 "--distances stands alone: it already holds the words and their distances",
                 hint=f"leave out {others}, or --distances",
             )
-        return Pairs(read_distances(distances, repeats=repeats))
+        return Pairs(_with_facts(read_distances(distances, repeats=repeats), facts))
     if embedding is None or wordlist is None:
         raise InputError(nothing, valid="--embedding E --wordlist W, or --distances FILE")
     from bayesbias.words.listfile import load_wordlist
 
     words = load_wordlist(wordlist, controls=controls)
-    return pairs_of_vectors(
+    made = pairs_of_vectors(
         embedding,
         words,
         with_sets=with_sets,
@@ -77,6 +81,13 @@ def pairs_asked_for(
         invalid_utf8=invalid_utf8,
         postprocess=postprocess,
     )
+    return replace(made, table=_with_facts(made.table, facts))
+
+
+def _with_facts(table: PairTable, facts: Sequence[str]) -> PairTable:
+    from bayesbias.tables.facts import join_facts
+
+    return join_facts(table, list(facts)) if facts else table
 
 
 def pairs_of_vectors(

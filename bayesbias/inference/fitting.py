@@ -29,6 +29,7 @@ from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.trimming import trimmed
+from bayesbias.tables.facts import with_facts_known
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import rows_to_model
 
@@ -80,12 +81,14 @@ def _refuse_no_table(table: Any) -> None:
 def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
     """Return the rows to be fitted, checked and each counted once."""
     apart = dict.fromkeys([*spec.units, *(dim for p in spec.parameters.values() for dim in p.dims)])
-    return rows_to_model(
+    checked = rows_to_model(
         table,
         spec.outcome,
         list(apart),
         "if they are two observations, name the column that tells them apart in the model's [likelihood], key units",
     )
+    joined = checked.coverage.facts
+    return with_facts_known(checked, [name for name in (*spec.facts(), *apart) if name in joined])
 
 
 def fit(

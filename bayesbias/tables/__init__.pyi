@@ -1,2 +1,3 @@
 from .change import join_pairs as join_pairs
 from .coverage import Loss as Loss, LossKind as LossKind, losses as losses
+from .facts import join_facts as join_facts

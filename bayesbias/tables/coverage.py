@@ -140,6 +140,9 @@ class Coverage(Shown):
         Sentences on anything else a reader should know.
     columns : tuple of str
         Columns of the reader's own, which the rows keep; a note names them.
+    facts : Mapping of str to Mapping
+        Per column of a fact that was joined: ``side`` (``protected`` or ``attribute``), ``listed`` and ``found`` (counts of
+        words), ``missing`` (the words without it).
     """
 
     protected: Mapping[str, Mapping[str, Any]]
@@ -148,6 +151,7 @@ class Coverage(Shown):
     repeats: int = 0
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
+    facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def __hash__(self) -> int:
         return content_hash(self)
@@ -200,6 +204,10 @@ class Coverage(Shown):
                 if group["missing"]:
                     words = list(group["missing"])
                     out.append(f"{name}: {len(words)} of {group['listed']} {side} missing: {some(words)}")
+        for name, fact in self.facts.items():
+            side = "protected words" if fact["side"] == "protected" else "attributes"
+            without = f"; not of {some(fact['missing'])}" if fact["missing"] else ""
+            out.append(f"{name}: known of {fact['found']} of {fact['listed']} {side}{without}")
         if self.matched:
             shown = ", ".join(f"{asked} as {found}" for asked, found in list(self.matched.items())[:12])
             out.append(f"found under another spelling: {shown}" + (" ..." if len(self.matched) > 12 else ""))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
+from bayesbias.tables.facts import join_facts
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.words.listfile import load_wordlist
 from bayesbias.words.pairing import pairs
@@ -27,6 +28,7 @@ def distance_table(
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,
     *,
     controls: Any = None,
+    facts: Any = None,
 ) -> PairTable:
     """Compute the cosine distance of every pair that the word list makes.
 
@@ -37,6 +39,9 @@ def distance_table(
         A shipped name, a path, or a list of your own; see `load_wordlist`.
     controls : optional
         The control list to use in place of the list's own; see `load_wordlist`.
+    facts : optional
+        Numbers or categories of words, such as a CSV file with a column ``word``; see `bayesbias.tables.join_facts`. Those
+        of the word list are joined in any case.
 
     Returns
     -------
@@ -95,7 +100,10 @@ def distance_table(
         },
         "embedding": {"name": embedding.name, **{str(k): v for k, v in embedding.provenance.items()}},
     }
-    return PairTable(as_pair_columns(frame), coverage, provenance)
+    table = PairTable(as_pair_columns(frame), coverage, provenance)
+    if words.facts:
+        table = join_facts(table, words.facts)
+    return table if facts is None else join_facts(table, facts)
 
 
 def _distances(embedding: Embedding, frame: pd.DataFrame) -> np.ndarray:

@@ -188,7 +188,7 @@ def _add(into: dict[str, list[str]], name: Any, words: Any, where: str) -> None:
     into[name.strip()] = list(words)
 
 
-def _rows_of(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+def rows_of_table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the headings of a table and its rows, each with its line; the separator is that which most headings have."""
     text = read_text(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
@@ -214,7 +214,7 @@ def _rows_of(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
 
 
 def _sets_of_table(path: Path) -> Sets:
-    names, rows = _rows_of(path)
+    names, rows = rows_of_table(path)
     if names and names[0] == "" and len(names) > 1:  # the numbers of rows that R and pandas write
         names, rows = names[1:], [(line, row[1:]) for line, row in rows]
     lower = [name.casefold() for name in names]

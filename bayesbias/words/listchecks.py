@@ -5,14 +5,15 @@ A check adds what is wrong to a list of problems and goes on, so that all can be
 
 from __future__ import annotations
 
+import math
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
+from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.wording import Shortened
-from bayesbias.words.wordlist import NOT_STATED
+from bayesbias.words.wordlist import NOT_STATED, WordClass
 
 LIST_SCHEMA = 1
 ABOUT_KEYS = ("schema", "name", "title", "language", "source", "edits", "disagreements")
@@ -130,3 +131,50 @@ def checked_spellings(value: Any, where: str, problems: list[InputError]) -> dic
         if problem:
             problems.append(InputError(problem, where=f"{where}, {word}", found=Shortened(spelling)))
     return {str(word): str(spelling) for word, spelling in value.items()}
+
+
+def checked_facts(
+    value: Any, classes: Iterable[WordClass], where: str, problems: list[InputError]
+) -> dict[str, dict[str, float | str]]:
+    """Return what a list says of its words; every problem is noted, none is raised."""
+    if not isinstance(value, Mapping):
+        problems.append(
+            InputError("must hold a table a fact, such as [facts.year]", where=where, found=Shortened(value))
+        )
+        return {}
+    known = {word for c in classes for word in (*c.protected, *c.attributes)}
+    out: dict[str, dict[str, float | str]] = {}
+    for name, words in value.items():
+        here = f"{where}.{name}"
+        if not isinstance(words, Mapping):
+            problems.append(
+                InputError(
+                    "must be a table of lines such as nurse = 90.4", where=here, found=Shortened(words)
+                )
+            )
+            continue
+        kept: dict[str, float | str] = {}
+        for word, fact in words.items():
+            number = checks.is_number(fact) and math.isfinite(fact)
+            if not number and not (isinstance(fact, str) and fact.strip()):
+                problems.append(
+                    InputError(
+                        "must be a finite number or a text", where=f"{here}, {word}", found=Shortened(fact)
+                    )
+                )
+                continue
+            if word not in known:
+                problems.append(
+                    InputError(
+                        "is no protected word or attribute of this list",
+                        where=here,
+                        found=word,
+                        hint=nearest(str(word), sorted(known)),
+                    )
+                )
+                continue
+            kept[str(word)] = float(fact) if number else fact
+        if len({isinstance(fact, str) for fact in kept.values()}) > 1:
+            problems.append(InputError("holds numbers and texts", where=here, valid="one or the other"))
+        out[str(name)] = kept
+    return out

@@ -21,6 +21,7 @@ from bayesbias.words.foreign import FOREIGN_ENDINGS, foreign_file, foreign_mappi
 from bayesbias.words.listchecks import (
     ABOUT_KEYS,
     LIST_SCHEMA,
+    checked_facts,
     checked_sets,
     checked_spellings,
     checked_words,
@@ -36,6 +37,7 @@ _LIST_KEYS = (
     "definitional_sets",
     "evaluation_sets",
     "published_spellings",
+    "facts",
     "kinds",  # what sort of word each is, which only sentence tests ask for and check
     "class",
 )
@@ -174,7 +176,8 @@ class _Draft:
     where: str
     origin: str
     sha256: str
-    remarks: tuple[str, ...] = ()  # how a list in another program's form was understood
+    remarks: tuple[str, ...]  # how a list in another program's form was understood
+    facts: dict[str, dict[str, float | str]]
 
 
 def _build(x: Any, controls: Any, problems: list[InputError]) -> WordList | None:
@@ -207,6 +210,7 @@ def _build(x: Any, controls: Any, problems: list[InputError]) -> WordList | None
             origin=draft.origin,
             digests=(),
             notes=draft.remarks,
+            facts=draft.facts,
         )
         where = draft.where
         known = {*words.words, *((*settled.human, *settled.neutral) if settled else ())}
@@ -285,6 +289,7 @@ def _read_draft(x: Any, problems: list[InputError]) -> _Draft | None:
     spellings = checked_spellings(
         data.get("published_spellings", {}), f"{where}, published_spellings", problems
     )
+    facts = checked_facts(data.get("facts", {}), classes, f"{where}, facts", problems)
     if isinstance(x, Mapping):
         sound = len(problems) == before  # only strings and lists: it can be written as JSON
         sha256 = sha256_of(json.dumps(plain(data), ensure_ascii=False, default=repr)) if sound else ""
@@ -302,6 +307,7 @@ def _read_draft(x: Any, problems: list[InputError]) -> _Draft | None:
         origin,
         sha256,
         remarks,
+        facts,
     )
 
 

@@ -93,6 +93,8 @@ class WordList(Shown):
         Sets of words that differ in the class alone, for debiasing; the sets MAC was published with.
     published_spellings : dict
         ``{word in this list: its spelling in the published distance tables}``.
+    facts : dict
+        ``{fact: {word: number or text}}``: what the list says of its words.
     sha256 : str
         SHA-256 of the file; of the two digests, one after the other, where the control words come from
         a file of their own. For a mapping, of its canonical JSON.
@@ -126,6 +128,7 @@ class WordList(Shown):
     origin: str
     digests: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
+    facts: dict[str, dict[str, float | str]] = field(default_factory=dict, hash=False)
 
     def __hash__(self) -> int:
         return content_hash(self)

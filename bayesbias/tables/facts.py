@@ -1,0 +1,440 @@
+"""Facts about words: numbers or categories of each word or attribute, joined to the rows of a table of pairs.
+
+The share of women in an occupation, the year a name was common, the log frequency of a word. A fact is a column of the
+table that is the same in all rows of a word, so that a model may name it (``times = "percent_women"``). Numbers are centred
+and divided by their standard deviation over the words, and both are recorded, so that a slope is per standard deviation.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.wording import Shortened, number_of, some
+from bayesbias.border.opening import sha256_file
+from bayesbias.tables.pair_table import COLUMNS, PairTable
+from bayesbias.words.foreign import rows_of_table
+from bayesbias.words.wordlist import CONTROLS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["join_facts"]
+
+SCALES = ("standard", "center", "none")
+SIDES = {"protected": "protected_word", "attribute": "attribute"}
+_WORD = ("word", "words", "item", "term")
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+_NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
+_LEAST = 3
+_CONFOUNDED = 0.9  # of a fact's variance between classes, from which on it is said
+
+Value = float | str
+
+
+@dataclass(frozen=True)
+class Given:
+    """One fact as it was given: its words, where it comes from."""
+
+    name: str
+    values: dict[str, Value]
+    source: str
+    sha256: str
+    side: str | None = None
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its values are numbers."""
+        return not any(isinstance(value, str) for value in self.values.values())
+
+
+def join_facts(
+    table: PairTable,
+    facts: Any,
+    *,
+    side: Literal["protected", "attribute", "both"] | None = None,
+    columns: Sequence[str] | None = None,
+    scale: str = "standard",
+) -> PairTable:
+    """Join numbers or categories of words to the rows of a table.
+
+    Parameters
+    ----------
+    table : PairTable
+    facts : path, data frame, mapping, the name of a column of the table, or a list of these
+        A ``.csv`` or ``.tsv`` file, or a frame, with a column ``word`` and one column a fact; or ``{fact: {word: value}}``.
+        Cells that are empty, or NA, say nothing of a word. Commas, semicolons (then with decimal commas) and tabs separate.
+        A column that the table has already is checked, and centred and scaled where it stands.
+    side : {"protected", "attribute", "both"}, optional
+        Whose words are meant. By default those sides of which at least half of the words have the fact (of attributes,
+        half of the stereotypes will do), or else the one of which more have it. On both sides a fact makes two columns,
+        with ``protected_`` and ``attribute_`` before its name.
+    columns : sequence of str, optional
+        The facts to take of a file or a frame; by default all.
+    scale : {"standard", "center", "none"}, default "standard"
+        What is done to numbers: less their mean over the words that have one, and that over their standard deviation (n - 1).
+        A word counts once, however many rows it has.
+
+    Returns
+    -------
+    PairTable
+        With a column for each fact, after those it had: float64, and NaN where there is none; of categories texts. Its
+        ``coverage.facts`` says how many words have it and which have none, and ``provenance["facts"]`` where it is from
+        and what was taken away and divided by.
+
+    Raises
+    ------
+    InputError
+        For a file that is no such table; a word with two different values; a column of numbers with a text in it; numbers
+        that are not finite, or the same for all words; a fact of fewer than three words; a name that the table has already.
+
+    Notes
+    -----
+    Words are matched as they are spelt, else without regard to capitals and with blanks for underscores and hyphens, where
+    that leaves one.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "weat7")
+    >>> years = {"year_born": {"math": 1891, "algebra": 1551, "poetry": 1380, "sculpture": 1390}}
+    >>> from bayesbias.tables import join_facts
+    >>> joined = join_facts(table, years)
+    >>> joined.coverage.facts["year_born"]["side"], joined.coverage.facts["year_born"]["found"]
+    ('protected', 4)
+    >>> round(joined.provenance["facts"]["year_born"]["center"], 2)
+    1553.0
+    """
+    if not isinstance(table, PairTable):
+        raise checks.wrong_kind(table, "table", "what distance_table or read_distances returns")
+    if side is not None:
+        checks.choice(side, (*SIDES, "both"), "side of a pair", "side")
+    checks.choice(scale, SCALES, "scale", "scale")
+    for given in _all_given(table, facts, columns):
+        table = _joined(table, given, given.side if side is None else side, scale)
+    return table
+
+
+def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
+    """Return the rows that a model with these facts can take.
+
+    Of a fact that no control word has (the share of women, of occupations), control words have no part in its slope: it is 0
+    there. Otherwise the rows of words without the fact are left out, and the coverage says whose.
+    """
+    for name in names:
+        if name not in table.frame.columns:
+            continue  # what it lacks is said when the model is laid over it
+        frame = table.frame
+        gone = frame[name].isna()
+        if not gone.any() or gone.all():
+            continue
+        control = frame["attribute_kind"].isin(CONTROLS) if "attribute_kind" in frame else gone & False
+        notes = []
+        number = frame[name].dtype.kind == "f"
+        if number and control.any() and gone[control].all() and not gone[~control].all():
+            frame = frame.assign(**{name: frame[name].mask(control, 0.0)})
+            notes.append(f"control words have no {name}, and no part in what is told by it")
+            gone &= ~control
+        if gone.any():
+            rest = frame[~gone]
+            words = [
+                word
+                for column in SIDES.values()
+                for word in dict.fromkeys(frame.loc[gone, column].astype(str))
+                if not (rest[column] == word).any()
+            ]
+            notes.append(f"left out of the fit, since they have no {name}: {some(words)}")
+            frame = rest.reset_index(drop=True)
+        coverage = replace(table.coverage, notes=(*table.coverage.notes, *notes))
+        table = replace(table, frame=frame, coverage=coverage)
+    return table
+
+
+def _all_given(table: PairTable, facts: Any, columns: Sequence[str] | None) -> list[Given]:
+    several = facts if isinstance(facts, list | tuple) else [facts]
+    out: list[Given] = []
+    for each in several:
+        if isinstance(each, str) and each in table.frame.columns and each not in COLUMNS:
+            out.append(_of_column(table, each))
+        elif isinstance(each, str | os.PathLike):
+            path = Path(checks.path(each, "facts"))
+            if isinstance(each, str) and not path.is_file() and path.suffix.lower() not in (".csv", ".tsv"):
+                own = [str(name) for name in table.frame.columns if name not in COLUMNS]
+                raise InputError(
+                    "is neither a file of facts nor a column of the table",
+                    where="facts",
+                    found=each,
+                    valid=[*own, "a .csv or .tsv file"],
+                    hint=nearest(each, own),
+                )
+            names, rows = rows_of_table(path)
+            out += _of_rows(names, rows, str(path), sha256_file(path), columns)
+        elif hasattr(each, "columns"):
+            names = [str(name) for name in each.columns]
+            rows = [(i, [_cell(v) for v in row]) for i, row in enumerate(each.itertuples(index=False), 1)]
+            out += _of_rows(names, rows, "data frame", "", columns, unit="row")
+        elif isinstance(each, Mapping):
+            out += [_of_mapping(str(name), values) for name, values in each.items()]
+        else:
+            raise InputError(
+                "are no facts",
+                where="facts",
+                found=Shortened(each),
+                valid="a .csv file, a data frame, or {fact: {word: value}}",
+            )
+    checks.distinct([given.name for given in out], "a fact", "facts")
+    return out
+
+
+def _cell(value: Any) -> str:
+    """Return a cell of a frame as it would stand in a file."""
+    missing = (
+        value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
+    )
+    return "" if missing else str(value)
+
+
+def _of_rows(
+    names: list[str],
+    rows: list[tuple[int, list[str]]],
+    where: str,
+    digest: str,
+    columns: Sequence[str] | None,
+    unit: str = "line",
+) -> list[Given]:
+    if names and names[0] == "" and len(names) > 1:  # the numbers of rows
+        names, rows = names[1:], [(line, row[1:]) for line, row in rows]
+    checks.distinct(names, "a column", where)
+    at = next((i for i, name in enumerate(names) if name.casefold() in _WORD), None)
+    if at is None:
+        raise InputError("no column holds the words", where=where, found=names, valid="a column named word")
+    wanted = [name for i, name in enumerate(names) if i != at] if columns is None else list(columns)
+    out = []
+    for name in wanted:
+        if name not in names or name == names[at]:
+            raise checks.unknown(name, [n for n in names if n != names[at]], "fact", where)
+        if not name:
+            raise InputError("a column has no name", where=where, found=names)
+        place = names.index(name)
+        out.append(_of_cells(name, [(line, row[at], row[place]) for line, row in rows], where, digest, unit))
+    if not out:
+        raise InputError(
+            "holds words and no fact", where=where, found=names, valid="a column word, and one or more others"
+        )
+    return out
+
+
+def _of_cells(name: str, cells: list[tuple[int, str, str]], where: str, digest: str, unit: str) -> Given:
+    """Return one column as a fact: numbers where most of its cells are, else categories."""
+    filled = [(line, word, cell) for line, word, cell in cells if cell.casefold() not in _NOTHING]
+    plain = [cell.replace(",", ".", 1) if cell.count(",") == 1 else cell for _, _, cell in filled]
+    numeric = sum(bool(_NUMBER.fullmatch(cell)) for cell in plain) * 2 >= max(1, len(filled))
+    values: dict[str, Value] = {}
+    lines: dict[str, int] = {}
+    for (line, word, cell), text in zip(filled, plain, strict=True):
+        here = f"{where}, {unit} {line}"
+        if not word:
+            raise InputError("the word is missing", where=here, found=cell)
+        if numeric and not _NUMBER.fullmatch(text):
+            raise InputError(
+                f"{name} is no number", where=here, found=cell, valid="a number, or an empty cell"
+            )
+        value: Value = float(text) if numeric else cell
+        if numeric and not np.isfinite(float(text)):
+            raise InputError(f"{name} is not finite", where=here, found=cell)
+        if values.setdefault(word, value) != value:
+            raise InputError(
+                f"the word {word!r} has two values of {name}",
+                where=f"{where}, {unit}s {lines[word]} and {line}",
+                found=(values[word], value),
+                valid="one value a word",
+            )
+        lines.setdefault(word, line)
+    return Given(name, values, where, digest)
+
+
+def _of_mapping(name: str, values: Any) -> Given:
+    where = f"fact {name!r}"
+    out: dict[str, Value] = {}
+    for word, value in checks.table(values, where, "{word: value}").items():
+        if value is None or (isinstance(value, float) and value != value):
+            continue
+        if isinstance(value, str):
+            out[str(word)] = value
+        elif checks.is_number(value) and np.isfinite(float(value)):
+            out[str(word)] = float(value)
+        else:
+            raise InputError(
+                "must be a number or a text", where=f"{where}, word {word!r}", found=Shortened(value)
+            )
+    if len({isinstance(value, str) for value in out.values()}) > 1:
+        word = next(word for word, value in out.items() if isinstance(value, str))
+        raise InputError(
+            "holds numbers and texts", where=where, found=(word, out[word]), valid="one or the other"
+        )
+    return Given(name, out, "a mapping", "")
+
+
+def _of_column(table: PairTable, name: str) -> Given:
+    """Return a column of the table as a fact of the side on which each word has one value."""
+    frame = table.frame
+    for side, column in SIDES.items():
+        held = frame[[column, name]].dropna().drop_duplicates()
+        if not held[column].duplicated().any():
+            values = {
+                str(w): (v if isinstance(v, str) else float(v)) for w, v in held.itertuples(index=False)
+            }
+            return Given(name, values, "the table", "", side)
+    word, both = next(iter(held.groupby(column)[name].unique().items()))
+    twice = next(((w, v) for w, v in held.groupby(column)[name].unique().items() if len(v) > 1), (word, both))
+    raise InputError(
+        f"the column {name!r} is a fact neither of protected words nor of attributes: a word has several values",
+        where=str(table.provenance.get("name", "the table")),
+        found=f"{twice[0]}: {', '.join(map(str, list(twice[1])[:3]))}",
+        valid="one value a word",
+    )
+
+
+def _joined(table: PairTable, given: Given, side: str | None, scale: str) -> PairTable:
+    name, frame = given.name, table.frame
+    matched = {each: _matched(given, _words(frame, column)) for each, column in SIDES.items()}
+    if side is None:
+        share = {each: _share(frame, each, found) for each, found in matched.items()}
+        chosen = [each for each, part in share.items() if part >= 0.5] or [
+            max(share, key=lambda each: share[each])
+        ]
+    else:
+        chosen = list(SIDES) if side == "both" else [side]
+    for each in chosen:
+        column = name if len(chosen) == 1 else f"{each}_{name}"
+        if column in COLUMNS or (column in frame.columns and given.source != "the table"):
+            raise InputError(
+                f"the table has a column {column!r} already",
+                where=given.source,
+                hint="name the fact otherwise",
+            )
+        table = _with_column(table, given, each, column, matched[each], scale)
+    return table
+
+
+def _words(frame: pd.DataFrame, column: str) -> list[str]:
+    return [str(word) for word in dict.fromkeys(frame[column])]
+
+
+def _share(frame: pd.DataFrame, side: str, found: Mapping[str, Value]) -> float:
+    words = _words(frame, SIDES[side])
+    shares = [len(found) / len(words)]
+    if side == "attribute" and "attribute_kind" in frame.columns:
+        told = _words(frame[~frame["attribute_kind"].isin(CONTROLS)], "attribute")
+        shares.append(sum(word in found for word in told) / max(1, len(told)))
+    return max(shares)
+
+
+def _matched(given: Given, words: list[str]) -> dict[str, Value]:
+    """Return the value of each word that has one, by its spelling, or by a looser one that only one word has."""
+    loose: dict[str, set[Value]] = {}
+    for word, value in given.values.items():
+        loose.setdefault(_loosely(word), set()).add(value)
+    out: dict[str, Value] = {}
+    for word in words:
+        if word in given.values:
+            out[word] = given.values[word]
+        elif len(near := loose.get(_loosely(word), set())) == 1:
+            out[word] = next(iter(near))
+    return out
+
+
+def _loosely(word: str) -> str:
+    return re.sub(r"[ _-]+", " ", word).casefold().strip()
+
+
+def _with_column(
+    table: PairTable, given: Given, side: str, column: str, found: Mapping[str, Value], scale: str
+) -> PairTable:
+    frame = table.frame
+    words = _words(frame, SIDES[side])
+    noun = "protected words" if side == "protected" else "attributes"
+    if len(found) < _LEAST:
+        raise InputError(
+            f"{number_of(len(found), 'word')} of the table {'has' if len(found) == 1 else 'have'} the fact {given.name!r}",
+            where=given.source,
+            found=f"{some(given.values, 6) or 'no words'}",
+            valid=f"at least {_LEAST} of the {noun}: {some(words, 6)}",
+        )
+    facts: dict[str, Any] = {"of": given.name, "side": side, "source": given.source, "sha256": given.sha256}
+    notes: list[str] = []
+    kept: dict[str, Any]
+    if given.numeric:
+        numbers = np.array([float(value) for value in found.values()])
+        if np.ptp(numbers) == 0:
+            raise InputError(
+                f"the fact {given.name!r} is the same for all {len(found)} {noun}",
+                where=given.source,
+                found=float(numbers[0]),
+                valid="numbers that differ",
+            )
+        center = float(numbers.mean()) if scale != "none" else 0.0
+        divisor = float(numbers.std(ddof=1)) if scale == "standard" else 1.0
+        kept = {word: (float(value) - center) / divisor for word, value in found.items()}
+        facts |= {
+            "kind": "number",
+            "center": center,
+            "scale": divisor,
+            "least": float(numbers.min()),
+            "most": float(numbers.max()),
+        }
+        between = _between_classes(frame, side, kept)
+        if between >= 1 - 1e-12:
+            notes.append(
+                f"{column} is the same for all words of a class: what it tells cannot be told from the classes"
+            )
+        elif between >= _CONFOUNDED:
+            notes.append(
+                f"{between:.0%} of the variance of {column} lies between classes: what it tells is nearly theirs"
+            )
+    else:
+        kept = {word: str(value) for word, value in found.items()}
+        facts |= {"kind": "category", "categories": sorted(set(kept.values()))}
+        if len(set(kept.values())) == 1:
+            raise InputError(
+                f"the fact {given.name!r} is the same for all {len(found)} {noun}",
+                where=given.source,
+                found=next(iter(kept.values())),
+                valid="categories that differ",
+            )
+    values = frame[SIDES[side]].astype(str).map(kept)
+    frame = frame.assign(**{column: values.astype(float) if given.numeric else values.astype(object)})
+    missing = [word for word in words if word not in kept]
+    account = {"side": side, "listed": len(words), "found": len(kept), "missing": missing}
+    coverage = replace(
+        table.coverage,
+        facts={**table.coverage.facts, column: account},
+        columns=tuple(dict.fromkeys([*table.coverage.columns, column])),
+        notes=(*table.coverage.notes, *notes),
+    )
+    provenance = {**table.provenance, "facts": {**table.provenance.get("facts", {}), column: facts}}
+    return PairTable(frame, coverage, provenance)
+
+
+def _between_classes(frame: pd.DataFrame, side: str, values: Mapping[str, float]) -> float:
+    """Return the share of a fact's variance over words that lies between their classes; 0 for one class."""
+    label = "protected_class" if side == "protected" else "attribute_class"
+    classes = frame[[SIDES[side], label]].drop_duplicates(SIDES[side]).astype(str)
+    groups: dict[str, list[float]] = {}
+    for word, name in classes.itertuples(index=False):
+        if word in values:
+            groups.setdefault(name, []).append(values[word])
+    every = [value for group in groups.values() for value in group]
+    if len(groups) < 2 or len(groups) == len(every):
+        return 0.0
+    mean = float(np.mean(every))
+    within = sum((value - float(np.mean(group))) ** 2 for group in groups.values() for value in group)
+    return 1.0 - within / sum((value - mean) ** 2 for value in every)

@@ -1,0 +1,280 @@
+"""Facts joined to the rows of a table: from every source the same, and clear words for what is none."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from helpers.vectors import LIST, A, B, X, Y, vectors
+
+from bayesbias.basics.errors import InputError
+from bayesbias.cli.main import cli
+from bayesbias.inference import build
+from bayesbias.models.loading import load_model, parse_model
+from bayesbias.tables import join_facts
+from bayesbias.tables.distances import distance_table
+from bayesbias.tables.facts import with_facts_known
+from bayesbias.tables.reading import read_distances
+from bayesbias.words.listfile import check_wordlist, load_wordlist
+
+WOMEN = {"a1": 90.0, "a2": 10.5, "b1": 50.0, "b2": 33.0}
+CONTROLS = {"neutral": ["n1", "n2", "n3"], "human": ["h1", "h2"]}
+CSV = "word,percent_women,sector\na1,90,health\na2,10.5,trade\nb1,5e1,health\nb2,33,\nmidwife,99,health\n"
+
+
+@pytest.fixture(scope="module")
+def table():
+    words = [*X, *Y, *A, *B, "n1", "n2", "n3", "h1", "h2"]
+    return distance_table(vectors(3, words), LIST, controls=CONTROLS)
+
+
+def value_of(table, column: str, side: str = "attribute") -> dict[str, float]:
+    return dict(table.frame[[side, column]].dropna().drop_duplicates().itertuples(index=False))
+
+
+def standard(values: dict[str, float]) -> dict[str, float]:
+    mean, sd = np.mean(list(values.values())), np.std(list(values.values()), ddof=1)
+    return {word: (value - mean) / sd for word, value in values.items()}
+
+
+def test_a_file_a_frame_and_a_mapping_say_the_same(table, tmp_path) -> None:
+    path = tmp_path / "occupations.csv"
+    path.write_text(CSV)
+    semicolons = tmp_path / "semicolons.csv"
+    semicolons.write_text(
+        "Word;percent_women;sector\r\n" + CSV.split("\n", 1)[1].replace(",", ";").replace("10.5", "10,5")
+    )
+    frame = pd.read_csv(path)
+    for facts in (
+        path,
+        str(path),
+        semicolons,
+        frame,
+        {"percent_women": WOMEN, "sector": {"a1": "health", "a2": "trade", "b1": "health"}},
+    ):
+        joined = join_facts(table, facts)
+        assert value_of(joined, "percent_women") == pytest.approx(standard(WOMEN))
+        assert value_of(joined, "sector") == {"a1": "health", "a2": "trade", "b1": "health"}
+        assert len(joined) == len(table)
+        account = joined.coverage.facts["percent_women"]
+        assert (account["side"], account["listed"], account["found"]) == ("attribute", 10, 4)
+        assert account["missing"] == ["b3", "h1", "h2", "n1", "n2", "n3"]
+        told = joined.provenance["facts"]["percent_women"]
+        assert (told["center"], told["scale"]) == pytest.approx(
+            (45.875, np.std(list(WOMEN.values()), ddof=1))
+        )
+        assert (told["kind"], told["least"], told["most"]) == ("number", 10.5, 90.0)
+        assert joined.provenance["facts"]["sector"]["categories"] == ["health", "trade"]
+        assert any(
+            s.startswith("percent_women: known of 4 of 10 attributes; not of b3, h1")
+            for s in joined.coverage.sentences()
+        )
+        assert json.dumps(joined.coverage.as_dict())
+        assert joined.coverage.columns == (
+            "percent_women",
+            "sector",
+        )
+    assert join_facts(table, path, columns=["sector"]).coverage.columns == ("sector",)
+    assert "sha256" in join_facts(table, path).provenance["facts"]["sector"]
+
+
+def test_numbers_are_scaled_as_is_recorded(table) -> None:
+    raw = value_of(join_facts(table, {"women": WOMEN}, scale="none"), "women")
+    assert raw == WOMEN
+    centred = join_facts(table, {"women": WOMEN}, scale="center")
+    assert value_of(centred, "women") == pytest.approx({w: v - 45.875 for w, v in WOMEN.items()})
+    assert centred.provenance["facts"]["women"]["scale"] == 1.0
+    for scale in ("standard", "center"):
+        joined = join_facts(table, {"women": WOMEN}, scale=scale)
+        told = joined.provenance["facts"]["women"]
+        back = {w: v * told["scale"] + told["center"] for w, v in value_of(joined, "women").items()}
+        assert back == pytest.approx(WOMEN)
+
+
+def test_the_side_is_that_whose_words_have_it(table) -> None:
+    ages = dict(zip([*X, *Y], range(20, 27), strict=True))
+    joined = join_facts(table, {"age": ages})
+    assert joined.provenance["facts"]["age"]["side"] == "protected"
+    assert value_of(joined, "age", "protected_word") == pytest.approx(standard(ages))
+    counts = {w: math.log(10 + i) for i, w in enumerate([*X, *Y, *A, *B, "n1", "n2", "n3", "h1", "h2"])}
+    both = join_facts(table, {"log_count": counts})
+    assert list(both.coverage.facts) == ["protected_log_count", "attribute_log_count"]
+    one = join_facts(table, {"log_count": counts}, side="protected")
+    assert list(one.coverage.facts) == ["log_count"]
+    assert value_of(one, "log_count", "protected_word") == pytest.approx(
+        value_of(both, "protected_log_count", "protected_word")
+    )
+
+
+def test_words_are_matched_as_spelt_and_else_loosely(table) -> None:
+    joined = join_facts(
+        table, {"f": {"A1": 1.0, "a-2": 5.0, "B1": 2.0, "b2": 3.0, "B2": 9.0, "b_3": 4.0}}, scale="none"
+    )
+    assert value_of(joined, "f") == {"a1": 1.0, "b1": 2.0, "b2": 3.0}
+
+
+def test_a_column_that_the_table_has_is_a_fact_too(table, tmp_path) -> None:
+    path = tmp_path / "pairs.csv"
+    frame = table.frame.assign(
+        women=table.frame["attribute"].map(WOMEN),
+        age=table.frame["protected_word"].map(len),
+        odd=range(len(table)),
+    )
+    frame["age"] = frame["protected_word"].map(dict(zip([*X, *Y], range(7), strict=True)))
+    frame.to_csv(path, index=False)
+    own = read_distances(path)
+    joined = join_facts(own, ["women", "age"])
+    assert value_of(joined, "women") == pytest.approx(standard(WOMEN))
+    assert {name: f["side"] for name, f in joined.coverage.facts.items()} == {
+        "women": "attribute",
+        "age": "protected",
+    }
+    assert joined.coverage.columns == ("women", "age", "odd")
+    with pytest.raises(InputError, match="a word has several values"):
+        join_facts(own, "odd")
+    with pytest.raises(InputError, match="did you mean 'women'"):
+        join_facts(own, "woman")
+
+
+def test_a_word_list_brings_its_facts(tmp_path) -> None:
+    path = tmp_path / "list.toml"
+    text = """
+schema = 1
+name = "jobs"
+[[class]]
+name = "x"
+protected = ["x1", "x2", "x3"]
+attributes = ["a1", "a2"]
+[[class]]
+name = "y"
+protected = ["y1", "y2", "y3", "y4"]
+attributes = ["b1", "b2", "b3"]
+[facts.percent_women]
+a1 = 90
+a2 = 10.5
+b1 = 50
+b2 = 33
+[facts.coined]
+x1 = "old"
+x2 = "new"
+y1 = "old"
+"""
+    path.write_text(text)
+    assert load_wordlist(path).facts["percent_women"] == WOMEN
+    joined = distance_table(vectors(3), path)
+    assert value_of(joined, "percent_women") == pytest.approx(standard(WOMEN))
+    assert joined.coverage.facts["coined"]["missing"] == ["x3", "y2", "y3", "y4"]
+    more = distance_table(vectors(3), path, facts={"len": {"x1": 1, "x2": 2, "y1": 4}})
+    assert list(more.coverage.facts) == ["percent_women", "coined", "len"]
+    path.write_text(
+        text.replace("a2 = 10.5", "a2 = nan\nnurse = 3\na3 = true").replace('x2 = "new"', "x2 = 1")
+    )
+    said = "\n".join(check_wordlist(path))
+    for part in (
+        "facts.percent_women, a2: must be a finite number",
+        "found: 'nurse'",
+        "a3: must be a finite",
+        "coined: holds numbers and texts",
+    ):
+        assert part in said
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("word,f\na1,1\na2,nought\nb1,3\n", "line 3: f is no number; found: 'nought'"),
+        ("word,f\na1,1\na2,inf\nb1,3\nb2,4\n", "line 3: f is no number; found: 'inf'"),
+        ("word,f\na1,1\na2,1e999\nb1,3\n", "x.csv"),
+        ("word,f\na1,1\na2,2\na1,3\nb1,1\n", "lines 2 and 4: the word 'a1' has two values of f; found: (1.0, 3.0)"),
+        ("word,f\na1,x\na2,y\na1,z\n", "lines 2 and 4: the word 'a1' has two values of f"),
+        ("word,f\na1,5\na2,5\nb1,5\n", "the fact 'f' is the same for all 3 attributes; found: 5.0"),
+        ("word,f\na1,red\na2,red\nb1,red\n", "the fact 'f' is the same for all 3 attributes; found: 'red'"),
+        ("word,f\na1,5\na2,6\nb9,5\n", "2 words of the table have the fact 'f'"),
+        ("word,f\nq,5\nr,6\nt,7\n", "0 words of the table have the fact 'f'; found: 'q, r, t'"),
+        ("name,f\na1,5\n", "no column holds the words"),
+        ("word\na1\n", "holds words and no fact"),
+        ("word,distance\na1,5\na2,6\nb1,7\n", "the table has a column 'distance' already"),
+        ("word,f,f\na1,5,6\n", "f"),
+        ("word,f\n,5\na1,3\n", "line 2: the word is missing"),
+    ],
+)  # fmt: skip
+def test_what_is_no_fact_says_why(table, content: str, said: str, tmp_path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(content)
+    with pytest.raises(InputError) as caught:
+        join_facts(table, path)
+    assert said in str(caught.value)
+
+
+def test_repeats_that_agree_and_empty_cells_are_no_fault(table, tmp_path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text("word,f\na1,1\na2,2\na1,1.0\nb1,\nb2,NA\nb3,nan\nn1,7\n")
+    assert value_of(join_facts(table, path, scale="none"), "f") == {"a1": 1.0, "a2": 2.0, "n1": 7.0}
+
+
+@pytest.mark.parametrize(
+    ("facts", "options", "said"),
+    [
+        (3, {}, "are no facts"), ({"f": [1]}, {}, "{word: value}"), ({"f": {"a1": [1]}}, {}, "must be a number or a text"),
+        ({"f": {"a1": 1, "a2": "x", "b1": 2}}, {}, "holds numbers and texts"), ({"f": {"a1": math.inf}}, {}, "must be a number"),
+        ("nowhere.csv", {}, "no such file"), ({"f": WOMEN}, {"side": "left"}, "side"), ({"f": WOMEN}, {"scale": "z"}, "scale"),
+        ([{"f": WOMEN}, {"f": WOMEN}], {}, "a fact"),
+    ],
+)  # fmt: skip
+def test_what_join_facts_refuses(table, facts, options, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        join_facts(table, facts, **options)
+    with pytest.raises(InputError, match="distance_table or read_distances"):
+        join_facts(table.frame, {"f": WOMEN})
+
+
+def test_a_fact_that_is_all_class_is_said(table) -> None:
+    flat = join_facts(table, {"f": {"a1": 1, "a2": 1, "b1": 2, "b2": 2, "b3": 2}})
+    assert any("the same for all words of a class" in note for note in flat.coverage.notes)
+    nearly = join_facts(table, {"f": {"a1": 1, "a2": 1.1, "b1": 2, "b2": 2, "b3": 2.1}})
+    assert any("of the variance of f lies between classes" in note for note in nearly.coverage.notes)
+    free = join_facts(table, {"f": WOMEN})
+    assert free.coverage.notes == table.coverage.notes
+
+
+def test_rows_without_the_fact_are_left_out_of_the_fit_by_name(table) -> None:
+    joined = join_facts(table, {"women": WOMEN, "age": dict(zip(X, (1, 2, 4), strict=True))})
+    kept = with_facts_known(joined, ["women"])
+    controls = kept.frame["attribute_kind"] != "stereotype"
+    assert (kept.frame.loc[controls, "women"] == 0).all()
+    assert controls.sum() == 5 * 7
+    assert set(kept.frame["attribute"]) == {*WOMEN, *CONTROLS["neutral"], *CONTROLS["human"]}
+    assert "left out of the fit, since they have no women: b3" in kept.coverage.notes
+    assert "control words have no women, and no part in what is told by it" in kept.coverage.notes
+    both = with_facts_known(joined, ["women", "age"])
+    assert set(both.frame["protected_word"]) == set(X)
+    assert with_facts_known(joined, []) is joined
+    counted = join_facts(table, {"count": {**WOMEN, "b3": 1.0, "n1": 3.0}})
+    assert "n2" not in set(
+        with_facts_known(counted, ["count"]).frame["attribute"]
+    )  # some controls have it: the others lack it
+
+
+def test_a_model_takes_a_fact_that_was_joined(table) -> None:
+    text = load_model("cells").text
+    slope = '\n[parameter.slope]\ndims = ["connection"]\ntimes = "women"\ndistribution = "Normal"\nmu = 0\nsigma = 0.05\n'
+
+    mu = re.search(r"^mu = \[(.*?)\]", text, re.MULTILINE)
+    spec = parse_model((text.replace(mu.group(0), f'mu = [{mu.group(1)}, "slope"]') + slope).encode(), "mine")
+    joined = join_facts(table, {"women": WOMEN})
+    assert "slope" in {variable.name for variable in build(spec, joined).free_RVs}
+
+
+def test_the_command_joins_facts(tmp_path) -> None:
+    path = tmp_path / "facts.csv"
+    path.write_text("word,f\nmath,1\n")
+    done = CliRunner().invoke(
+        cli, ["fit", "--embedding", "minilm-static", "--wordlist", "weat7", "--facts", str(path)]
+    )
+    assert isinstance(done.exception, InputError)
+    assert "1 word of the table has the fact 'f'" in str(done.exception)
