@@ -7,6 +7,7 @@ import sys
 
 NAMES = (
     "sampling",
+    "engines",
     "scale",
     "memory",
     "process",

@@ -8,6 +8,8 @@ Within a component (`bayesbias.inference.components`), with incidence :math:`X`,
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bayesbias.inference.collapsed import Collapsed
@@ -15,6 +17,7 @@ from bayesbias.inference.components import Component, incidence, without_directi
 from bayesbias.inference.linear import Linear, Part
 
 _NUMBERS_AT_A_TIME = 4e6
+_DENSE = 1_000_000  # weights
 
 
 def conditional_moments(
@@ -73,7 +76,16 @@ def _own_effects(reduced: Collapsed, linear: Linear) -> tuple[np.ndarray, list[P
                 weights[mu, None] = weights[mu, None] + moved if (mu, None) in weights else moved
             elif mu:
                 constant = constant + weights[key].sum(axis=1) * float(mu)
-    return constant, [Part(name, factor, own.tocsc()) for (name, factor), own in weights.items()]
+    # Columns are taken again and again, which of sparse weights costs more than what is done with them.
+    return constant, [
+        Part(name, factor, own.toarray() if np.prod(own.shape) <= _DENSE else own.tocsc())
+        for (name, factor), own in weights.items()
+    ]
+
+
+def _columns(weights: Any, which: np.ndarray) -> np.ndarray:
+    taken = weights[:, which]
+    return taken if isinstance(taken, np.ndarray) else taken.toarray()
 
 
 def _add_component(
@@ -93,7 +105,7 @@ def _add_component(
         for part in parts:
             if part.name != effect.name:
                 continue
-            own = part.weights[:, effect.entries.ravel()].toarray().reshape(rows, *effect.entries.shape)
+            own = _columns(part.weights, effect.entries.ravel()).reshape(rows, *effect.entries.shape)
             rest = tuple(1 + axis for axis, length in enumerate(shape) if length == 1)
             own = own * effect.load
             own = own.sum(axis=rest, keepdims=True) if rest else own
@@ -168,7 +180,7 @@ def _add_untouched(reduced: Collapsed, var: np.ndarray, part: Part, variance: np
     untouched[design.index[part.name]] = False
     if not untouched.any():
         return
-    own = part.weights[:, untouched].toarray()
+    own = _columns(part.weights, untouched)
     if own.any():
         number = _place(reduced, part)
         lift = 1.0 if number is None else var[:, number, None]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from helpers import monte_carlo as mc
 from helpers.definitions import SETTINGS
+from helpers.seeds import shifted
+from scipy import stats
 
 from bayesbias.basics.errors import InputError
 from bayesbias.inference import fitting
 from bayesbias.inference.engine import Engine
 from bayesbias.inference.fitting import fit, load_fit
 from bayesbias.report.parts import how_sampled
+from bayesbias.tables.reading import read_distances
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +67,37 @@ def test_fits_of_earlier_versions_were_by_nuts():
 def test_an_unknown_engine_is_refused(pairs):
     with pytest.raises(InputError, match="quick"):
         fit(pairs, "crossed", engine="quik")
+
+
+PUBLISHED = [
+    "google_2021/genderGoogle", "google_2021/raceGoogle", "google_2021/religionGoogle",
+    "reddit_pairs_2021/debiasedGenderReddit", "reddit_pairs_2021/debiasedRaceReddit",
+    "reddit_pairs_2021/debiasedReligionReddit", "reddit_pairs_2021/genderReddit", "reddit_pairs_2021/raceReddit",
+    "reddit_pairs_2021/religionReddit", "weat/weat_1_reddit", "weat/weat_7_reddit",
+    "with_controls_2022/gender_group_reddit_dataset", "with_controls_2022/race_group_reddit_dataset",
+    "with_controls_2022/religion_group_glove_dataset", "with_controls_2022/religion_group_reddit_dataset",
+]  # fmt: skip
+
+
+@pytest.mark.claim
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_tables_have_the_answers_of_nuts(name, shared):
+    """Means, spreads and ends of every contrast, within their Monte Carlo errors; ends by batches, of which there are 20."""
+    table = read_distances(shared / f"data/bayesbias_distances/{name}.csv")
+    fits = {
+        engine: fit(table, seed=shifted(5), engine=engine, progress=False) for engine in ("quick", "nuts")
+    }
+    assert fits["quick"].engine.name == "quick"
+    for estimand in ("population", "these_words"):
+        for level in ("overall", "class", "stereotype"):
+            ours, theirs = (fits[e].contrasts(estimand=estimand, level=level) for e in ("quick", "nuts"))
+            mc.assert_near(mc.mean_of_row(ours), mc.mean_of_row(theirs), (estimand, level))
+            mc.assert_near(mc.log_sd_of_row(ours), mc.log_sd_of_row(theirs), (estimand, level))
+            for end in ("low", "high"):
+                apart = np.abs(ours[f"hpdi_{end}"] - theirs[f"hpdi_{end}"])
+                error = np.hypot(ours[f"mcse_{end}"], theirs[f"mcse_{end}"])
+                assert (apart / error).max() < stats.t.isf(mc.CHANCE / 2 / len(ours), 19), (
+                    estimand,
+                    level,
+                    end,
+                )

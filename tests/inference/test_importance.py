@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import arviz  # noqa: F401 - gives arrays the accessor
 import numpy as np
 import pytest
@@ -9,13 +11,17 @@ import xarray as xr
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 from helpers.tables import grid
+from scipy import stats
 
 from bayesbias.inference import importance
+from bayesbias.inference.answers import asked_rows
 from bayesbias.inference.collapsed import Collapsed, collapse
+from bayesbias.inference.estimands import times_of
 from bayesbias.inference.importance import pareto_smoothed, weigh_scales
 from bayesbias.inference.sampling import sample_collapsed, starting_point
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
+from bayesbias.simulation.scenario import scenario_frame
 
 TWO_SCALES = b"""
 schema = 1
@@ -137,3 +143,35 @@ def test_smoothing_is_that_of_arviz(tail):
 )
 def test_weights_without_a_tail_are_not_trusted(ratio):
     assert pareto_smoothed(ratio)[1] == np.inf
+
+
+@pytest.mark.claim
+def test_ranks_of_the_truth_are_even():
+    """Simulation-based calibration from the default model: scales and contrasts hold any rank among their draws alike."""
+    frame = scenario_frame((3, 4), (3, 4), 3, 4)
+    design = Design.of(load_model("cells"), frame)
+    rows = asked_rows(design, frame, "population", contrasted=True)
+    wanted = [place for place, key in enumerate(rows.keys) if key[0] in ("overall", "class", "stereotype")]
+    linear = rows.chosen(wanted).linear
+    tables, draws = 400, 99
+    ranks, taken_over = [], 0
+    for number in range(tables):
+        seed = shifted(1000 + 7 * number)
+        truth = design.prior_draws(1, seed)
+        own = replace(design, y=design.outcome_draws(truth, seed + 1)[0])
+        reduced = collapse(own)
+        settings = {"draws": draws, "tune": 500, "chains": 1, "seed": seed, "target_accept": 0.9}
+        settings["engine"] = "quick"
+        posterior = sample_collapsed(reduced, settings, 1)["posterior"]
+        taken_over += settings["engine"]["name"] == "nuts"
+        scales = {name: posterior[name].to_numpy()[0] for name in reduced.scales}
+        theta = reduced.joined(scales)
+        effects = reduced.draw_effects(theta, np.random.default_rng([seed, 1]))
+        found = linear.draws(scales | effects, times_of(design))
+        true = linear.draws(truth, times_of(design))
+        at = reduced.joined({name: np.asarray(truth[name]) for name in reduced.scales})
+        ranks.append(np.concatenate([(theta < at).sum(axis=0), (found < true).sum(axis=0)]))
+    counts = np.stack([np.bincount(column // 20, minlength=5) for column in np.array(ranks).T])
+    chances = stats.chisquare(counts, axis=1).pvalue
+    assert chances.min() > mc.CHANCE / len(counts)
+    assert taken_over <= mc.most(tables, 0.02)
