@@ -12,7 +12,7 @@ _CHUNK = 1 << 22
 
 
 def blocks_of_lines(
-    stream: BinaryIO, where: object, *, most: int = MOST_LINE, chunk: int = _CHUNK
+    stream: BinaryIO, where: object, *, most: int = MOST_LINE, chunk: int = _CHUNK, before: int = 0
 ) -> Iterator[list[bytes]]:
     r"""Give the lines of a stream, some megabytes of them at a time, without their newlines.
 
@@ -25,6 +25,8 @@ def blocks_of_lines(
         Bytes that a line may have. What is read of a longer one is little more than that.
     chunk : int
         Bytes that are read at a time.
+    before : int
+        How many lines of the file were read before, for messages.
 
     Raises
     ------
@@ -37,7 +39,7 @@ def blocks_of_lines(
     >>> list(blocks_of_lines(io.BytesIO(b"a\nb\n"), "x"))
     [[b'a', b'b']]
     """
-    left, number = b"", 0
+    left, number = b"", before
     while part := stream.read(chunk):
         lines = (left + part).split(b"\n")
         left = lines.pop()

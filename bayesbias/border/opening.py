@@ -26,10 +26,10 @@ _KEPT_FREE = 1 << 29  # bytes of the disk that a pipe may not take
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,6})")
 _STANDARD = {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}
 _OTHER_KINDS = (
-    (stat.S_ISDIR, "is a folder, not a file"),
-    (stat.S_ISCHR, "is a device, not a file"),
-    (stat.S_ISBLK, "is a device, not a file"),
-    (stat.S_ISSOCK, "is a socket, not a file"),
+    (stat.S_ISDIR, "is a folder, not a {}"),
+    (stat.S_ISCHR, "is a device, not a {}"),
+    (stat.S_ISBLK, "is a device, not a {}"),
+    (stat.S_ISSOCK, "is a socket, not a {}"),
 )
 
 
@@ -79,7 +79,7 @@ def state_of(
             number = _descriptor_of(path)
             if number is not None and stat.S_ISCHR(state.st_mode) and os.isatty(number):
                 problem = "is a terminal: nothing is piped in"
-            raise InputError(problem, where=path, valid=valid)
+            raise InputError(problem.format(noun), where=path, valid=valid)
     if stat.S_ISFIFO(state.st_mode) and not pipes:
         raise InputError(
             f"is a pipe, and a {noun} is read more than once",

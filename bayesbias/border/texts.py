@@ -43,10 +43,11 @@ def read_toml(path: Path) -> dict[str, Any]:
     return parse_toml(read_bytes(path), str(path))
 
 
-def parse_json(content: bytes, where: object) -> Any:
+def parse_json(content: str | bytes, where: object) -> Any:
     """Parse JSON; what is wrong with it is said in one line."""
+    text = content if isinstance(content, str) else decoded(content, where)
     with guarded(where, "is not valid JSON"):
-        return json.loads(decoded(content, where))
+        return json.loads(text)
 
 
 def read_json_or_none(path: Path) -> Any:

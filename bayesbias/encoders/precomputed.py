@@ -11,7 +11,12 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.wording import some
-from bayesbias.border.opening import sha256_file
+from bayesbias.border.arrays import read_array
+from bayesbias.border.guarding import guarded
+from bayesbias.border.hdf5 import read_datasets
+from bayesbias.border.opening import opened, path_of, sha256_file, state_of
+from bayesbias.border.parquet import read_columns
+from bayesbias.border.unpacking import compression_of, opened_zip
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder
 
 __all__ = ["vectors_encoder"]
@@ -62,16 +67,13 @@ def vectors_encoder(path: str | os.PathLike[str], *, name: str | None = None, op
     array([[0., 1.]])
     >>> folder.cleanup()
     """
-    path = Path(path).expanduser()
+    path = path_of(path)
     kind = path.suffix.lower()
     if kind not in VECTOR_FILES:
         raise InputError(
             "is not a file of vectors", where=path, valid=VECTOR_FILES, hint=nearest(kind, VECTOR_FILES)
         )
-    if not path.is_file():
-        problem = "is a folder, not a file of vectors" if path.is_dir() else "no such file of vectors"
-        beside = [other.name for other in path.parent.glob("*")] if path.parent.is_dir() else []
-        raise InputError(problem, where=path, hint=nearest(path.name, beside))
+    state_of(path, noun="file of vectors")
     read = {".npz": _read_npz, ".parquet": _read_parquet}.get(kind, _read_hdf5)
     sentences, vectors = read(path)
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or len(vectors) != len(sentences):
@@ -127,7 +129,9 @@ def _strings(values: Iterable[Any], path: Path) -> list[str]:
     for row, value in enumerate(values, start=1):
         try:
             text = value.decode("utf-8") if isinstance(value, bytes) else value
-        except UnicodeDecodeError:
+            if isinstance(text, str):
+                text.encode()  # half a surrogate pair is no text
+        except UnicodeError:
             text = None
         if not isinstance(text, str):
             raise InputError(
@@ -137,93 +141,50 @@ def _strings(values: Iterable[Any], path: Path) -> list[str]:
     return out
 
 
-def _is_pickled(path: Path) -> bool:
-    """Whether a file holds an array of objects, told by the headers of its arrays; or is a pickle as a whole."""
-    import zipfile
-
-    try:
-        if not zipfile.is_zipfile(path):
-            with open(path, "rb") as file:
-                return file.read(1) == b"\x80"  # the first opcode of a pickle of protocol 2 or later
-        with zipfile.ZipFile(path) as members:
-            for name in members.namelist():
-                with members.open(name) as member:
-                    version = np.lib.format.read_magic(member)
-                    read = (
-                        np.lib.format.read_array_header_1_0
-                        if version == (1, 0)
-                        else np.lib.format.read_array_header_2_0
-                    )
-                    if read(member)[2].hasobject:
-                        return True
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile):
-        return False
-    return False
-
-
 def _read_npz(path: Path) -> tuple[list[str], np.ndarray]:
-    import zipfile
-
-    try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as arrays:
-            for what in ("sentences", "vectors"):
-                if what not in arrays.files:
-                    raise _lacks(path, f"array {what}", arrays.files)
-            sentences, vectors = arrays["sentences"], arrays["vectors"]
-    except InputError:
-        raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
-        if _is_pickled(path):
+    with opened(path) as file:
+        start = file.read(6)
+    if compression_of(start) != "zip":
+        what = "it is one array" if start == b"\x93NUMPY" else "it is no such file, or was cut short"
+        raise InputError(f"cannot be read as .npz: {what}", where=path, valid="arrays sentences and vectors")
+    valid = "sentences as text: np.array([...]) of str; vectors as numbers of shape (n, d)"
+    with opened_zip(path, valid=valid) as archive:
+        held = [name.removesuffix(".npy") for name in archive.namelist()]
+        for what in ("sentences", "vectors"):
+            if what not in held:
+                raise _lacks(path, f"array {what}", held)
+        sentences = read_array(archive, "sentences", path, valid=valid)
+        if sentences.ndim != 1 or sentences.dtype.kind not in "US":
+            shape_text = f"shape {sentences.shape}, type {sentences.dtype}"
             raise InputError(
-                "holds an array of objects, which is a pickle; loading it could run code from the file",
-                where=path,
-                valid="sentences as text: np.array([...]) of str; vectors as numbers of shape (n, d)",
-            ) from None
-        # What NumPy says of a file without a format is how to load it unsafely.
-        reason = str(error) if zipfile.is_zipfile(path) else "it is no such file, or was cut short"
-        raise InputError(f"cannot be read as .npz: {reason}", where=path) from error
-    except AttributeError:
-        raise InputError(
-            "is one array, not an .npz file", where=path, valid="arrays sentences and vectors"
-        ) from None
-    if sentences.ndim != 1 or sentences.dtype.kind not in "US":
-        shape_text = f"shape {sentences.shape}, type {sentences.dtype}"
-        raise InputError("sentences are not text", where=path, found=shape_text, valid="shape (n,), type str")
-    return _strings(sentences.tolist(), path), vectors
+                "sentences are not text", where=path, found=shape_text, valid="shape (n,), type str"
+            )
+        vectors = read_array(archive, "vectors", path, valid=valid)
+    with guarded(path, "the sentences are no text"):
+        values = sentences.tolist()
+    return _strings(values, path), vectors
 
 
 def _read_hdf5(path: Path) -> tuple[list[str], np.ndarray]:
-    import h5py
-
-    try:
-        with h5py.File(path, "r") as file:
-            for what in ("sentences", "vectors"):
-                if not isinstance(file.get(what), h5py.Dataset):
-                    raise _lacks(path, f"dataset {what}", file)
-            sentences = file["sentences"]
-            if sentences.ndim != 1 or h5py.check_string_dtype(sentences.dtype) is None:
-                shape_text = f"shape {sentences.shape}, type {sentences.dtype}"
-                raise InputError(
-                    "sentences are not text", where=path, found=shape_text, valid="shape (n,), UTF-8 strings"
-                )
-            return _strings(sentences[:].tolist(), path), np.asarray(file["vectors"][...])
-    except OSError as error:
-        raise InputError(f"cannot be read as HDF5: {error}", where=path) from error
+    arrays, as_text = read_datasets(path, ("sentences", "vectors"))
+    sentences, vectors = arrays["sentences"], arrays["vectors"]
+    if sentences.ndim != 1 or not as_text["sentences"]:
+        shape_text = f"shape {sentences.shape}, type {sentences.dtype}"
+        raise InputError(
+            "sentences are not text", where=path, found=shape_text, valid="shape (n,), UTF-8 strings"
+        )
+    return _strings(sentences.tolist(), path), vectors
 
 
 def _read_parquet(path: Path) -> tuple[list[str], np.ndarray]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
+    import pyarrow.compute as pc
 
-    try:
-        table = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"cannot be read as Parquet: {error}", where=path) from error
-    for what in ("sentences", "vectors"):
-        if what not in table.column_names:
-            raise _lacks(path, f"column {what}", table.column_names)
-    sentences = _strings(table.column("sentences").to_pylist(), path)
-    column = table.column("vectors").combine_chunks()
+    table = read_columns(path, ("sentences", "vectors"))
+    with guarded(path, "cannot be read as Parquet"):
+        texts = table.column("sentences").to_pylist()
+        column = table.column("vectors").combine_chunks()
+    sentences = _strings(texts, path)
     nested = pa.types.is_list(column.type) or pa.types.is_large_list(column.type)
     nested = nested or pa.types.is_fixed_size_list(column.type)
     numbers = nested and (
@@ -231,9 +192,11 @@ def _read_parquet(path: Path) -> tuple[list[str], np.ndarray]:
     )
     if not numbers or column.null_count:
         raise InputError("vectors are not lists of numbers", where=path, found=str(column.type))
-    flat = column.flatten()
-    lengths = {len(row) for row in column}
+    with guarded(path, "cannot be read as Parquet"):
+        flat = column.flatten()
+        lengths = set(pc.list_value_length(column).to_pylist())
     if len(lengths) != 1 or flat.null_count:
         lengths_text = f"lengths {sorted(lengths)[:5]}, {flat.null_count} empty numbers"
         raise InputError("vectors are not all of one dimension", where=path, found=lengths_text)
-    return sentences, flat.to_numpy(zero_copy_only=False).reshape(len(sentences), -1)
+    with guarded(path, "cannot be read as Parquet"):
+        return sentences, flat.to_numpy(zero_copy_only=False).reshape(len(sentences), -1)

@@ -17,8 +17,11 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import cache_dir, sha256_of, whole_file
+from bayesbias.border.opening import opened
+from bayesbias.border.texts import parse_json
 from bayesbias.vectors.readers.formats import form_named
-from bayesbias.vectors.readers.rows import Gathered, Kind, Rows
+from bayesbias.vectors.readers.rows import Gathered, Kind, Rows, is_number
+from bayesbias.vectors.readers.text import LONGEST_NUMBER, LONGEST_TOKEN
 
 _VERSION = 1
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no byte is lost modulo 2**64
@@ -120,9 +123,11 @@ def read_indexed(path: Path, kind: Kind, wanted: Collection[str]) -> tuple[Rows,
         The rows, `places` holding the byte offset of each, and what the index says about the file.
     """
     at = index_path(path)
+    if not at.is_file():
+        return None
     try:
-        with open(at, "rb") as file:
-            head = json.loads(file.read(_HEADER_BYTES))
+        with opened(at) as file:
+            head = parse_json(file.read(_HEADER_BYTES), at)
         count = head["words"]
         fits = (
             head["version"] == _VERSION
@@ -135,7 +140,10 @@ def read_indexed(path: Path, kind: Kind, wanted: Collection[str]) -> tuple[Rows,
             return None
         hashes = np.memmap(at, np.uint64, "r", _HEADER_BYTES, (count,))
         offsets = np.memmap(at, np.int64, "r", _HEADER_BYTES + 8 * count, (count,))
-    except (OSError, ValueError, KeyError, TypeError):  # none, or a damaged one: the file itself is read
+        fits = isinstance(head["skipped"], list) and isinstance(head["count"], int) and "sha256" in head
+    except (OSError, ValueError, KeyError, TypeError, OverflowError):  # damaged: the file itself is read
+        return None
+    if not fits:
         return None
     binary = form_named(kind.format).index == "records"
     separator = " " if binary else "\n"
@@ -148,8 +156,11 @@ def read_indexed(path: Path, kind: Kind, wanted: Collection[str]) -> tuple[Rows,
         for offset in offsets[first[i] : last[i]]
     )
     gathered = Gathered(kind.dim, "<f4" if binary else "<f8", "byte", len(hits))
-    with open(path, "rb", buffering=1 << 16 if not binary else 0) as file:
+    with opened(path, buffering=1 << 16 if not binary else 0) as file:
+        size = path.stat().st_size
         for offset, word in hits:
+            if not 0 <= offset < size:
+                return None
             file.seek(offset)
             raw = word.encode()
             if binary:
@@ -159,11 +170,13 @@ def read_indexed(path: Path, kind: Kind, wanted: Collection[str]) -> tuple[Rows,
                     return None
                 gathered.add(word, np.frombuffer(record, "<f4", kind.dim, len(raw) + 1), offset)
             else:
-                line = file.readline().strip()
+                line = file.readline(LONGEST_TOKEN + LONGEST_NUMBER * kind.dim).strip()
                 if line[: len(raw)] != raw or not line[len(raw) : len(raw) + 1].isspace():
                     return None
                 numbers = line[len(raw) :].split()
                 if len(numbers) != kind.dim:
+                    return None
+                if not all(map(is_number, numbers)):
                     return None
                 gathered.add(word, [float(number) for number in numbers], offset)
     return gathered.rows(head["count"]), head

@@ -17,7 +17,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import some
-from bayesbias.border.opening import sha256_file
+from bayesbias.border.opening import as_plain_file, path_of, sha256_file
 from bayesbias.border.seals import check_summed
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows
 from bayesbias.vectors.gensim import GENSIM_DATA, fetched_from_gensim, from_gensim, from_pickle
@@ -129,14 +129,23 @@ def _loaded(
     text = os.fspath(x)
     if isinstance(x, str) and text in shipped_embeddings():
         return _from_open(static_embedding, asked, name or text)
-    path = Path(text).expanduser()
-    if not path.exists() and isinstance(x, str) and text in GENSIM_DATA:
+    path = path_of(text, "x", "a name, or the path of a file of vectors")
+    there = os.path.lexists(path)
+    if not there and isinstance(x, str) and text in GENSIM_DATA:
         path, name = fetched_from_gensim(text, progress), name or text
-    if path.is_dir():
-        raise InputError("is a folder, not a vector file", where=path, valid=formats.valid_formats())
-    if not path.exists():
+    elif not there:
         raise _unknown_source(text, path)
-    return read_vector_file(path, asked, name, allow_pickle, skip_invalid, progress, index)
+    with as_plain_file(path, noun="vector file", valid=formats.valid_formats()) as plain:
+        return read_vector_file(
+            plain,
+            asked,
+            name,
+            allow_pickle,
+            skip_invalid,
+            progress,
+            index if plain is path else False,
+            source=path,
+        )
 
 
 def _words_asked(words: Iterable[str] | None) -> list[str] | None:
@@ -161,6 +170,7 @@ def read_vector_file(
     skip_invalid: bool,
     progress: bool | None,
     index: bool | None,
+    source: Path | None = None,
 ) -> Embedding:
     from bayesbias.vectors import file_index
 
@@ -169,7 +179,7 @@ def read_vector_file(
     form, kind = formats.recognise(path)
     size = path.stat().st_size
     name = name or formats.short_name(path)
-    facts: dict[str, Any] = {"source": str(path), "format": kind.format, "bytes": size}
+    facts: dict[str, Any] = {"source": str(source or path), "format": kind.format, "bytes": size}
     if form.read is None:
         return from_pickle(path, asked, name, allow_pickle, facts)
     if kind.compressed:

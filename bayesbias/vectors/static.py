@@ -15,6 +15,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir, sha256_of
 from bayesbias.basics.wording import some
+from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import read_toml
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors
 from bayesbias.vectors.spelling import notes_of_shared_vectors
@@ -92,7 +93,7 @@ def static_model() -> tuple[Any, np.ndarray, np.ndarray, dict[str, Any]]:
     card = read_toml(folder / "MODEL.toml")
     content = {}
     for file, expected in card["sha256"].items():
-        content[file] = (folder / file).read_bytes()
+        content[file] = read_bytes(folder / file)
         if (found := sha256_of(content[file])) != expected:
             raise InputError(
                 "the shipped file was changed or damaged",

@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import os
 import pickle
 import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.vector_files import WORDS, binary_file, text_file
+from helpers.vector_files import GOOD, WORDS, binary_file, text_file
 
 from bayesbias.basics.errors import InputError
 from bayesbias.vectors.loading import load_embedding
@@ -268,14 +269,14 @@ def test_safetensors(tmp_path, vectors, dtype):
 def test_npz_with_other_arrays_or_objects(tmp_path, vectors):
     path = tmp_path / "a.npz"
     np.savez(path, other=vectors)
-    with pytest.raises(InputError, match=r"without word vectors; found: \['other.npy'\].*'words'"):
+    with pytest.raises(InputError, match=r"lacks the array words; found: 'other'; .*'words'"):
         load_embedding(path)
     np.savez(path, words=np.array(WORDS, dtype=object), vectors=vectors)
-    with pytest.raises(InputError, match="arrays of objects are pickles"):
+    with pytest.raises(InputError, match="holds an array of objects, which is a pickle"):
         load_embedding(path)
     np.savez(path, words=np.array(WORDS), vectors=vectors)
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(InputError, match=r"\.npz file is damaged"):
+    with pytest.raises(InputError, match=r"a\.npz: the zip file is damaged"):
         load_embedding(path)
 
 
@@ -336,3 +337,27 @@ def test_a_new_format_is_one_file_and_one_row(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=r"\.jrows with one list a line \(each also gzipped\)"):
         load_embedding(tmp_path)
     assert cbow_encoder(path).name == "CBoW mine"
+
+
+def test_a_pipe_is_read_as_a_file_is(tmp_path):
+    path = text_file(tmp_path / "a.txt", GOOD)
+    read, write = os.pipe()
+    try:
+        os.write(write, gzip.compress(path.read_bytes()))
+        os.close(write)
+        e = load_embedding(f"/dev/fd/{read}", ["rabbi", "imam"])
+    finally:
+        os.close(read)
+    assert np.array_equal(e.vectors, load_embedding(path, ["rabbi", "imam"]).vectors)
+    assert e.provenance["source"] == f"/dev/fd/{read}"
+    assert e.provenance["sha256"] is not None
+
+
+def test_the_checksum_of_an_npz_is_looked_at_to_its_end(tmp_path, vectors):
+    path = tmp_path / "a.npz"
+    np.savez(path, words=np.array(WORDS), vectors=vectors)
+    good = path.read_bytes()
+    at = good.rindex(vectors.tobytes()) + vectors.nbytes - 1  # in the row of a word that nobody asks for
+    path.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :])
+    with pytest.raises(InputError, match=r"the array is damaged \(Bad CRC"):
+        load_embedding(path, [WORDS[0]])

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import zipfile
-import zlib
+import contextlib
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bayesbias.basics.errors import InputError
+from bayesbias.border.arrays import checked_texts, opened_array, opened_arrays, read_exactly, texts_of
+from bayesbias.border.guarding import guarded
+from bayesbias.border.texts import parse_json
+from bayesbias.vectors.readers.headers import MOST_DIMENSIONS
 from bayesbias.vectors.readers.rows import CHUNK_BYTES, Format, Gathered, Head, Kind, Reading, Rows
 
 
@@ -19,96 +20,75 @@ def read_npz(asked: Reading) -> Rows:
     """Read the arrays ``words`` (text, (n,)) and ``vectors`` (numbers, (n, d)), rows streamed."""
     path, wanted = asked.path, asked.wanted
     valid = "an .npz file with the arrays 'words' (text, one per row) and 'vectors' (numbers, two dimensions)"
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = archive.namelist()
-            if not {"words.npy", "vectors.npy"} <= set(names):
+    with opened_arrays(path, ("words", "vectors"), valid=valid) as archive:
+        with opened_array(archive, "words", path, valid=valid) as (stream, header):
+            if header.dtype.kind != "U" or len(header.shape) != 1:
                 raise InputError(
-                    "is a zip file without word vectors", where=path, found=names[:6], valid=valid
+                    "the array 'words' does not hold text",
+                    where=path,
+                    found=f"{header.dtype} {header.shape}",
+                    valid="an array of strings, np.array(list_of_words)",
                 )
-            with archive.open("words.npy") as member:
-                shape, _, dtype = _array_header(member)
-                if dtype.kind != "U" or len(shape) != 1:
-                    raise InputError(
-                        "the array 'words' does not hold text"
-                        + (" (arrays of objects are pickles)" if dtype.hasobject else ""),
-                        where=path,
-                        found=f"{dtype} {shape}",
-                        valid="an array of strings, np.array(list_of_words)",
-                    )
-                words = np.frombuffer(member.read(), dtype).reshape(shape).tolist()
-            with archive.open("vectors.npy") as member:
-                shape, fortran, dtype = _array_header(member)
-                _check_tensor(path, shape, dtype.kind == "f", str(dtype), len(words))
-                if fortran:
-                    data = np.frombuffer(member.read(), dtype).reshape(shape[::-1]).T
-                    return _wanted_rows(words, wanted, shape[1], dtype.str, lambda i: data[i])
-                size = dtype.itemsize * shape[1]
-                step = max(1, CHUNK_BYTES // size)
-                block, first = np.empty((0, shape[1]), dtype), 0
+            data = np.frombuffer(read_exactly(stream, header.size, path, valid=valid), header.dtype)
+            words = texts_of(data, f"{path}, words")
+        with opened_array(archive, "vectors", path, valid=valid) as (stream, header):
+            shape, dtype = header.shape, header.dtype
+            _check_tensor(path, shape, dtype.kind == "f" and dtype.itemsize <= 8, str(dtype), len(words))
+            if header.fortran:
+                read = read_exactly(stream, header.size, path, valid=valid)
+                turned = np.frombuffer(read, dtype).reshape(shape[::-1]).T
+                return _wanted_rows(words, wanted, shape[1], dtype.str, lambda i: turned[i])
+            size = dtype.itemsize * shape[1]
+            step = max(1, CHUNK_BYTES // size)
+            block, first = np.empty((0, shape[1]), dtype), 0
 
-                def row(i: int) -> np.ndarray:
-                    nonlocal block, first
-                    while i >= first + len(block):
-                        first += len(block)
-                        data = member.read(step * size)
-                        if len(data) < min(step, shape[0] - first) * size:
-                            raise InputError("the array 'vectors' is truncated", where=path, valid=valid)
-                        block = np.frombuffer(data, dtype).reshape(-1, shape[1])
-                    return block[i - first]
+            def row(i: int) -> np.ndarray:
+                nonlocal block, first
+                while i >= first + len(block):
+                    first += len(block)
+                    rows = min(step, shape[0] - first)
+                    data = read_exactly(stream, rows * size, path, valid=valid)
+                    block = np.frombuffer(data, dtype).reshape(-1, shape[1])
+                    asked.tick(first * size)
+                return block[i - first]
 
-                return _wanted_rows(words, wanted, shape[1], dtype.str, row)
-    except InputError:
-        raise
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
-        raise InputError(f"the .npz file is damaged: {error}", where=path, valid=valid) from None
-    finally:
-        asked.tick(path.stat().st_size)
-
-
-def _array_header(member: Any) -> tuple[tuple[int, ...], bool, np.dtype]:
-    form = np.lib.format
-    version = form.read_magic(member)
-    return (form.read_array_header_1_0 if version == (1, 0) else form.read_array_header_2_0)(member)
+            found = _wanted_rows(words, wanted, shape[1], dtype.str, row)
+            if len(words):
+                row(len(words) - 1)  # to the end, where the checksum is looked at
+            return found
 
 
 def read_safetensors(asked: Reading) -> Rows:
     """Read the tensor ``vectors`` (n, d) and the metadata entry ``words``, a JSON list of n strings."""
-    from safetensors import SafetensorError, safe_open
+    from safetensors import safe_open
 
     path, wanted = asked.path, asked.wanted
     valid = (
         "the tensor 'vectors' with two dimensions and the metadata entry 'words', a JSON list of its words"
     )
-    try:
-        with safe_open(path, framework="numpy") as file:
-            if "vectors" not in file.keys():  # noqa: SIM118 - not a mapping
-                raise InputError(
-                    "holds no word vectors", where=path, found=sorted(file.keys())[:6], valid=valid
-                )
-            try:
-                words = json.loads((file.metadata() or {}).get("words", "null"))
-            except json.JSONDecodeError as error:
-                raise InputError(
-                    f"the metadata entry 'words' is not JSON: {error}", where=path, valid=valid
-                ) from None
-            if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-                raise InputError("the metadata entry 'words' is no list of words", where=path, valid=valid)
+    types = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
+    with contextlib.ExitStack() as stack:
+        with guarded(path, "the safetensors file is damaged", valid=valid):
+            file = stack.enter_context(safe_open(path, framework="numpy"))
+            names, facts = sorted(file.keys()), file.metadata() or {}
+        if "vectors" not in names:
+            raise InputError("holds no word vectors", where=path, found=names[:6], valid=valid)
+        words = parse_json(facts.get("words", "null"), f"{path}, the metadata entry 'words'")
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise InputError("the metadata entry 'words' is no list of words", where=path, valid=valid)
+        words = checked_texts(words, f"{path}, words")
+        with guarded(path, "the safetensors file is damaged", valid=valid):
             part = file.get_slice("vectors")
-            types = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
-            _check_tensor(
-                path, tuple(part.get_shape()), part.get_dtype() in types, part.get_dtype(), len(words)
-            )
-            dim = part.get_shape()[1]
-            return _wanted_rows(words, wanted, dim, types[part.get_dtype()], lambda i: part[i : i + 1][0])
-    except SafetensorError as error:
-        raise InputError(f"the safetensors file is damaged: {error}", where=path, valid=valid) from None
-    finally:
-        asked.tick(path.stat().st_size)
+            shape, dtype = tuple(part.get_shape()), str(part.get_dtype())
+        _check_tensor(path, shape, dtype in types, dtype, len(words))
+        with guarded(path, "the safetensors file is damaged", valid=valid):
+            found = _wanted_rows(words, wanted, shape[1], types[dtype], lambda i: part[i : i + 1][0])
+    asked.tick(path.stat().st_size)
+    return found
 
 
 def _check_tensor(path: Path, shape: tuple[int, ...], floats: bool, dtype: str, words: int) -> None:
-    if len(shape) != 2 or not floats or shape[0] != words:
+    if len(shape) != 2 or not floats or shape[0] != words or not 1 <= shape[1] <= MOST_DIMENSIONS:
         raise InputError(
             "'vectors' does not fit 'words'",
             where=path,

@@ -15,9 +15,13 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from bayesbias.basics.errors import InputError
+from bayesbias.border.unpacking import MOST_RATIO, believable
+from bayesbias.vectors.readers.headers import MOST_DIMENSIONS
 from bayesbias.vectors.readers.rows import HEAD_BYTES, HOW_TO_SKIP, Format, Head, Kind, Reading, Rows, opened
 
 _MAGIC = 793712314
+_LONGEST_NGRAM = 100
+_LONGEST_WORD = 1 << 16  # bytes
 
 
 def read_fasttext(asked: Reading) -> Rows:
@@ -47,6 +51,7 @@ def read_fasttext(asked: Reading) -> Rows:
         dim, _, _, _, _, _, _, model, bucket, minn, maxn, _ = take("<12i")
         take("<d")
         entries, nwords, _ = take("<3i")
+        _check_header(path, dim, bucket, minn, maxn, entries, nwords)
         _, pruned = take("<2q")
         if pruned >= 0:
             raise _quantised_model(path)
@@ -64,6 +69,9 @@ def read_fasttext(asked: Reading) -> Rows:
                 found=f"{height} x {width}",
                 valid=f"{nwords + bucket} x {dim} ({nwords} words and {bucket} n-gram buckets)",
             )
+        base = file.tell()
+        if not _can_hold(path, kind, base + 4 * height * width + 17):
+            raise _truncated_model(path, "its input matrix")
         composed = asked.unmatched(ids.keys()) if asked.unmatched and wanted is not None and maxn else []
         parts = {
             word: [row, *([] if word == "</s>" else _subwords(word, minn, maxn, bucket, nwords))]
@@ -73,9 +81,6 @@ def read_fasttext(asked: Reading) -> Rows:
             word: rows for word in composed if (rows := _subwords(word, minn, maxn, bucket, nwords))
         }
         parts |= composed_of
-        base = file.tell()
-        if not kind.compressed and path.stat().st_size < base + 4 * height * width + 17:
-            raise _truncated_model(path, "its input matrix")
         needed = sorted({row for rows in parts.values() for row in rows})
         matrix = np.empty((len(needed), dim), dtype="<f4")
         for i, row in enumerate(needed):
@@ -88,6 +93,10 @@ def read_fasttext(asked: Reading) -> Rows:
                 asked.tick(position())
         file.seek(base + 4 * height * width)
         (_, rows_out, columns_out) = take("<?2q")
+        if min(rows_out, columns_out) < 1 or not _can_hold(
+            path, kind, file.tell() + 4 * rows_out * columns_out
+        ):
+            raise _truncated_model(path, "its output matrix")
         file.seek(4 * rows_out * columns_out - 1, os.SEEK_CUR)
         if not file.read(1):
             raise _truncated_model(path, "its output matrix")
@@ -98,6 +107,32 @@ def read_fasttext(asked: Reading) -> Rows:
         vectors[i] = matrix[[at[row] for row in rows]].mean(axis=0, dtype=np.float64)
     places = [listed.get(word, 0) for word in words]
     return Rows(words, vectors, places, "dictionary entry", nwords, repeats, skipped, list(composed_of))
+
+
+def _check_header(path: Path, dim: int, bucket: int, minn: int, maxn: int, entries: int, nwords: int) -> None:
+    """Refuse numbers that no model has, before anything is made after them."""
+    checks = (
+        ("dimensions", dim, 1, MOST_DIMENSIONS),
+        ("buckets of n-grams", bucket, 0, None),
+        ("letters of the shortest n-gram", minn, 0, _LONGEST_NGRAM),
+        ("letters of the longest n-gram", maxn, 0, _LONGEST_NGRAM),
+        ("entries of the dictionary", entries, 1, path.stat().st_size * MOST_RATIO),
+        ("words", nwords, 0, entries),
+    )
+    for what, number, least, most in checks:
+        if number < least or (most is not None and number > most):
+            raise InputError(
+                f"the header of the fastText model is damaged: its number of {what}",
+                where=path,
+                found=number,
+                valid=f"{least} or more" if most is None else f"{least} to {most}",
+            )
+
+
+def _can_hold(path: Path, kind: Kind, needed: int) -> bool:
+    """Whether a file can hold so many bytes; of a compressed one, what it may unpack to."""
+    size = path.stat().st_size
+    return believable(needed, size) if kind.compressed else needed <= size
 
 
 def _dictionary(
@@ -119,7 +154,10 @@ def _dictionary(
         chunk = file.read(HEAD_BYTES)
         held += chunk
         end = 0
-        for match in entry.finditer(held):
+        # Behind a zero with nine bytes after it there is one more entry. The search must not be asked for one where there
+        # is none: it would look for it at every byte.
+        last = held.rfind(b"\0", 0, max(0, len(held) - 9))
+        for match in entry.finditer(held) if last >= 0 else ():
             end = match.end()
             done += 1
             word = match[1]
@@ -143,11 +181,11 @@ def _dictionary(
                             rows.setdefault(text, row)
                             places.setdefault(text, done)
                 row += 1
-            if done == entries:
+            if done == entries or last < end:
                 break
         start += end
         held = held[end:]
-        if not chunk and done < entries:
+        if done < entries and (not chunk or len(held) > _LONGEST_WORD):
             raise _truncated_model(path, f"its dictionary (entry {done + 1} of {entries})")
     if row != nwords:
         raise InputError(
@@ -167,7 +205,7 @@ def _subwords(word: str, minn: int, maxn: int, bucket: int, nwords: int) -> list
     text = f"<{word}>"
     rows = []
     for i in range(len(text)):
-        for n in range(minn, min(maxn, len(text) - i) + 1):
+        for n in range(max(minn, 1), min(maxn, len(text) - i) + 1):
             if n == 1 and (i == 0 or i + n == len(text)):  # a boundary mark alone is no n-gram
                 continue
             value = 2166136261

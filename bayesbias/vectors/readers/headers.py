@@ -8,8 +8,8 @@ from bayesbias.basics.errors import InputError
 from bayesbias.vectors.readers.rows import Head, Kind
 
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
-_HEADER = re.compile(rb"\s*(\d+)[ \t]+(\d+)\s*\Z")
-_MOST_DIMENSIONS = 100_000
+_HEADER = re.compile(rb"\s{0,16}(\d{1,15})[ \t]{1,16}(\d{1,15})\s{0,16}\Z")
+MOST_DIMENSIONS = 100_000
 
 
 def kind_of_headed(head: Head, name: str, text: bool) -> Kind | None:
@@ -19,12 +19,12 @@ def kind_of_headed(head: Head, name: str, text: bool) -> Kind | None:
     if not header:
         return None
     count, dim = int(header[1]), int(header[2])
-    if count < 1 or not 1 <= dim <= _MOST_DIMENSIONS:
+    if count < 1 or not 1 <= dim <= MOST_DIMENSIONS:
         raise InputError(
             "the header names no vectors",
             where=f"{head.path}, line 1",
             found=first.decode("ascii").strip(),
-            valid=f"how many words (1 or more) and how many dimensions (1 to {_MOST_DIMENSIONS})",
+            valid=f"how many words (1 or more) and how many dimensions (1 to {MOST_DIMENSIONS})",
         )
     sample = rest[:4096].partition(b" ")[2]
     plain = sum(byte in b"0123456789.eE+- \t\r\n" for byte in sample)

@@ -8,9 +8,6 @@ spelling variants, provenance or word lists.
 from __future__ import annotations
 
 import contextlib
-import gzip
-import io
-import zlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +15,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError
 from bayesbias.basics.progress import Tick
+from bayesbias.border import opening as border
+from bayesbias.border.unpacking import unpacked
 
 HOW_TO_SKIP = "pass on_invalid_utf8='skip' to leave such lines out; they are counted and reported"
 HEAD_BYTES = 1 << 20
@@ -183,25 +181,12 @@ def opened(path: Path, compressed: bool) -> Iterator[tuple[BinaryIO, Callable[[]
 
     Yields the stream and a function that tells how many bytes of the file on the disk were read.
     """
-    try:
-        with open(path, "rb", buffering=-1 if compressed else 0) as raw:
-            if compressed:
-                with gzip.GzipFile(fileobj=raw) as stream:
-                    yield io.BufferedReader(stream, CHUNK_BYTES), raw.tell
-            else:
-                yield raw, raw.tell
-    except EOFError:
-        raise InputError(
-            "the gzip file is truncated: it ends before its end mark",
-            where=path,
-            found=f"{path.stat().st_size} bytes",
-            valid="a whole .gz file",
-            hint="copy or download it again",
-        ) from None
-    except (zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"the gzip file is damaged: {error}", where=path, valid="a whole .gz file") from None
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", where=path) from None
+    with border.opened(path, noun="vector file", buffering=-1 if compressed else 0) as raw:
+        if compressed:
+            with unpacked(raw, path, chunk=CHUNK_BYTES) as stream:
+                yield stream, raw.tell
+        else:
+            yield raw, raw.tell
 
 
 def is_number(text: bytes) -> bool:

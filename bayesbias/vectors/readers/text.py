@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bayesbias.basics.errors import InputError
+from bayesbias.border.lines import blocks_of_lines
 from bayesbias.vectors.readers.headers import CONTROL, kind_of_headed
 from bayesbias.vectors.readers.rows import (
     CHUNK_BYTES,
@@ -27,6 +28,9 @@ from bayesbias.vectors.readers.rows import (
     skip_bytes,
 )
 
+LONGEST_TOKEN = 1 << 16  # bytes
+LONGEST_NUMBER = 64
+
 
 def read_text(asked: Reading) -> Rows:
     """Read word2vec text (with a header) or GloVe text (without one).
@@ -43,13 +47,8 @@ def read_text(asked: Reading) -> Rows:
     count = 0
     with opened(path, kind.compressed) as (stream, position):
         skip_bytes(stream, kind.start)
-        left = b""
-        while True:
-            chunk = stream.read(CHUNK_BYTES)
-            lines = (left + chunk).split(b"\n")
-            left = lines.pop() if chunk else b""
-            if not chunk and lines == [b""]:
-                break
+        longest = LONGEST_TOKEN + LONGEST_NUMBER * dim
+        for lines in blocks_of_lines(stream, path, most=longest, chunk=CHUNK_BYTES, before=int(headed)):
             tokens: list[bytes] = []
             for line in lines:
                 number += 1
@@ -85,8 +84,6 @@ def read_text(asked: Reading) -> Rows:
                 listed.append((blob, starts[:-1]))
                 offset = int(starts[-1])
             asked.tick(position())
-            if not chunk:
-                break
     if headed and count != kind.count:
         raise _wrong_count(path, kind, count, "line 1")
     return gathered.rows(count)

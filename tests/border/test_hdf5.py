@@ -1,0 +1,133 @@
+"""HDF5 and netCDF: the same whether read here or in a process of its own, which does not go on for ever."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import h5py
+import numpy as np
+import pytest
+import xarray as xr
+
+from bayesbias.basics.errors import InputError
+from bayesbias.border import hdf5, reading_hdf5
+from bayesbias.border.hdf5 import read_datasets, read_tree
+
+NAMES = ("sentences", "vectors")
+
+
+def test_a_tree_is_the_same_read_here_and_elsewhere(tmp_path):
+    rng = np.random.default_rng(1)
+    inner = xr.Dataset(
+        {
+            "v": (("chain", "draw"), rng.normal(size=(2, 3))),
+            "flag": ("chain", [True, False]),
+            "word": ("draw", np.array(["żółw", "", "NA"], dtype=object)),
+            "count": ("chain", np.array([1, 2], dtype="i4")),
+            "one": ((), 3.5),
+            "holes": ("draw", [1.0, np.nan, np.inf]),
+        },
+        coords={"chain": [0, 1], "draw": [4, 5, 6], "level": ("chain", ["a", "b"])},
+        attrs={"unit": "none", "numbers": np.arange(3), "names": ["x", "y"]},
+    )
+    made = xr.DataTree.from_dict({"/": xr.Dataset(attrs={"format": 2}), "/a": inner, "/a/b": inner[["v"]]})
+    path = tmp_path / "a.nc"
+    made.to_netcdf(path, engine="h5netcdf")
+    here, there = read_tree(path, own=True), read_tree(path, own=False)
+    assert there.identical(here)
+    assert set(there.children) == {"a"}
+    for name, variable in here["a"].to_dataset().variables.items():
+        other = there["a"].to_dataset().variables[name]
+        assert (other.dims, other.dtype) == (variable.dims, variable.dtype)
+    assert type(there.attrs["format"]) is type(here.attrs["format"])
+
+
+def test_datasets_are_read_and_those_lacking_are_named(tmp_path):
+    path = tmp_path / "a.h5"
+    vectors = np.random.default_rng(1).normal(size=(2, 4)).astype("<f4")
+    with h5py.File(path, "w") as file:
+        file["sentences"] = ["This is Katie.", "日本"]
+        file.create_dataset("vectors", data=vectors, compression="gzip")
+    arrays, as_text = read_datasets(path, NAMES)
+    assert arrays["sentences"].tolist() == ["This is Katie.", "日本"]
+    np.testing.assert_array_equal(arrays["vectors"], vectors)
+    assert as_text == {"sentences": True, "vectors": False}
+    with pytest.raises(InputError, match="lacks the dataset words; found: 'sentences, vectors'"):
+        read_datasets(path, ["words"])
+
+
+def test_a_dataset_that_claims_more_than_is_there_is_refused(tmp_path):
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file["sentences"] = ["a"]
+        file.create_dataset("vectors", (10**9, 300), "<f4", chunks=(1000, 300))  # of which nothing is written
+    with pytest.raises(InputError, match=r"claims to hold 1,200,000,\d+ bytes or more|claims to hold 1,200"):
+        read_datasets(path, NAMES)
+
+
+def test_what_is_no_hdf5_is_refused_in_one_line(tmp_path):
+    path = tmp_path / "a.h5"
+    path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(3000))
+    with pytest.raises(InputError, match="cannot be read as HDF5") as caught:
+        read_datasets(path, NAMES)
+    assert "\n" not in str(caught.value)
+
+
+def script(tmp_path, monkeypatch, text: str):
+    path = tmp_path / "script.py"
+    path.write_text(f"import sys\nsys.path.append({str(hdf5.SCRIPT.parent)!r})\n{text}")
+    monkeypatch.setattr(hdf5, "SCRIPT", path)
+    file = tmp_path / "a.h5"
+    file.write_bytes(b"x")
+    return file
+
+
+def test_a_reader_that_never_ends_is_ended_by_its_time_on_the_processor(tmp_path, monkeypatch):
+    path = script(
+        tmp_path, monkeypatch, "from reading_hdf5 import limited\nlimited(0, 1 << 29)\nwhile True: pass"
+    )
+    started = time.perf_counter()
+    with pytest.raises(InputError, match="reading it takes for ever"):
+        read_datasets(path, NAMES)
+    assert time.perf_counter() - started < 20
+
+
+def test_a_reader_that_waits_for_ever_is_ended_by_the_clock(tmp_path, monkeypatch):
+    path = script(tmp_path, monkeypatch, "import time\ntime.sleep(600)")
+    monkeypatch.setattr(hdf5, "PATIENCE_S", 0.3)
+    with pytest.raises(InputError, match="reading it takes for ever"):
+        read_datasets(path, NAMES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import os; os.abort()",
+        "print('nonsense' * 9)",
+        "sys.stdout.buffer.write((1 << 62).to_bytes(8, 'little'))",
+        "sys.stdout.buffer.write((2).to_bytes(8, 'little') + b'[1')",
+        "sys.stdout.buffer.write((2).to_bytes(8, 'little') + b'{}')",
+        'text = b\'[{"name": "vectors", "bytes": 1e99, "shape": [1]}]\'\n'
+        "sys.stdout.buffer.write(len(text).to_bytes(8, 'little') + text)",
+    ],
+)
+def test_a_reader_that_crashes_or_talks_nonsense_is_an_error(tmp_path, monkeypatch, text):
+    path = script(tmp_path, monkeypatch, text)
+    with pytest.raises(InputError):
+        read_datasets(path, NAMES)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is that of Linux")
+def test_a_reader_that_asks_for_much_memory_is_refused_it(tmp_path, monkeypatch):
+    text = "from reading_hdf5 import limited\nlimited(9, 1 << 26)\nx = bytearray(1 << 30)\nprint('got it')"
+    path = script(tmp_path, monkeypatch, text)
+    with pytest.raises(InputError, match="its reader crashed"):
+        read_datasets(path, NAMES)
+
+
+def test_what_the_reader_does_not_know_it_refuses():
+    with pytest.raises(reading_hdf5.RefusedError, match="complex"):
+        reading_hdf5.packed(np.array([1j]))
+    with pytest.raises(reading_hdf5.RefusedError, match="where text is expected"):
+        reading_hdf5.packed(np.array(["a", 3], dtype=object))
