@@ -90,6 +90,11 @@ def array_header(stream: Any, where: object, present: int, *, valid: str | None 
     return header
 
 
+def names_of_arrays(archive: zipfile.ZipFile) -> list[str]:
+    """Return the names of the arrays of an .npz file."""
+    return [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
+
+
 @contextlib.contextmanager
 def opened_arrays(path: Path, names: Iterable[str], *, valid: str | None = None) -> Iterator[zipfile.ZipFile]:
     """Open an .npz file that holds arrays of certain names.
@@ -100,7 +105,7 @@ def opened_arrays(path: Path, names: Iterable[str], *, valid: str | None = None)
         Where it is no such file, claims more than is there, or lacks one of the arrays.
     """
     with opened_zip(path, valid=valid) as archive:
-        held = [name.removesuffix(".npy") for name in archive.namelist()]
+        held = names_of_arrays(archive)
         for name in names:
             if name not in held:
                 raise InputError(

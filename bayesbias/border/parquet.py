@@ -75,13 +75,8 @@ def _opened(path: Path, problem: str) -> Iterator[Any]:
             )
             facts = file.metadata
             rows, columns = facts.num_rows, facts.num_columns
-            sizes = [_sizes(facts.row_group(i)) for i in range(facts.num_row_groups)]
-        packed, unpacked = sum(p for p, _ in sizes), sum(u for _, u in sizes)
-        if (
-            min((rows, columns, *(min(pair) for pair in sizes)), default=0) < 0
-            or packed > size
-            or columns > _MOST_COLUMNS
-        ):
+            unpacked = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))
+        if min(rows, unpacked) < 0 or columns > _MOST_COLUMNS:
             raise InputError(f"{problem} (it claims to hold more than it has room for)", where=path)
         if not believable(unpacked, size):
             raise bomb(path, unpacked, size)
@@ -89,12 +84,3 @@ def _opened(path: Path, problem: str) -> Iterator[Any]:
         if cells > max(_ALWAYS_ALLOWED, MOST_RATIO * size):
             raise bomb(path, cells, size)
         yield file
-
-
-def _sizes(group: Any) -> tuple[int, int]:
-    """Return the bytes of a group of rows, on the disk and unpacked."""
-    columns = [group.column(i) for i in range(group.num_columns)]
-    return (
-        sum(column.total_compressed_size for column in columns),
-        sum(column.total_uncompressed_size for column in columns),
-    )

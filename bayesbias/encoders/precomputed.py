@@ -11,7 +11,7 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.wording import some
-from bayesbias.border.arrays import read_array
+from bayesbias.border.arrays import names_of_arrays, read_array
 from bayesbias.border.guarding import guarded
 from bayesbias.border.hdf5 import read_datasets
 from bayesbias.border.opening import opened, path_of, sha256_file, state_of
@@ -149,7 +149,7 @@ def _read_npz(path: Path) -> tuple[list[str], np.ndarray]:
         raise InputError(f"cannot be read as .npz: {what}", where=path, valid="arrays sentences and vectors")
     valid = "sentences as text: np.array([...]) of str; vectors as numbers of shape (n, d)"
     with opened_zip(path, valid=valid) as archive:
-        held = [name.removesuffix(".npy") for name in archive.namelist()]
+        held = names_of_arrays(archive)
         for what in ("sentences", "vectors"):
             if what not in held:
                 raise _lacks(path, f"array {what}", held)

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import whole_file
+from bayesbias.border.guarding import guarded
+from bayesbias.border.hdf5 import read_tree
+from bayesbias.border.opening import path_of
 from bayesbias.border.seals import State, damaged, seal_bytes, seal_of_file
 from bayesbias.inference.effects import effects_of, scales_alone, with_effects
 from bayesbias.models.design import Design
@@ -94,26 +96,19 @@ def read_fit(
     InputError
         Where the file is missing, damaged, or no fit. What was written without a seal is read unverified.
     """
-    import xarray as xr
-
     valid = "a file written by BiasFit.save"
-    where = checks.path(path, "path", valid)
+    where = path_of(path, "path", valid)
     seal = seal_of_file(where, valid)  # before a library that damage may lead astray
     if seal is State.DAMAGED:
         raise damaged(where)
-    try:
-        with xr.open_datatree(where, engine="h5netcdf", phony_dims="access") as opened:
-            tree = opened.load()
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        RuntimeError,
-        AttributeError,
-    ) as error:  # h5netcdf on damaged files
-        raise InputError(
-            f"cannot be read as netCDF ({str(error).splitlines()[0]})", where=where, valid=valid
-        ) from None
+    tree = read_tree(where, seal is State.INTACT, valid)
+    with guarded(where, "is no complete fit", valid=valid):
+        return _fit_of(tree, str(where), seal, valid)
+
+
+def _fit_of(
+    tree: xr.DataTree, where: str, seal: State, valid: str
+) -> tuple[xr.DataTree, pd.DataFrame, ModelSpec, dict[str, Any], bool]:
     if "bayesbias_format" not in tree.attrs:
         raise InputError("is a netCDF file, but no bayesbias fit", where=where, valid=valid)
     if seal is State.UNVERIFIED and "bayesbias_sealed" in tree.attrs:

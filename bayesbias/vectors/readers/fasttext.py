@@ -170,7 +170,7 @@ def _dictionary(
                             raise InputError(
                                 "the word is not valid UTF-8",
                                 where=f"{path}, dictionary entry {done}",
-                                found=word,
+                                found=word[:60],
                                 hint=HOW_TO_SKIP,
                             ) from None
                         skipped.append(f"dictionary entry {done}")

@@ -75,7 +75,7 @@ def read_text(asked: Reading) -> Rows:
                     raise InputError(
                         "the word is not valid UTF-8",
                         where=f"{path}, line {place}",
-                        found=tokens[bad[0]],
+                        found=tokens[bad[0]][:60],
                         hint=HOW_TO_SKIP,
                     )
                 gathered.skipped += [f"line {number - len(tokens) + i + 1}" for i in bad]
@@ -112,7 +112,7 @@ def _numbers_of(path: Path, number: int, line: bytes, dim: int) -> list[float]:
         raise InputError(
             "is not a number",
             where=f"{path}, line {number}",
-            found=bad.decode("utf-8", "replace"),
+            found=bad[:60].decode("utf-8", "replace"),
             valid="numbers",
         ) from None
 
@@ -148,7 +148,7 @@ def _tells_glove(head: Head) -> Kind | None:
     # numbers at the end of a line, most often; a token may hold blanks, but most do not end in a number
     lengths = (sum(1 for _ in itertools.takewhile(is_number, reversed(f[1:]))) for f in fields)
     dim = collections.Counter(lengths).most_common(1)[0][0]
-    return Kind(GLOVE.name, head.compressed, dim, None, head.mark)
+    return Kind(GLOVE.name, head.compressed, dim, None, head.mark) if dim else None
 
 
 WORD2VEC_TEXT: Format = Format(
