@@ -22,7 +22,7 @@ from bayesbias.border.cleaning import in_one_line
 from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import state_of
 from bayesbias.border.texts import parse_json
-from bayesbias.border.unpacking import ALWAYS_ALLOWED, MOST_RATIO
+from bayesbias.border.unpacking import ALWAYS_ALLOWED, MOST_RATIO, believable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -92,7 +92,8 @@ def read_tree(path: Path, own: bool, valid: str | None = None) -> xr.DataTree:
         facts = {entry["group"]: _attributes(entry) for entry in listed if "group" in entry}
         for entry in listed:
             if "in" in entry:
-                variable = xr.Variable(entry["dims"], _array(entry, stream, path), _attributes(entry))
+                values = _as_xarray_has(_array(entry, stream, path))
+                variable = xr.Variable(entry["dims"], values, _attributes(entry))
                 groups[entry["in"]][entry["name"]] = variable
         sets = {name: xr.decode_cf(xr.Dataset(held, attrs=facts[name])) for name, held in groups.items()}
         return xr.DataTree.from_dict(sets)
@@ -177,6 +178,14 @@ def _unpacked(entry: dict[str, Any], stream: Any) -> np.ndarray:
     out = np.empty(count, dtype=object)
     out[:] = [content[start:end].decode() for start, end in zip(starts, ends.tolist(), strict=True)]
     return out.reshape(shape)
+
+
+def _as_xarray_has(values: np.ndarray) -> np.ndarray:
+    """Return texts in cells of one length, as xarray reads them, unless a single long one would fill the memory."""
+    if values.dtype.kind != "O" or not values.size:
+        return values
+    longest = max(map(len, values.flat))
+    return values.astype(str) if believable(4 * values.size * longest, values.size * 64) else values
 
 
 def _attributes(entry: dict[str, Any]) -> dict[str, Any]:

@@ -57,6 +57,7 @@ def test_datasets_are_read_and_those_lacking_are_named(tmp_path):
         read_datasets(path, ["words"])
 
 
+@pytest.mark.slow
 def test_a_dataset_that_claims_more_than_is_there_is_refused(tmp_path):
     path = tmp_path / "a.h5"
     with h5py.File(path, "w") as file:
@@ -66,6 +67,7 @@ def test_a_dataset_that_claims_more_than_is_there_is_refused(tmp_path):
         read_datasets(path, NAMES)
 
 
+@pytest.mark.slow
 def test_what_is_no_hdf5_is_refused_in_one_line(tmp_path):
     path = tmp_path / "a.h5"
     path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(3000))
@@ -83,6 +85,7 @@ def script(tmp_path, monkeypatch, text: str):
     return file
 
 
+@pytest.mark.slow
 def test_a_reader_that_never_ends_is_ended_by_its_time_on_the_processor(tmp_path, monkeypatch):
     path = script(
         tmp_path, monkeypatch, "from reading_hdf5 import limited\nlimited(0, 1 << 29)\nwhile True: pass"
@@ -93,6 +96,7 @@ def test_a_reader_that_never_ends_is_ended_by_its_time_on_the_processor(tmp_path
     assert time.perf_counter() - started < 20
 
 
+@pytest.mark.slow
 def test_a_reader_that_waits_for_ever_is_ended_by_the_clock(tmp_path, monkeypatch):
     path = script(tmp_path, monkeypatch, "import time\ntime.sleep(600)")
     monkeypatch.setattr(hdf5, "PATIENCE_S", 0.3)
@@ -100,6 +104,7 @@ def test_a_reader_that_waits_for_ever_is_ended_by_the_clock(tmp_path, monkeypatc
         read_datasets(path, NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -118,6 +123,7 @@ def test_a_reader_that_crashes_or_talks_nonsense_is_an_error(tmp_path, monkeypat
         read_datasets(path, NAMES)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is that of Linux")
 def test_a_reader_that_asks_for_much_memory_is_refused_it(tmp_path, monkeypatch):
     text = "from reading_hdf5 import limited\nlimited(9, 1 << 26)\nx = bytearray(1 << 30)\nprint('got it')"

@@ -46,6 +46,7 @@ def test_what_is_no_parquet_or_cut_short_is_refused(tmp_path, frame):
             read_frame(path)
 
 
+@pytest.mark.slow
 def test_a_column_of_one_value_is_no_bomb_until_it_is(tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq

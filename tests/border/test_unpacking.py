@@ -102,7 +102,7 @@ def bombed(path, compression, how="read"):
     assert "unpacks to far more" in text
 
 
-@pytest.mark.parametrize("how", ["read", "seek"])
+@pytest.mark.parametrize("how", ["read", pytest.param("seek", marks=pytest.mark.slow)])
 def test_a_bomb_is_refused_within_a_second_and_200_mb(tmp_path, how):
     part = gzip.compress(bytes(1 << 24))
     path = tmp_path / "bomb.gz"
@@ -110,6 +110,7 @@ def test_a_bomb_is_refused_within_a_second_and_200_mb(tmp_path, how):
     bombed(path, "gzip", how)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compression", ["bzip2", "xz"])
 def test_other_bombs_are_refused_as_soon(tmp_path, compression):
     path = tmp_path / "bomb"
@@ -117,6 +118,7 @@ def test_other_bombs_are_refused_as_soon(tmp_path, compression):
     bombed(path, compression)
 
 
+@pytest.mark.slow
 def test_a_member_of_a_zip_that_claims_too_much_is_refused(tmp_path):
     path = tmp_path / "bomb.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:

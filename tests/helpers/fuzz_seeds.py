@@ -54,7 +54,9 @@ def word2vec_text(folder: Path) -> Target:
 def word2vec_binary(folder: Path) -> Target:
     def of(dim: int) -> bytes:
         pairs = zip(WORDS, _vectors(dim=dim), strict=True)
-        return b"%d %d\n" % (len(WORDS), dim) + b"".join(w.encode() + b" " + row.tobytes() for w, row in pairs)
+        return b"%d %d\n" % (len(WORDS), dim) + b"".join(
+            w.encode() + b" " + row.tobytes() for w, row in pairs
+        )
 
     return ".bin", _embedding, [of(6), of(100), gzip.compress(of(6))]
 
@@ -94,7 +96,11 @@ def safetensors(folder: Path) -> Target:
 def pickles(folder: Path) -> Target:
     """Files of gensim's endings, and pickles under every other."""
     evil = pickle.dumps(Evil(witness_in(folder)))
-    return ".kv", _embedding, [evil, pickle.dumps({"vectors": Evil(witness_in(folder))}, protocol=2), gzip.compress(evil)]
+    return (
+        ".kv",
+        _embedding,
+        [evil, pickle.dumps({"vectors": Evil(witness_in(folder))}, protocol=2), gzip.compress(evil)],
+    )
 
 
 def _sentences(path: Path) -> Any:
@@ -143,6 +149,7 @@ def sentences_hdf5(folder: Path) -> Target:
 def fit_netcdf(folder: Path) -> Target:
     """A fit as earlier versions wrote it, without a seal: it is read in a process of its own."""
     import xarray as xr
+
     from helpers.fits import made_up, pairs
 
     path = folder / "whole.nc"
