@@ -19,7 +19,7 @@ from helpers.places import ROOT
 import bayesbias as bb
 
 PACKAGE = ROOT / "bayesbias"
-MOST_NAMES = 52
+MOST_NAMES = 53
 MOST_LINES = 60
 STUBS = sorted(PACKAGE.rglob("__init__.pyi"))
 FOLDERS = [stub.parent.name for stub in STUBS if stub.parent != PACKAGE]

@@ -77,6 +77,11 @@ VALID: dict[str, tuple[Any, ...]] = {
     "sentence_table": ("sent-weat6", "minilm-static"),
     "sentence_test": ("sent-weat6",),
     "sentiment_table": ("predictions",),
+    "single_category": (
+        "minilm-static",
+        "wefat",
+        {"f": {"nurse": 1.0, "clerk": 3.0, "chemist": 2.0, "baker": 5.0}},
+    ),
     "shipped_predictions": ("m1",),
     "soft_debias": ("minilm-static", "religion"),
     "weat": ("minilm-static", "weat7"),

@@ -11,6 +11,7 @@ import bayesbias
 from bayesbias.basics.errors import BayesbiasError
 from bayesbias.cli import options, screen
 from bayesbias.cli.comparing import compare
+from bayesbias.cli.correlating import wefat
 from bayesbias.cli.debiasing import debias
 from bayesbias.cli.describing import describe
 from bayesbias.cli.fitting import demo, fit
@@ -25,8 +26,8 @@ from bayesbias.cli.sweeping import sweep
 from bayesbias.cli.verifying import verify
 
 COMMANDS = (
-    fit, demo, measure, simulate, calibrate, plan, debias, compare, seat, sentiment, sweep, report, verify, describe, list_,
-    show, check_wordlist,
+    fit, demo, measure, wefat, simulate, calibrate, plan, debias, compare, seat, sentiment, sweep, report, verify, describe,
+    list_, show, check_wordlist,
 )  # fmt: skip
 
 

@@ -8,3 +8,4 @@ from .permutation import (
 )
 from .relations import ect as ect, ripa as ripa
 from .resampling import sign_flip_test as sign_flip_test
+from .wefat import SingleCategory as SingleCategory

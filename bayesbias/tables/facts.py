@@ -118,7 +118,7 @@ def join_facts(
     if side is not None:
         checks.choice(side, (*SIDES, "both"), "side of a pair", "side")
     checks.choice(scale, SCALES, "scale", "scale")
-    for given in _all_given(table, facts, columns):
+    for given in facts_given(facts, columns, table):
         table = _joined(table, given, given.side if side is None else side, scale)
     return table
 
@@ -158,16 +158,19 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
     return table
 
 
-def _all_given(table: PairTable, facts: Any, columns: Sequence[str] | None) -> list[Given]:
+def facts_given(
+    facts: Any, columns: Sequence[str] | None = None, table: PairTable | None = None
+) -> list[Given]:
+    """Read facts from wherever they are; a name may be that of a column of the table."""
+    own = [] if table is None else [str(name) for name in table.frame.columns if name not in COLUMNS]
     several = facts if isinstance(facts, list | tuple) else [facts]
     out: list[Given] = []
     for each in several:
-        if isinstance(each, str) and each in table.frame.columns and each not in COLUMNS:
+        if table is not None and isinstance(each, str) and each in own:
             out.append(_of_column(table, each))
         elif isinstance(each, str | os.PathLike):
             path = Path(checks.path(each, "facts"))
             if isinstance(each, str) and not path.is_file() and path.suffix.lower() not in (".csv", ".tsv"):
-                own = [str(name) for name in table.frame.columns if name not in COLUMNS]
                 raise InputError(
                     "is neither a file of facts nor a column of the table",
                     where="facts",

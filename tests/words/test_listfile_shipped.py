@@ -27,7 +27,7 @@ SENT_BIAS = {
 }
 
 
-ALL = sorted([*SENT_BIAS, "gender", "race", "religion"])
+ALL = sorted([*SENT_BIAS, "gender", "race", "religion", "wefat"])
 
 
 def test_all_lists_of_the_request_are_shipped_and_nothing_else() -> None:
@@ -212,3 +212,15 @@ def test_the_published_paper_is_cited_wherever_it_is_named():
         *(root / "wordlists" / "controls").glob("202?.toml"),
     ]:
         assert doi in path.read_text(encoding="utf-8"), path.name
+
+
+def test_the_single_category_list_is_the_published_one(shared) -> None:
+    import json
+
+    published = json.loads((shared / "data" / "facts" / "wefat_occupations.json").read_text(encoding="utf-8"))
+    female, male = load_wordlist("wefat").classes
+    assert (list(female.protected), list(male.protected)) == (published["female"], published["male"])
+    occupations = [*female.attributes, *male.attributes]
+    assert sorted(occupations) == sorted(published["targets"])
+    order = [published["targets"].index(word) for word in female.attributes]
+    assert order == sorted(order)

@@ -1,0 +1,292 @@
+"""The single-category test: the scores of words with two sets of attributes, and their correlation with a fact.
+
+Source: Caliskan, Bryson and Narayanan (2017), the word embedding factual association test (WEFAT): the score of a word is
+``(mean cosine with A - mean cosine with B) / sd of its cosines with both``, with n - 1 in the standard deviation.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.face import public_in
+from bayesbias.basics.wording import some
+from bayesbias.scores.projections import vectors_of_words
+from bayesbias.scores.stereotypes import ROUNDING, ScoreResult, frame_of_rows, pair_of_classes
+from bayesbias.tables.facts import facts_given
+from bayesbias.vectors.embedding import Embedding
+from bayesbias.words.listfile import load_wordlist
+from bayesbias.words.wordlist import WordList
+
+__all__ = ["SingleCategory", "single_category"]
+
+Array = npt.NDArray[np.float64]
+_LEAST = 4  # words; Fisher's z needs more than three
+_ALL_ORDERS = 8  # words of which every order is taken
+
+
+@public_in("bayesbias.scores")
+@dataclass(frozen=True, eq=False, repr=False)
+class SingleCategory(ScoreResult):
+    """The published single-category test.
+
+    Attributes
+    ----------
+    fact : str
+        What the scores are correlated with.
+    classes : tuple of str
+        The classes whose words are A and B; a positive score is nearer to A.
+    r : float
+        Pearson's correlation of score and fact over the words.
+    r_low, r_high : float
+        Its interval by Fisher's z, which takes the words for a sample and the scores for exact.
+    prob : float
+    p_value : float
+        Two-sided, of the permutation test: how often the facts, dealt out to the words anew, correlate as strongly. Where not
+        all orders are counted, the observed one is counted among those drawn.
+    p_method : str
+        ``"exact"`` or ``"montecarlo"``.
+    samples : int or None
+        Orders drawn, with ``"montecarlo"``.
+    seed : int or None
+        What they were drawn with, also where none was given.
+    n : int
+        Words with a score and a fact.
+    missing : tuple of str
+        Words of the facts that the vectors lack.
+    scores : dict of str to float
+    facts : dict of str to float
+    a, b : tuple of str
+        The words of A and B that were used.
+    dropped : tuple of str
+        The words of A and B that the vectors lack.
+    notes : tuple of str
+    """
+
+    fact: str
+    classes: tuple[str, str]
+    r: float
+    r_low: float
+    r_high: float
+    prob: float
+    p_value: float
+    p_method: str
+    samples: int | None
+    seed: int | None
+    n: int
+    missing: tuple[str, ...]
+    scores: dict[str, float]
+    facts: dict[str, float]
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return (
+            f"<SingleCategory {self.name}: r = {self.r:.4f} with {self.fact} over {self.n} words "
+            f"({self.prob:.0%} {self.r_low:.3f} to {self.r_high:.3f} by Fisher's z), p {self.p_value:.4g} ({self.p_method}); "
+            f"{len(self.missing)} words missing>"
+        )
+
+    def in_words(self) -> list[str]:
+        """Say what was found, in lines for the screen."""
+        order = sorted(self.scores, key=lambda word: -self.scores[word])
+        return [
+            f"single-category test, {self.name}",
+            f"  A {self.classes[0]} ({len(self.a)}), B {self.classes[1]} ({len(self.b)}); {self.n} words with {self.fact}",
+            f"  r = {self.r:.4f}, {self.prob:.0%} interval {self.r_low:.4f} to {self.r_high:.4f} (Fisher's z)",
+            f"  p {self.p_value:.6g} (permutation, two-sided, {self.p_method})",
+            f"  nearest to {self.classes[0]}: {', '.join(order[:5])}; to {self.classes[1]}: {', '.join(order[:-6:-1])}",
+        ]
+
+
+def single_category(
+    embedding: Embedding | Any,
+    sets: str | os.PathLike[str] | Mapping[str, Any] | WordList = "wefat",
+    facts: Any = None,
+    fact: str | None = None,
+    *,
+    prob: float = 0.89,
+    samples: int = 99_999,
+    seed: int | None = None,
+) -> SingleCategory:
+    """Correlate the association of words with two sets of attributes with a number for each word.
+
+    Parameters
+    ----------
+    embedding : Embedding, or anything `load_embedding` reads
+    sets : default "wefat"
+        A word list with two classes, whose protected words are the two sets A and B; what `load_wordlist` takes.
+    facts : path, data frame or mapping
+        A table with a column ``word`` and numbers, or ``{fact: {word: number}}``; see `bayesbias.tables.join_facts`. Its
+        words are those that are scored.
+    fact : str, optional
+        Which of its columns; needed where there are several.
+    prob : float, default 0.89
+        Of the interval.
+    samples : int, default 99999
+        Orders that the permutation test draws where there are more than eight words.
+    seed : int, optional
+        What they are drawn with. Without one a fresh seed is drawn, and reported.
+
+    Returns
+    -------
+    SingleCategory
+        Its ``pairs()`` have ``word, mean_a, mean_b, sd, score, fact``.
+
+    Raises
+    ------
+    InputError
+        Unless there are two classes and one fact that is a number, and at least four words with a vector, a score and a
+        fact; where the facts or the scores do not vary.
+
+    Notes
+    -----
+    The correlation is of averages over few attributes: it knows neither their error nor that all scores share it.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> women = {"nurse": 90.0, "librarian": 83.0, "teacher": 74.0, "surgeon": 30.0, "carpenter": 2.0, "plumber": 1.0}
+    >>> result = bb.single_category("minilm-static", "wefat", {"percent_women": women})
+    >>> result.n, result.p_method, result.r > 0.5
+    (6, 'exact', True)
+    """
+    checks.probability(prob)
+    checks.count(samples, "samples")
+    listed = load_wordlist(sets, controls="none")
+    by_name = {c.name: c for c in listed.classes}
+    x, y = pair_of_classes(list(by_name), None, f"word list {listed.name}")
+    given = facts_given({} if facts is None else facts)
+    if fact is None:
+        if len(given) != 1:
+            raise InputError(
+                "name the fact",
+                where="fact",
+                found="several" if given else "no facts",
+                valid=[g.name for g in given],
+            )
+        chosen = given[0]
+    else:
+        checks.choice(fact, [g.name for g in given], "fact", "fact")
+        chosen = next(g for g in given if g.name == fact)
+    if not chosen.numeric:
+        word, value = next((w, v) for w, v in chosen.values.items() if isinstance(v, str))
+        raise InputError(f"the fact {chosen.name!r} is no number", where=chosen.source, found=(word, value))
+    own = [list(dict.fromkeys(by_name[c].protected)) for c in (x, y)]
+    both = set(own[0]) | set(own[1])
+    wanted = [word for word in chosen.values if word not in both]
+    notes = []
+    if len(wanted) < len(chosen.values):
+        notes.append(
+            f"words of the two sets themselves are not scored: {some(w for w in chosen.values if w in both)}"
+        )
+    if not wanted:
+        raise InputError("no word has the fact", where=chosen.source, found=chosen.name)
+    vectors, absent, found, name = vectors_of_words(
+        embedding, tuple(dict.fromkeys([*own[0], *own[1], *wanted]))
+    )
+    notes += found
+    sides = [[w for w in side if w in vectors] for side in own]
+    for side, c in zip(sides, (x, y), strict=True):
+        if not side:
+            raise InputError(f"no word of the protected class {c!r} is in the vocabulary", where=name)
+    a, b = (np.array([vectors[w] for w in side]) for side in sides)
+    rows, still = [], []
+    for word in wanted:
+        if word not in vectors:
+            continue
+        near, far = a @ vectors[word], b @ vectors[word]
+        mean_a, mean_b = math.fsum(near) / len(near), math.fsum(far) / len(far)
+        sd = float(np.std(np.concatenate([near, far]), ddof=1))
+        if sd <= ROUNDING:
+            still.append(word)
+            continue
+        rows.append((word, mean_a, mean_b, sd, (mean_a - mean_b) / sd, float(chosen.values[word])))
+    if still:
+        notes.append(f"no score, since their cosines do not vary: {some(still)}")
+    if len(rows) < _LEAST:
+        raise InputError(
+            f"fewer than {_LEAST} words have a vector and the fact",
+            where=name,
+            found=[row[0] for row in rows] or "none",
+        )
+    scores, values = (np.array([row[i] for row in rows]) for i in (4, 5))
+    for what, numbers in ((f"the fact {chosen.name!r}", values), ("the score", scores)):
+        if np.ptp(numbers) == 0:
+            raise InputError(
+                f"{what} is the same for all {len(rows)} words", where=chosen.source, found=float(numbers[0])
+            )
+    r = correlation(scores, values)
+    p, method, seed = _permutation_p(scores, values, samples, seed)
+    low, high = _fisher_interval(r, len(rows), prob)
+    return SingleCategory(
+        name=f"{listed.name} in {name}",
+        dropped=tuple(w for w in absent if w in both),
+        notes=tuple(notes),
+        _pairs=frame_of_rows(rows, ["word", "mean_a", "mean_b", "sd", "score", "fact"]),
+        fact=chosen.name,
+        classes=(x, y),
+        r=r,
+        r_low=low,
+        r_high=high,
+        prob=prob,
+        p_value=p,
+        p_method=method,
+        samples=samples if method == "montecarlo" else None,
+        seed=seed,
+        n=len(rows),
+        missing=tuple(w for w in absent if w not in both),
+        scores={row[0]: float(row[4]) for row in rows},
+        facts={row[0]: row[5] for row in rows},
+        a=tuple(sides[0]),
+        b=tuple(sides[1]),
+    )
+
+
+def correlation(first: Array, second: Array) -> float:
+    """Return Pearson's correlation."""
+    a, b = _centred(first), _centred(second)
+    return float(np.clip(a @ b, -1.0, 1.0))
+
+
+def _centred(values: Array) -> Array:
+    """Return deviations from the mean, of length 1."""
+    away = values - values.mean()
+    return away / np.linalg.norm(away)
+
+
+def _permutation_p(
+    scores: Array, values: Array, samples: int, seed: int | None
+) -> tuple[float, str, int | None]:
+    a, b = _centred(scores), _centred(values)
+    least = abs(float(a @ b)) - ROUNDING
+    if len(a) <= _ALL_ORDERS:
+        orders = np.array(list(itertools.permutations(range(len(a)))))
+        return float(np.mean(np.abs(b[orders] @ a) >= least)), "exact", None
+    seed = secrets.randbits(32) if seed is None else checks.seed(seed)
+    random = np.random.default_rng(seed)
+    hits = 0
+    for first in range(0, samples, 10_000):
+        drawn = random.permuted(np.tile(b, (min(10_000, samples - first), 1)), axis=1)
+        hits += int(np.count_nonzero(np.abs(drawn @ a) >= least))
+    return (hits + 1) / (samples + 1), "montecarlo", seed
+
+
+def _fisher_interval(r: float, n: int, prob: float) -> tuple[float, float]:
+    """Return the interval of a correlation by Fisher's z (1921): its standard error is 1 / sqrt(n - 3)."""
+    from scipy.special import ndtri
+
+    if abs(r) >= 1 - ROUNDING:
+        return r, r
+    half = float(ndtri((1 + prob) / 2)) / math.sqrt(n - 3)
+    return math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half)

@@ -1,0 +1,134 @@
+"""The single-category test: the published correlation, and every number by another computation."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import math
+import statistics
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from helpers.seeds import shifted
+from helpers.vectors import LIST, X, Y, cosine, vectors
+from scipy import stats
+
+import bayesbias as bb
+from bayesbias.basics.errors import InputError
+from bayesbias.cli.main import cli
+
+JOBS = [f"job{i}" for i in range(7)]
+VALUES = dict(zip(JOBS, (3.0, 1.0, 4.0, 1.5, 9.0, 2.6, 5.0), strict=True))
+VECTORS = vectors(4, [*X, *Y, *JOBS])
+
+
+def test_scores_and_r_word_by_word() -> None:
+    result = bb.single_category(VECTORS, LIST, {"share": VALUES}, prob=0.8)
+    scores = {}
+    for word in JOBS:
+        near, far = ([cosine(VECTORS[word], VECTORS[u]) for u in side] for side in (X, Y))
+        scores[word] = (statistics.mean(near) - statistics.mean(far)) / statistics.stdev([*near, *far])
+    assert result.scores == pytest.approx(scores, abs=1e-10)
+    theirs = stats.pearsonr(list(scores.values()), list(VALUES.values()))
+    assert result.r == pytest.approx(theirs.statistic, abs=1e-12)
+    ends = theirs.confidence_interval(0.8)
+    assert (result.r_low, result.r_high) == pytest.approx((ends.low, ends.high), abs=1e-10)
+    assert (result.n, result.missing, result.dropped, result.facts) == (7, (), (), VALUES)
+    orders = [
+        np.corrcoef(list(scores.values()), order)[0, 1] for order in itertools.permutations(VALUES.values())
+    ]
+    assert result.p_method == "exact"
+    assert result.p_value == pytest.approx(np.mean(np.abs(orders) >= abs(result.r) - 1e-12))
+
+
+def test_of_many_words_orders_are_drawn() -> None:
+    words = [f"w{i}" for i in range(30)]
+    held = vectors(6, [*X, *Y, *words])
+    values = dict(zip(words, np.random.default_rng(1).normal(size=30).tolist(), strict=True))
+    samples = 20_000
+    result = bb.single_category(held, LIST, {"f": values}, samples=samples, seed=shifted(3))
+    expected = stats.pearsonr(list(result.scores.values()), list(values.values())).pvalue
+    assert abs(result.p_value - expected) < 5 * math.sqrt(expected * (1 - expected) / samples) + 0.01
+    assert (result.p_method, result.samples, result.seed) == ("montecarlo", samples, shifted(3))
+    assert bb.single_category(held, LIST, {"f": values}, samples=500).seed is not None
+
+
+def test_the_order_of_the_classes_is_the_sign() -> None:
+    one = bb.single_category(VECTORS, LIST, {"f": VALUES})
+    other = bb.single_category(VECTORS, {"y": LIST["y"], "x": LIST["x"]}, {"f": VALUES})
+    assert other.r == pytest.approx(-one.r)
+    assert other.p_value == pytest.approx(one.p_value)
+
+
+def test_words_that_cannot_be_scored_are_named() -> None:
+    held = {w: v for w, v in VECTORS.items() if w not in ("job1", "y4")}
+    result = bb.single_category(held, LIST, {"f": {**VALUES, "x1": 3.0, "nothing": 7.0}})
+    assert result.missing == ("job1", "nothing")
+    assert result.dropped == ("y4",)
+    assert "words of the two sets themselves are not scored: x1" in result.notes
+    assert result.n == 6
+
+
+@pytest.mark.parametrize(
+    ("facts", "fact", "said"),
+    [
+        (None, None, "name the fact"), ({"f": VALUES, "g": VALUES}, None, "name the fact"),
+        ({"fact": VALUES}, "fct", "did you mean 'fact'"), ({"f": dict.fromkeys(JOBS, "a")}, None, "is no number"),
+        ({"f": dict.fromkeys(JOBS, 2.0)}, None, "is the same for all 7 words"),
+        ({"f": {"job1": 1.0, "job2": 2.0, "job3": 3.0}}, None, "fewer than 4 words"),
+        ({"f": {"x1": 1.0}}, None, "no word has the fact"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_correlated(facts, fact, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        bb.single_category(VECTORS, LIST, facts, fact)
+    with pytest.raises(InputError, match="two protected classes"):
+        bb.single_category(VECTORS, "religion", {"f": VALUES})
+
+
+def occupations(shared) -> dict[str, float]:
+    """Percent women of each occupation, over its rows by employment."""
+    total: dict[str, float] = {}
+    women: dict[str, float] = {}
+    with open(shared / "data" / "facts" / "occupations_bls_2015.tsv", encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            for label in {row[f"label{i}"] for i in range(1, 6)} - {"", None}:
+                total[label] = total.get(label, 0) + float(row["TotalEmployed"])
+                women[label] = women.get(label, 0) + float(row["TotalEmployed"]) * float(row["Women"])
+    listed = bb.load_wordlist("wefat").attribute_words
+    return {word: women[word] / total[word] for word in listed}
+
+
+def test_the_published_correlation(shared, tmp_path) -> None:
+    share = occupations(shared)
+    file = tmp_path / "women.csv"
+    file.write_text("word,percent_women,zero\n" + "".join(f"{w},{v!r},0\n" for w, v in share.items()))
+    source = str(shared / "data" / "vectors" / "glove840B_union_300d.txt")
+    args = [
+        "wefat",
+        "--embedding",
+        source,
+        "--facts",
+        str(file),
+        "--fact",
+        "percent_women",
+        "--seed",
+        "1",
+        "--samples",
+        "999",
+        "--json",
+    ]
+    done = CliRunner().invoke(cli, args, catch_exceptions=False)
+    assert done.exit_code == 0
+    printed = json.loads(done.stdout)
+    assert round(printed["r"], 4) == 0.9029
+    assert (printed["n"], printed["missing"], printed["p_value"]) == (50, [], 1 / 1000)
+    assert set(printed["scores"]) == set(share)
+    assert [c.name for c in bb.load_wordlist("wefat").classes] == printed["classes"]
+    # The list's own two sets of occupations are those in which most are women, and the others.
+    female, male = bb.load_wordlist("wefat").classes
+    assert min(share[w] for w in female.attributes) > 50 > max(share[w] for w in male.attributes)
+    text = CliRunner().invoke(cli, args[:-1], catch_exceptions=False).stdout
+    assert "r = 0.9029, 89% interval 0.8495 to 0.9380 (Fisher's z)" in text
