@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Mapping
+from typing import Any
 
 from bayesbias.basics.errors import InputError
 
 # Control characters (Cc) other than tab and line ends, and halves of surrogate pairs, which no file in UTF-8 can hold.
 _STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+MOST_DEPTH = 100
+"""Levels of lists and tables in a file; those in use have five."""
+_NAMED = 8  # levels that a message names
 _BLANKS = re.compile(r"\s+")
 
 
@@ -21,6 +26,12 @@ def cleaned(text: str) -> str:
     True
     """
     return unicodedata.normalize("NFC", _STEERING.sub("", text))
+
+
+def steering(text: str) -> int | None:
+    """Return where the first control character or lone surrogate stands; None where there is none."""
+    found = _STEERING.search(text)
+    return None if found is None else found.start()
 
 
 def checked_text(text: str, where: object) -> str:
@@ -38,6 +49,42 @@ def checked_text(text: str, where: object) -> str:
         problem = "holds half of a surrogate pair" if half else "holds a control character"
         raise InputError(problem, where=where, found=odd.group(), valid="text")
     return unicodedata.normalize("NFC", text)
+
+
+def checked_tree(value: Any, where: object) -> Any:
+    r"""Return what a file of keys and lists holds with every text as `checked_text` returns it.
+
+    Examples
+    --------
+    >>> checked_tree({"words": ["Ko\u0308nig", 1]}, "list.toml")
+    {'words': ['König', 1]}
+    >>> checked_tree({"class": [{"name": "a\x00"}]}, "list.toml")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: list.toml, class, 1, name: holds a control character; found: '\x00'; valid: text
+    """
+    return _checked_branch(value, str(where), 0)
+
+
+def _checked_branch(value: Any, where: str, depth: int) -> Any:
+    if isinstance(value, str):
+        return value if value.isascii() and value.isprintable() else checked_text(value, where)
+    if depth > MOST_DEPTH:
+        raise InputError("is nested too deeply", where=where, valid=f"at most {MOST_DEPTH} levels")
+    if isinstance(value, Mapping):
+        out: dict[Any, Any] = {}
+        for key, item in value.items():
+            name = checked_text(key, where) if isinstance(key, str) else key
+            if name in out:
+                raise InputError("a key stands twice, in two spellings of one text", where=where, found=name)
+            out[name] = _checked_branch(item, f"{where}, {name}" if depth < _NAMED else where, depth + 1)
+        return out
+    if isinstance(value, list | tuple):
+        return type(value)(
+            _checked_branch(item, f"{where}, {i}" if depth < _NAMED else where, depth + 1)
+            for i, item in enumerate(value, 1)
+        )
+    return value
 
 
 def in_one_line(text: str, most: int = 300) -> str:

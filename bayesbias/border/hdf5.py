@@ -152,7 +152,7 @@ def _listed(
         late = code in (-9, -24)  # ended by us, or by the system when its time on the processor was over
         why = "reading it takes for ever" if late else "its reader crashed"
         raise InputError(f"{problem} ({_DAMAGED}: {why})", where=path, valid=valid)
-    listed = parse_json(content, path)
+    listed = parse_json(content, path, as_written=True)
     if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
         raise InputError(f"{problem} ({_DAMAGED})", where=path, valid=valid)
     return listed

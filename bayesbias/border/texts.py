@@ -1,41 +1,85 @@
-"""Files of text, read whole: plain text, TOML and JSON."""
+"""Files of text, read whole: plain text, TOML and JSON.
+
+What comes out is clean: text in Unicode's composed form, without control characters and halves of characters, of
+bounded depth, and of a size that is read in moments.
+"""
 
 from __future__ import annotations
 
+import codecs
 import json
+import re
 import tomllib
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from bayesbias.basics.errors import InputError
+from bayesbias.border.cleaning import checked_text, checked_tree, steering
 from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import read_bytes
+
+MOST_TOML, MOST_JSON = 1 << 24, 1 << 28  # bytes: a hundred times the largest that are in use
+_LINE_END = re.compile(r"\r\n|\r|\n")
+# The marks that UTF-16 and UTF-32 begin with; of the latter first, since it begins with the former.
+_OTHER_MARKS = (
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+_WIDE = re.compile(rb"([\t\n\r -~]\0){4}|(\0[\t\n\r -~]){4}")  # UTF-16 that has no mark
 
 
 def decoded(content: bytes, where: object) -> str:
     """Return the text of bytes in UTF-8, without the byte-order mark that some editors write."""
+    for mark, name in _OTHER_MARKS:
+        if content.startswith(mark):
+            raise InputError(f"is {name} text", where=where, valid="UTF-8", hint="save it as UTF-8")
+    if _WIDE.match(content[:8]):
+        raise InputError("is UTF-16 text", where=where, valid="UTF-8", hint="save it as UTF-8")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise InputError(
-            "is not valid UTF-8", where=f"{where}, line {line}", found=content[error.start :][:4]
+            "is not valid UTF-8",
+            where=f"{where}, line {line}",
+            found=content[error.start :][:4],
+            hint="save it as UTF-8: in Latin-1 or Windows-1252 its letters are other bytes",
         ) from None
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a small file in UTF-8; say which line where it is no text."""
-    return decoded(read_bytes(path), path)
+    """Return the text of a small file in UTF-8, cleaned; say which line where it is no text."""
+    text = decoded(read_bytes(path), path)
+    if (at := steering(text)) is not None:
+        checked_text(text[at], f"{path}, line {len(_LINE_END.findall(text[:at])) + 1}")
+    return checked_text(text, path)
+
+
+def lines_of(text: str) -> list[str]:
+    r"""Return the lines of a text: what a sentence may hold, such as U+2028, ends none.
+
+    Examples
+    --------
+    >>> lines_of("a\r\nb\u2028c\n")
+    ['a', 'b\u2028c']
+    """
+    lines = _LINE_END.split(text)
+    return lines[:-1] if lines[-1] == "" else lines
 
 
 def parse_toml(text: bytes, where: str) -> dict[str, Any]:
     """Parse TOML; what is wrong with it is said with file and line."""
+    _check_size(text, MOST_TOML, where)
     content = decoded(text, where)
     with guarded(where, "is not valid TOML"):
         try:
-            return tomllib.loads(content)
+            data = tomllib.loads(content)
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"is not valid TOML: {error}", where=where) from None
+        return checked_tree(data, where)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -43,16 +87,50 @@ def read_toml(path: Path) -> dict[str, Any]:
     return parse_toml(read_bytes(path), str(path))
 
 
-def parse_json(content: str | bytes, where: object) -> Any:
-    """Parse JSON; what is wrong with it is said in one line."""
+def parse_json(content: str | bytes, where: object, *, as_written: bool = False) -> Any:
+    """Parse JSON; what is wrong with it is said in one line, with its line where it is known.
+
+    Parameters
+    ----------
+    content : str or bytes
+    where : object
+        The file, for messages.
+    as_written : bool
+        Whether texts are kept to the last character: of files of our own, and of the words of vectors.
+    """
+    _check_size(content, MOST_JSON, where)
     text = content if isinstance(content, str) else decoded(content, where)
     with guarded(where, "is not valid JSON"):
-        return json.loads(text)
+        try:
+            data = json.loads(text, object_pairs_hook=None if as_written else _without_repeats(where))
+        except json.JSONDecodeError as error:
+            place = f"{where}, line {error.lineno}, column {error.colno}"
+            raise InputError(f"is not valid JSON: {error.msg}", where=place) from None
+        return data if as_written else checked_tree(data, where)
+
+
+def _without_repeats(where: object) -> Callable[[Iterable[tuple[str, Any]]], dict[str, Any]]:
+    def as_dict(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+        out: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in out:
+                raise InputError("a key stands twice", where=where, found=key, valid="each once")
+            out[key] = value
+        return out
+
+    return as_dict
+
+
+def _check_size(content: str | bytes, most: int, where: object) -> None:
+    if len(content) > most:
+        raise InputError(
+            "is larger than any such file", where=where, found=len(content), valid=f"at most {most:,} bytes"
+        )
 
 
 def read_json_or_none(path: Path) -> Any:
-    """Return what a JSON file holds; None where it is not there, broken off or damaged."""
+    """Return what a JSON file of our own holds; None where it is not there, broken off or damaged."""
     try:
-        return parse_json(read_bytes(path), path)
+        return parse_json(read_bytes(path), path, as_written=True)
     except InputError:
         return None

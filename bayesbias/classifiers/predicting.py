@@ -18,6 +18,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import delimiter_of, whole_file
 from bayesbias.basics.progress import ticking
+from bayesbias.border.guarding import guarded
 from bayesbias.border.texts import read_text
 from bayesbias.classifiers.classifier import Classifier, checked_probabilities
 from bayesbias.classifiers.loading import load_classifier
@@ -203,7 +204,8 @@ class _PartialFile:
                 valid=f"# finished by: {self._owner}",
                 hint="name another file, or remove this one",
             )
-        rows = list(csv.reader(io.StringIO(rest), delimiter=delimiter))[1:]
+        with guarded(self.path, "does not hold unfinished predictions"):
+            rows = list(csv.reader(io.StringIO(rest), delimiter=delimiter))[1:]
         sentences = [row[0] for row in rows if row]
         numbers = [
             number_in_cell(row[-1], f"{self.path}, line {i}") for i, row in enumerate(rows, start=3) if row

@@ -24,8 +24,9 @@ from bayesbias.basics.face import public_in
 from bayesbias.basics.files import data_dir, delimiter_of, shipped_names, whole_file
 from bayesbias.basics.sheets import unmarked, write_csv
 from bayesbias.basics.values import Shown
+from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import sha256_file
-from bayesbias.border.texts import read_text
+from bayesbias.border.texts import lines_of, read_text
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.words.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
 
@@ -198,7 +199,7 @@ _Lines = list[tuple[int, list[str]]]
 
 def _lines_of(path: Path) -> tuple[_Lines, list[str]]:
     text = read_text(path)
-    lines = text.splitlines()
+    lines = lines_of(text)
     start = 0
     while start < len(lines) and (lines[start].startswith("#") or not lines[start].strip()):
         start += 1
@@ -207,10 +208,13 @@ def _lines_of(path: Path) -> tuple[_Lines, list[str]]:
         raise InputError("holds no predictions", where=path)
     delimiter = "\t" if "\t" in lines[start] else ","
     rows: _Lines = []
-    reader = csv.reader(io.StringIO("\n".join(lines[start:])), delimiter=delimiter)
-    for row in reader:
-        if any(cell.strip() for cell in row):
-            rows.append((start + reader.line_num, [unmarked(cell) for cell in row]))
+    reader = csv.reader(io.StringIO("\n".join(lines[start:])), delimiter=delimiter, strict=True)
+    with guarded(
+        path, "is no table of predictions", hint="a quotation mark that opens a cell also closes it"
+    ):
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                rows.append((start + reader.line_num, [unmarked(cell) for cell in row]))
     width = len(rows[0][1])
     for i, row in rows:
         if len(row) != width:

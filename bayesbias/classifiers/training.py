@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.border.opening import sha256_file
-from bayesbias.border.texts import read_text
+from bayesbias.border.texts import lines_of, read_text
 from bayesbias.classifiers.classifier import Classifier, open_folder
 from bayesbias.classifiers.reference import BagOfWords, BiLstm
 
@@ -54,7 +54,7 @@ def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[
     """
     path = Path(path).expanduser()
     text = read_text(path)
-    lines = [(i, line.split("\t")) for i, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    lines = [(i, line.split("\t")) for i, line in enumerate(lines_of(text), start=1) if line.strip()]
     if not lines:
         raise InputError("is empty", where=path)
     first = [cell.strip().lower() for cell in lines[0][1]]

@@ -150,7 +150,7 @@ def _read_batch(file: Path) -> tuple[list[dict[str, Any]], State]:
     if state is State.DAMAGED:
         return [], state
     try:
-        value = parse_json(content, file)
+        value = parse_json(content, file, as_written=True)
     except InputError:  # told by its state
         return [], State.DAMAGED
     rows = value.get("rows") if isinstance(value, dict) else value

@@ -12,6 +12,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
+from bayesbias.border.cleaning import checked_tree
 from bayesbias.border.texts import read_toml
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.loading import DEFAULT_MODEL, shipped_models
@@ -136,7 +137,8 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
     if isinstance(plan, SweepPlan):
         return plan
     if isinstance(plan, Mapping):
-        raw, where, folder, name = {"schema": _SCHEMA, **plan}, "plan", Path.cwd(), "plan"
+        given = checked_tree(plan, "plan")
+        raw, where, folder, name = {"schema": _SCHEMA, **given}, "plan", Path.cwd(), "plan"
     else:
         path = Path(checks.path(plan, "plan", "a SweepPlan, a mapping, or the path of a .toml file"))
         if path.is_dir():

@@ -106,7 +106,7 @@ def read_json(path: Path) -> tuple[dict[str, Any], State]:
     state = seal_of_json(content)
     if state is not State.DAMAGED:
         try:
-            value = parse_json(content, path)
+            value = parse_json(content, path, as_written=True)
         except InputError:  # told by its state
             value = None
         if isinstance(value, dict):

@@ -33,6 +33,7 @@ from bayesbias.tables.checking import (
     source_is_simulated,
     with_kind,
 )
+from bayesbias.tables.cleaning import cleaned_texts
 from bayesbias.tables.codes import Codes, labels_within
 from bayesbias.tables.columns import kept_as_read, numbers_of_texts, own_columns
 from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
@@ -129,6 +130,7 @@ def _pair_table(
     if raw.empty:
         raise InputError("the table has no rows, only a header", where=where, valid=_LAYOUTS)
     raw = raw.assign(**{column: kept_as_read(raw[column]) for column in own})
+    raw = cleaned_texts(raw, [name for name in raw.columns if name in ours or name in own], source)
     if path is not None and path.suffix != ".parquet":
         raw = raw.assign(**{column: numbers_of_texts(raw[column]) for column in own})
     frame = _from_published(raw, source) if published else raw.copy()

@@ -59,6 +59,8 @@ def read_frame(path: Path, labels: Collection[str], numbers: Collection[str], la
         return without_marks(_read_csv(path, labels, numbers, layouts))
     except InputError:
         raise
+    except UnicodeDecodeError as error:  # of the header
+        raise _no_csv(path, error, layouts) from None
     except (ValueError, OSError) as error:  # pyarrow raises subclasses of these
         raise InputError(f"cannot be read as a table ({str(error).splitlines()[0]})", where=path) from None
 

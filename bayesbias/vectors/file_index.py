@@ -127,7 +127,7 @@ def read_indexed(path: Path, kind: Kind, wanted: Collection[str]) -> tuple[Rows,
         return None
     try:
         with opened(at) as file:
-            head = parse_json(file.read(_HEADER_BYTES), at)
+            head = parse_json(file.read(_HEADER_BYTES), at, as_written=True)
         count = head["words"]
         fits = (
             head["version"] == _VERSION

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Literal
 
-__all__ = ["CASES", "SEPARATORS"]
+__all__ = ["CASES", "FORMS", "SEPARATORS"]
 
 CASES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("as given", lambda word: word),
@@ -26,6 +28,12 @@ SEPARATORS: tuple[tuple[str, Callable[[str], str]], ...] = (
 )
 """Ways to write a phrase, in the order tried: every entry of `CASES` for the first, then for the second..."""
 
+FORMS: tuple[tuple[Literal["NFC", "NFD"], str], ...] = (
+    ("NFC", "composed letters"),
+    ("NFD", "letters and marks apart"),
+)
+"""Unicode's two ways to write a letter with a mark, tried after all else."""
+
 
 @functools.lru_cache(maxsize=100_000)
 def spellings_of(word: str) -> dict[str, str]:
@@ -37,6 +45,10 @@ def spellings_of(word: str) -> dict[str, str]:
             continue
         for case, recase in CASES:
             out.setdefault(recase(phrase), f"{way}, {case}" if way else case)
+    if not word.isascii():  # letters with marks are written as one character or as two
+        for spelling, rule in list(out.items()):
+            for form, said in FORMS:
+                out.setdefault(unicodedata.normalize(form, spelling), f"{rule}, {said}")
     return out
 
 

@@ -17,6 +17,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import data_dir, find_toml, sha256_of, shipped_names
 from bayesbias.basics.wording import Shortened, conjoined, number_of, some
+from bayesbias.border.cleaning import checked_tree
 from bayesbias.border.opening import sha256_file
 from bayesbias.border.texts import read_toml
 from bayesbias.words.listchecks import (
@@ -87,6 +88,11 @@ def resolved_controls(
     if isinstance(x, Controls):
         return x, (f"controls {x.name}", sha256_of(json.dumps([x.human, x.neutral], ensure_ascii=False)))
     if isinstance(x, Mapping):
+        try:
+            x = checked_tree(x, where)
+        except InputError as error:
+            problems.append(error)
+            return None, None
         controls = _read_controls({"schema": LIST_SCHEMA, **x}, name, where, problems)
         return controls, (f"controls {name}", sha256_of(json.dumps([controls.human, controls.neutral])))
     if not isinstance(x, str | os.PathLike):

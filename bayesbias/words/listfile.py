@@ -14,6 +14,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import data_dir, find_toml, plain, sha256_of, shipped_names
 from bayesbias.basics.wording import Shortened, conjoined, number_of
+from bayesbias.border.cleaning import checked_tree
 from bayesbias.border.opening import sha256_file
 from bayesbias.border.texts import read_toml
 from bayesbias.words.controls import resolved_controls, settled_controls
@@ -246,7 +247,12 @@ def _read_draft(x: Any, problems: list[InputError]) -> _Draft | None:
     """Turn a name, a path or a mapping into a draft; None where it cannot even be read."""
     remarks: tuple[str, ...] = ()
     if isinstance(x, Mapping):
-        data, where, origin, folder, name = dict(x), "mapping", "mapping", Path(), "custom"
+        where, origin, folder, name = "mapping", "mapping", Path(), "custom"
+        try:
+            data = dict(checked_tree(x, where))
+        except InputError as error:
+            problems.append(error)
+            return None
         try:
             data, remarks = foreign_mapping(data) or (data, ())
         except InputError as error:

@@ -17,6 +17,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import find_toml, sha256_of
 from bayesbias.basics.values import Shown
+from bayesbias.border.cleaning import checked_tree
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import parse_toml
 from bayesbias.words.grammar import article_of
@@ -135,7 +136,7 @@ def load_occupations(
     if isinstance(source, Occupations):
         return source
     if isinstance(source, Mapping):
-        data, where, name = dict(source), "occupations", "own"
+        data, where, name = dict(checked_tree(source, "occupations")), "occupations", "own"
     else:
         path = find_toml(source, "wordlists/sentiment", "list of occupations")
         where = f"wordlists/sentiment/{path.name}" if path.stem == os.fspath(source) else str(path)

@@ -19,7 +19,8 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import sha256_of, whole_file
 from bayesbias.basics.values import Shown
-from bayesbias.border.texts import read_text
+from bayesbias.border.opening import read_bytes
+from bayesbias.border.texts import parse_json
 from bayesbias.words.grammar import check_texts, recognised_sentences
 
 if TYPE_CHECKING:
@@ -133,12 +134,7 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     <SentenceTest mine: Math 72, Arts 82 | MaleTerms 80, FemaleTerms 80>
     """
     path = Path(checks.path(path, "path", "the path of a sentence test in JSON"))
-    try:
-        data = json.loads(read_text(path))
-    except json.JSONDecodeError as error:
-        raise InputError(
-            f"is not one JSON object: {error.msg}", where=f"{path}, line {error.lineno}, column {error.colno}"
-        ) from None
+    data = parse_json(read_bytes(path), path)
     checks.known_keys(checks.table(data, path), SETS, path, needed=SETS)
     categories, rows = [], []
     for name in SETS:

@@ -493,3 +493,26 @@ def test_bad_published_tables_are_refused(case, tmp_path):
     with pytest.raises(InputError, match=said) as caught:
         read_distances(written(tmp_path, lines))
     assert str(caught.value).startswith(str(tmp_path / "t.csv"))
+
+
+def test_words_of_one_letter_in_two_spellings_are_one_word():
+    rows = [
+        ("ko\u0308nig", "m", "a", "m", "associated", 0.5), ("k\u00f6nig", "m", "b", "w", "different", 0.5),
+        ("dame", "w", "a", "m", "different", 0.5), ("dame", "w", "b", "w", "associated", 0.5),
+    ]  # fmt: skip
+    names = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
+    table = read_distances([dict(zip(names, row, strict=True)) for row in rows])
+    assert table.frame["protected_word"].unique().tolist() == ["k\u00f6nig", "dame"]
+    odd = [
+        {**dict(zip(names, row, strict=True)), "attribute": value} for row in rows for value in (["a"], {})
+    ]
+    with pytest.raises(
+        InputError, match=r"row 0, column attribute: is none of what is taken here; found: a list"
+    ):
+        read_distances(odd)
+    steered = [dict(zip(names, row, strict=True)) for row in rows]
+    steered[2]["attribute"] = "a\x1b[1m"
+    with pytest.raises(
+        InputError, match=r"row 2, column attribute: holds a control character; found: '\\x1b'"
+    ):
+        read_distances(steered)

@@ -51,3 +51,15 @@ def test_words_are_taken_once_and_checked(tmp_path):
         load_embedding(table, ["a", " "])
     with pytest.raises(InputError, match="none of the 2 words is in the embedding"):
         load_embedding(table, ["x", "y"])
+
+
+def test_a_letter_with_a_mark_is_found_in_both_ways_to_write_it():
+    composed, apart = "k\u00f6nig", "ko\u0308nig"
+    for known, asked in ((composed, apart), (apart, composed)):
+        assert load_embedding({known: [1.0, 0.0]}, [asked]).matched == {asked: known}
+        assert load_embedding({known: [1.0, 0.0]}, [asked.capitalize()]).matched == {
+            asked.capitalize(): known
+        }
+    both = load_embedding({composed: [1.0, 0.0], apart: [0.0, 1.0]}, [apart])
+    assert both.vectors[0].tolist() == [0.0, 1.0]
+    assert not both.matched

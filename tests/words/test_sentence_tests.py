@@ -434,9 +434,9 @@ def test_a_file_that_is_no_test_is_named_by_key_and_number(change, message, tmp_
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "not one JSON object"),
-        (b'{"targ1": 1}\n{"targ1": 1}', "not one JSON object: Extra data"),
-        (b'{\n "targ1": }', "line 2, column 11: is not one JSON object"),
+        (b"", "not valid JSON"),
+        (b'{"targ1": 1}\n{"targ1": 1}', "not valid JSON: Extra data"),
+        (b'{\n "targ1": }', "line 2, column 11: is not valid JSON"),
         (b"[]", r"bad.json: must be a table; found: \[\]"),
         (b"{}", "lacks the keys 'targ1', .*valid: targ1, targ2, attr1, attr2"),
         (b'{"targ1": "\xff"}', "not valid UTF-8"),

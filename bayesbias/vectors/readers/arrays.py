@@ -73,7 +73,7 @@ def read_safetensors(asked: Reading) -> Rows:
             names, facts = sorted(file.keys()), file.metadata() or {}
         if "vectors" not in names:
             raise InputError("holds no word vectors", where=path, found=names[:6], valid=valid)
-        words = parse_json(facts.get("words", "null"), f"{path}, the metadata entry 'words'")
+        words = parse_json(facts.get("words", "null"), f"{path}, the metadata entry 'words'", as_written=True)
         if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
             raise InputError("the metadata entry 'words' is no list of words", where=path, valid=valid)
         words = checked_texts(words, f"{path}, words")

@@ -1,0 +1,48 @@
+"""Texts of a table, cleaned: one spelling of each letter, and no control characters, as in every file of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from bayesbias.basics import checks
+from bayesbias.border.cleaning import checked_text
+from bayesbias.tables.checking import Source
+from bayesbias.tables.codes import Codes
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def cleaned_texts(frame: pd.DataFrame, columns: Iterable[str], source: Source) -> pd.DataFrame:
+    """Return a table with the texts of some columns as `checked_text` returns them; numbers stay as they are.
+
+    Raises
+    ------
+    InputError
+        For a control character, naming row and column.
+    """
+    import pandas as pd
+
+    changed = {}
+    for name in columns:
+        column = frame[name]
+        if pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
+            continue
+        try:
+            codes = Codes.of(column)
+        except TypeError:  # a list, or another thing that is no label
+            at = next(i for i, value in enumerate(column) if isinstance(value, list | dict | set))
+            raise checks.wrong_kind(column.iloc[at], source.at(at, str(name)), "a text") from None
+        new: dict[str, str] = {}
+        for place, label in enumerate(codes.labels):
+            if not (label.isascii() and label.isprintable()):
+                at = int((codes.of_row == place).argmax())
+                new[label] = checked_text(label, source.at(at, str(name)))
+        if any(label != clean for label, clean in new.items()):
+            changed[name] = pd.Series(codes.categories(_of(new)), frame.index)
+    return frame.assign(**changed) if changed else frame
+
+
+def _of(new: Mapping[str, str]) -> Callable[[str], str]:
+    return lambda label: new.get(label, label)
