@@ -21,6 +21,11 @@ def versions_of(*packages: str) -> dict[str, str]:
     >>> list(versions_of("bayesbias", "numpy"))
     ['bayesbias', 'numpy']
     """
+    return {name: _installed(name) for name in packages}
+
+
+@functools.cache
+def _installed(name: str) -> str:
     from importlib.metadata import version
 
-    return {name: version(name) for name in packages}
+    return version(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -444,3 +446,13 @@ def test_log_density_differences_equal_the_plain_pymc_model(model, table):
     # Constant, and zero but for a constant of PyMC's HalfCauchy that is computed in single precision.
     np.testing.assert_allclose(differences, differences[0], atol=1e-8)
     assert differences[0] == pytest.approx(0, abs=1e-7)
+
+
+def test_a_reduction_is_made_once_for_a_table_and_anew_for_another():
+    design = Design.of(spec_of("crossed"), TABLES["grid"])
+    first = collapse(design)
+    assert collapse(replace(design, y=design.y.copy())) is first
+    other = collapse(replace(design, y=design.y + 1.0))
+    assert other is not first
+    theta = np.full(first.n_theta, -2.0)
+    assert other.log_density(theta)[0] != first.log_density(theta)[0]

@@ -171,3 +171,15 @@ def test_a_slope_is_multiplied_by_its_fact():
     connection = [design.coords["connection"].index(c) for c in table["connection"]]
     slopes = draws["a"][:, connection] * table["frequency"].to_numpy()
     np.testing.assert_allclose(design.mean(draws) - without, slopes)
+
+
+def test_a_design_is_the_same_only_with_all_its_numbers():
+    spec = load_model("crossed")
+    frame = grid()
+    one = Design.of(spec, frame)
+    assert one.same_as(Design.of(spec, frame.copy()))
+    assert not one.same_as(Design.of(load_model("additive"), frame))
+    assert not one.same_as(Design.of(spec, frame.assign(distance=frame["distance"] + 1e-9)))
+    renamed = frame.assign(attribute=frame["attribute"].astype(str).replace("h0", "H0"))
+    assert not one.same_as(Design.of(spec, renamed))
+    assert not one.same_as(Design.of(spec, frame.drop(index=3)))
