@@ -166,6 +166,26 @@ def _fit(path: Path) -> Any:
     return load_fit(path)
 
 
+def index_of_words(folder: Path) -> Target:
+    """The index of a file of vectors, in the user's cache."""
+    from bayesbias.vectors.file_index import index_path
+    from bayesbias.vectors.loading import load_embedding
+
+    suffix, _, (content, *_) = word2vec_binary(folder)
+    path = folder / f"indexed{suffix}"
+    path.write_bytes(content)
+    expected = load_embedding(path, WORDS, index=True)
+    assert load_embedding(path, WORDS).provenance["index"] == "used"
+
+    def read(damaged: Path) -> None:
+        index_path(path).write_bytes(damaged.read_bytes())
+        found = load_embedding(path, WORDS)
+        if found.words != expected.words or not np.array_equal(found.vectors, expected.vectors):
+            raise AssertionError("another vector than that of the file")
+
+    return ".index", read, [index_path(path).read_bytes()]
+
+
 READERS: dict[str, Callable[[Path], Target]] = {
     "word2vec-text": word2vec_text,
     "word2vec-binary": word2vec_binary,

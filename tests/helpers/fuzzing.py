@@ -16,7 +16,7 @@ from bayesbias.basics.errors import InputError
 
 MOST_SECONDS = 5.0  # of the processor, for one file
 MOST_MEMORY = 1 << 30  # bytes that all of them may add
-MOST_CHARACTERS = 2000  # of a message; what began in a library is held to 300 where that is tested
+MOST_CHARACTERS = 300  # of a message
 
 # Numbers that headers lie with: none, one too many, the largest of each width, and negative ones.
 _LIES = (0, 1, 2, 7, 127, 255, 65535, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**62, 2**63 - 1)
