@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,16 +23,30 @@ _MOST_COLUMNS = 10_000
 
 
 def read_columns(
-    path: Path, columns: Sequence[str] | None = None, *, problem: str = "cannot be read as Parquet"
+    path: Path,
+    columns: Sequence[str] | None = None,
+    *,
+    categories: Collection[str] = (),
+    problem: str = "cannot be read as Parquet",
 ) -> Any:
     """Return some or all columns of a Parquet file as an Arrow table.
+
+    Parameters
+    ----------
+    path : Path
+    columns : sequence of str, optional
+        Those wanted; all if None.
+    categories : collection of str
+        Columns that come as dictionaries, where they are text.
+    problem : str
+        How it is told that it cannot be read.
 
     Raises
     ------
     InputError
         Where it is no whole Parquet file, claims to hold far more than it is, or a page differs from its checksum.
     """
-    with _opened(path, problem) as file:
+    with _opened(path, problem, categories) as file:
         held = list(file.schema_arrow.names)
         for name in columns or ():
             if name not in held:
@@ -55,7 +69,8 @@ def read_frame(path: Path, *, problem: str = "cannot be read as Parquet") -> pd.
 
 
 @contextlib.contextmanager
-def _opened(path: Path, problem: str) -> Iterator[Any]:
+def _opened(path: Path, problem: str, categories: Collection[str] = ()) -> Iterator[Any]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     with opened(path) as raw:
@@ -67,12 +82,21 @@ def _opened(path: Path, problem: str) -> Iterator[Any]:
             raise InputError(f"{problem} (it is no such file, or was cut short)", where=path)
         raw.seek(0)
         with guarded(path, problem):
-            file = pq.ParquetFile(
-                raw,
-                page_checksum_verification=True,
-                thrift_string_size_limit=_MOST_FOOTER,
-                thrift_container_size_limit=1_000_000,
-            )
+            how = {
+                "page_checksum_verification": True,
+                "thrift_string_size_limit": _MOST_FOOTER,
+                "thrift_container_size_limit": 1_000_000,
+            }
+            file = pq.ParquetFile(raw, **how)
+            kinds = (pa.types.is_string, pa.types.is_large_string)
+            texts = [
+                field.name
+                for field in file.schema_arrow
+                if field.name in categories and any(is_of(field.type) for is_of in kinds)
+            ]
+            if texts:
+                raw.seek(0)
+                file = pq.ParquetFile(raw, read_dictionary=texts, **how)
             facts = file.metadata
             rows, columns = facts.num_rows, facts.num_columns
             unpacked = sum(facts.row_group(i).total_byte_size for i in range(facts.num_row_groups))

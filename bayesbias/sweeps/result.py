@@ -14,6 +14,7 @@ from bayesbias.basics.files import whole_file
 from bayesbias.basics.sheets import write_csv
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
+from bayesbias.border.parquet import read_frame
 from bayesbias.border.seals import State
 from bayesbias.sweeps.cells import CellGroup, SweepCell
 from bayesbias.sweeps.comparing import compared_cells
@@ -306,10 +307,12 @@ def load_sweep(folder: Path, *, reused: int = 0, others: int = 0) -> SweepResult
         raise InputError("holds a sweep that has not ended", where=folder, hint=hint)
     columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
     try:
-        frame = pd.read_parquet(path, page_checksum_verification=True)[list(columns)].astype(columns)
+        frame = read_frame(path, problem="is damaged")[list(columns)].astype(columns)
         path = folder / "timing.csv"
         timing = pd.read_csv(path, dtype=str)
         timing = timing.astype({name: float for name in timing.columns if name != "cell"})
+    except InputError:
+        raise
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(f"is damaged ({str(error).splitlines()[0]})", where=path) from None
     return SweepResult(frame, timing, folder, reused, others)

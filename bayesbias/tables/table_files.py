@@ -15,6 +15,8 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.sheets import without_marks
+from bayesbias.border.guarding import guarded
+from bayesbias.border.parquet import read_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,15 +68,10 @@ def read_frame(path: Path, labels: Collection[str], numbers: Collection[str], la
 
 
 def _read_parquet(path: Path, labels: Collection[str]) -> pd.DataFrame:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    texts = [
-        field.name
-        for field in pq.read_schema(path)
-        if field.name in labels and (pa.types.is_string(field.type) or pa.types.is_large_string(field.type))
-    ]
-    return _as_frame(pq.read_table(path, read_dictionary=texts)).reset_index(drop=True)
+    problem = "cannot be read as a table"
+    table = read_columns(path, categories=labels, problem=problem)
+    with guarded(path, problem):
+        return _as_frame(table).reset_index(drop=True)
 
 
 def _read_csv(path: Path, labels: Collection[str], numbers: Collection[str], layouts: str) -> pd.DataFrame:
