@@ -205,7 +205,7 @@ def check_types(folder: Path, **environment: str) -> None:
     assert 'wrong.py:5: error: Module has no attribute "fitt"' in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_a_script_type_checks_strictly(tmp_path):
     check_types(tmp_path, PYTHONPATH=str(ROOT))  # mypy reads what lies there as it reads installed packages
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
+from helpers.pages import without_figures, without_pictures
 from helpers.seeds import shifted
 
 import bayesbias as bb
@@ -195,7 +196,8 @@ def test_no_conclusion_without_convergence(run):
 
 
 @pytest.mark.slow
-def test_a_folder_holds_all_and_nothing_of_an_earlier_run(printed, tmp_path):
+def test_a_folder_holds_all_and_nothing_of_an_earlier_run(printed, tmp_path, monkeypatch):
+    without_figures(monkeypatch)
     out = tmp_path / "out"
     found = printed("--predictions", "m1", "--bayes", *QUICK, "--out", out)
     files = {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()}
@@ -518,6 +520,8 @@ def test_a_list_of_occupations_is_shown_and_checked(monkeypatch, capsys, tmp_pat
 
 @pytest.mark.slow
 def test_a_run_of_two_classifiers_has_a_report(run, gender, tmp_path, monkeypatch, capsys):
+    without_figures(monkeypatch)
+    without_pictures(monkeypatch)
     code, out, _ = run(
         "--predictions", "m1", "--predictions", gender / "predictions_bert.tsv", "--bayes", *QUICK, "--prob", 0.8,
         "--out", tmp_path / "run",

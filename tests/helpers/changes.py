@@ -61,5 +61,5 @@ def destroyed_comparison() -> Comparison:
     kept = changed(before, {**NONE, "associated": 0.03}, 2)
     methods = {"noise": noisy(before, 1), "kept": kept, "mostly noise": noisy(before, 0.5), "copy": before}
     return made_up_comparison(
-        as_pair_table(before), {k: as_pair_table(v) for k, v in methods.items()}, draws=2000
+        as_pair_table(before), {k: as_pair_table(v) for k, v in methods.items()}, draws=300
     )

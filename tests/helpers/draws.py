@@ -33,6 +33,7 @@ def made_up_fit(
 
     Each parameter of the mean is the mean of what those before it leave of the pairs, with normal `noise`; what a prior
     is centred on is the mean of all its pairs, spreads are those of what is left, and factors one, give or take five percent.
+    Each half of a chain has the same noise in an order of its own, so that some hundred draws look converged at any seed.
     """
     frame = table.frame if isinstance(table, PairTable) else table
     design = Design.of(load_model(model), frame)
@@ -50,11 +51,11 @@ def made_up_fit(
     variables: dict[str, Any] = {}
     for key, parameter in spec.parameters.items():
         if key in centres:
-            values = centres[key] + noise * rng.normal(size=(chains, draws, design.size(key)))
+            values = centres[key] + noise * _normals(rng, chains, draws, design.size(key))
         elif key in spec.factors():
-            values = np.exp(0.05 * rng.normal(size=(chains, draws, design.size(key))))
+            values = np.exp(0.05 * _normals(rng, chains, draws, design.size(key)))
         else:
-            values = left.std() * np.exp(0.05 * rng.normal(size=(chains, draws, design.size(key))))
+            values = left.std() * np.exp(0.05 * _normals(rng, chains, draws, design.size(key)))
         shape = (chains, draws, *design.shape(key))
         variables[key] = (("chain", "draw", *parameter.dims), values.reshape(shape))
     return _fit(frame, spec, design, variables, (chains, draws), seed, name)
@@ -95,6 +96,15 @@ def made_up_comparison(
         return compare(
             before, after, draws=draws, tune=1, chains=chains, seed=seed, progress=False, **settings
         )
+
+
+def _normals(rng: np.random.Generator, chains: int, draws: int, size: int) -> np.ndarray:
+    """Return normals, shape (chains, draws, size), the same in each half of a chain but for their order."""
+    half = -(-draws // 2)
+    each = rng.normal(size=(half, size))
+    halves = [rng.permuted(each, axis=0) for _ in range(2 * chains)]
+    whole = [np.concatenate(halves[2 * chain : 2 * chain + 2])[:draws] for chain in range(chains)]
+    return np.stack(whole)
 
 
 def _means(values: np.ndarray, index: np.ndarray, size: int) -> np.ndarray:

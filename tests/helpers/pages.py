@@ -21,6 +21,19 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the drawing of the figures of a run; the files have their names."""
+    from bayesbias.figures import saving
+
+    def draw(result, folder, **_):
+        folder.mkdir()
+        names = [f"{plate.name}.{kind}" for plate in saving.plates_of(result) for kind in ("png", "svg")]
+        for name in names:
+            (folder / name).write_text(f"<svg>{name}</svg>")
+
+    monkeypatch.setattr(saving, "save_figures", draw)
+
+
 VOID = {"meta", "link", "img", "br", "hr", "input"}
 
 

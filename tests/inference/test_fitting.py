@@ -137,10 +137,8 @@ def close(reduced, sampled, least=600):
             mc.assert_near(estimate(both[0]), estimate(both[1]), name)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "table", ["religion", *(pytest.param(name, marks=pytest.mark.claim) for name in ("gender", "race"))]
-)
+@pytest.mark.claim  # that the density is PyMC's, to eight digits, is held in test_collapsed.py
+@pytest.mark.parametrize("table", ["religion", "gender", "race"])
 def test_hierarchical_agrees_with_plain_pymc(shared, table):
     path = shared / f"data/bayesbias_distances/with_controls_2022/{table}_group_reddit_dataset.csv"
     pairs = read_distances(path)
@@ -192,7 +190,7 @@ def test_additive_agrees_with_the_closed_form_and_its_ridge(shared):
     mc.assert_near(mc.log_sd_of_row(row), np.log(sd))
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_crossed_leaves_less_residual_and_predicts_better(shared):
     from bayesbias import compare_models
 
@@ -235,7 +233,7 @@ def test_pairwise_sampling_agrees_with_collapsed(table, settings, least):
 @pytest.mark.parametrize(
     ("settings", "long_enough"),
     [
-        ({"draws": 300, "tune": 500, "chains": 4}, lambda found: found["max_r_hat"] < 1.1),
+        ({"draws": 300, "tune": 500, "chains": 2}, lambda found: found["max_r_hat"] < 1.1),
         pytest.param({}, lambda found: found["ok"], marks=pytest.mark.claim),
     ],
     ids=["short", "long"],

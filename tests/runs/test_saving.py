@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 from helpers.draws import made_up_comparison
 from helpers.fits import made_up, pairs
-from helpers.pages import without_pictures
+from helpers.pages import without_figures, without_pictures
 from helpers.seeds import shifted
 from helpers.sweeps import made_up_sweep
 
@@ -41,14 +41,8 @@ COMMAND = ["fit", "--embedding", "v.txt", "--prob", "0.8"]
 
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch):
-    """Leave the drawing out, which takes seconds and is tested elsewhere; the files have the names of the figures."""
-
-    def draw(result, folder, **_):
-        folder.mkdir()
-        for plate in plates_of(result):
-            (folder / f"{plate.name}.svg").write_text(f"<svg>{plate.name}</svg>")
-
-    monkeypatch.setattr("bayesbias.figures.saving.save_figures", draw)
+    """Leave the drawing out, which takes seconds and is tested elsewhere."""
+    without_figures(monkeypatch)
 
 
 @pytest.fixture(scope="module")

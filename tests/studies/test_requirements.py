@@ -23,7 +23,7 @@ def found() -> Comparison:
     return made_up_comparison(
         before,
         {"hard": bb.distance_table(bb.hard_debias("minilm-static", words).embedding, words)},
-        draws=2000,
+        draws=300,
     )
 
 

@@ -65,11 +65,11 @@ def _alive(group: int) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kills", "seeds"), [(2, 4), pytest.param(10, 13, marks=pytest.mark.claim)])
+@pytest.mark.parametrize(("kills", "seeds"), [(2, 4), pytest.param(10, 26, marks=pytest.mark.claim)])
 def test_killed_and_resumed_the_results_are_the_same(tmp_path, kills, seeds):
     """`kill -9` at random moments: workers end with the sweep, no cell is torn, none is fitted twice."""
     plan, out = write_inputs(tmp_path), tmp_path / "out"
-    write_plan(tmp_path, settings={"seed": list(range(seeds))})
+    write_plan(tmp_path, wordlists=["pets.toml"], settings={"seed": list(range(seeds))})
     run_sweep(plan, tmp_path / "undisturbed", workers=1)
     total = len(load_plan(plan))
     (tmp_path / "go.py").write_text(
@@ -163,7 +163,7 @@ def cluster(tmp_path):
             process.wait()
 
 
-@pytest.mark.slow
+@pytest.mark.claim  # a scheduler and two workers are started
 def test_a_cluster_gives_the_same_results_and_survives_a_killed_worker(done, cluster, tmp_path):
     plan, out = done
     address, workers = cluster
