@@ -15,6 +15,7 @@ from pathlib import Path
 import matplotlib
 import pytest
 from click.testing import CliRunner
+from helpers.pages import without_figures, without_pictures
 from helpers.places import ROOT
 
 import bayesbias as bb
@@ -75,10 +76,11 @@ def test_every_line_runs(tmp_path, monkeypatch, as_printed):
     commands = [
         line for block in blocks("sh") for line in block.splitlines() if line.startswith("bayesbias ")
     ]
+    assert commands[0] == "bayesbias demo"
     assert "bayesbias calibrate --tables 50" in commands
     assert all(any(command.startswith(start) for command in commands) for start in SAMPLING)
     if not as_printed:
-        commands = [command.replace("--tables 50", "--tables 4") for command in commands]
+        commands = [command.replace("--tables 50", "--tables 2") for command in commands]
         fewer = "".join(f" --{name} {number}" for name, number in FEWER.items())
         commands = [command + fewer if command.startswith(SAMPLING) else command for command in commands]
     commands += ["bayesbias show template > mylist.toml"]
@@ -95,6 +97,9 @@ def test_every_line_runs(tmp_path, monkeypatch, as_printed):
     assert done.stderr.startswith("Before any data")  # beside the file, for the reader
     assert (tmp_path / "mymodel.toml").read_text(encoding="utf-8") == run_here("bayesbias show cells")[0]
     for command in commands:
+        if not as_printed and command != commands[0]:  # the demonstration draws its own
+            without_figures(monkeypatch)
+            without_pictures(monkeypatch)
         stdout, stderr = run_here(command)
         assert "Traceback" not in stderr
         if command == "bayesbias demo":

@@ -202,49 +202,49 @@ def _names(paths: tuple[str, ...]) -> list[str]:
     return list(paths)
 
 
-def comparison_json(found: Comparison, prob: float, rope: float) -> dict[str, Any]:
+def comparison_json(comparison: Comparison, prob: float, rope: float) -> dict[str, Any]:
     """Return what ``bayesbias compare --json`` prints, but for the timing."""
     from bayesbias.basics.files import records
     from bayesbias.findings.change import construction_account, findings_of_change
 
-    findings = findings_of_change(found, prob, rope)
+    findings = findings_of_change(comparison, prob, rope)
     sentences = [
         text
         for part in findings.parts
         for text in (*(f"{part.lead}{note}." for note in part.notes), *part.statements())
     ]
-    ranked = {"associated", "different"} <= set(found.original.table["connection"])
+    ranked = {"associated", "different"} <= set(comparison.original.table["connection"])
     return {
-        "model": found.provenance["model"]["name"],
-        "changes": records(found.changes(prob, rope)),
-        "contrasts": records(found.contrasts(prob, rope)),
+        "model": comparison.provenance["model"]["name"],
+        "changes": records(comparison.changes(prob, rope)),
+        "contrasts": records(comparison.contrasts(prob, rope)),
         "construction": {
-            name: construction_account(item.construction) for name, item in found.methods.items()
+            name: construction_account(item.construction) for name, item in comparison.methods.items()
         },
-        "ranking": records(found.ranking(prob, rope)) if ranked else [],
-        "geometry": records(found.geometry(prob)),
-        "joined": {name: dict(item.account) for name, item in found.methods.items()},
-        "diagnostics": found.diagnostics(),
+        "ranking": records(comparison.ranking(prob, rope)) if ranked else [],
+        "geometry": records(comparison.geometry(prob)),
+        "joined": {name: dict(item.account) for name, item in comparison.methods.items()},
+        "diagnostics": comparison.diagnostics(),
         "sentences": sentences,
         "findings": findings.as_dict(),
-        "provenance": dict(found.provenance),
+        "provenance": dict(comparison.provenance),
     }
 
 
-def _print_comparison(found: Comparison, prob: float, rope: float, files: list[Path]) -> None:
+def _print_comparison(comparison: Comparison, prob: float, rope: float, files: list[Path]) -> None:
     from bayesbias.columns.change import change_columns, gap_columns, geometry_columns, ranking_columns
     from bayesbias.columns.table import screen_table
     from bayesbias.findings.change import findings_of_change
 
-    screen.lines(findings_of_change(found, prob, rope).lines())
-    for name, item in found.methods.items():
+    screen.lines(findings_of_change(comparison, prob, rope).lines())
+    for name, item in comparison.methods.items():
         for what, frame, columns in (
             (
                 "change of the mean distance",
-                found.changes(prob, rope, "population", name),
+                comparison.changes(prob, rope, "population", name),
                 change_columns(prob),
             ),
-            ("change of the gaps", found.contrasts(prob, rope, "population", name), gap_columns(prob)),
+            ("change of the gaps", comparison.contrasts(prob, rope, "population", name), gap_columns(prob)),
         ):
             title = f"{name}, {len(item.pairs):,} pairs: {what}, for new words like these (population)"
             screen.show(screen_table(title, columns, frame[frame["level"] == "overall"].itertuples()))
@@ -252,8 +252,10 @@ def _print_comparison(found: Comparison, prob: float, rope: float, files: list[P
         f"Distances to control words, before and after ({prob:.0%} intervals; moved: root mean square, in brackets that of "
         "unrelated vectors; gap in standard deviations of these distances)"
     )
-    screen.show(screen_table(title, geometry_columns(prob), found.geometry(prob).itertuples()))
-    if len(found.methods) > 1 and {"associated", "different"} <= set(found.original.table["connection"]):
+    screen.show(screen_table(title, geometry_columns(prob), comparison.geometry(prob).itertuples()))
+    if len(comparison.methods) > 1 and {"associated", "different"} <= set(
+        comparison.original.table["connection"]
+    ):
         title = "Methods, by what they leave of associated - different"
-        screen.show(screen_table(title, ranking_columns(prob), found.ranking(prob, rope).itertuples()))
+        screen.show(screen_table(title, ranking_columns(prob), comparison.ranking(prob, rope).itertuples()))
     screen.written(files)

@@ -153,9 +153,9 @@ def _print_sweep(result: SweepResult, files: list[Path]) -> None:
     before = f" ({result.reused} of them before)" if result.reused else ""
     failed = f", {len(result.failures)} failed" if len(result.failures) else ""
     doubts = [
-        f"{len(found)} {said}"
-        for found, said in ((doubtful, "not to be trusted"), (again, "to look at again"))
-        if len(found)
+        f"{len(rows)} {state}"
+        for rows, state in ((doubtful, "not to be trusted"), (again, "to look at again"))
+        if len(rows)
     ]
     more = f", {', '.join(doubts)} (see the columns problems and look_again of the results)" if doubts else ""
     fitted = int((cells["status"] == "ok").sum())
@@ -182,13 +182,13 @@ def _print_table(result: SweepResult, width: int | None) -> None:
     names = {name: texts[:_SHOWN] for name, texts in labels.items()}
     columns = ["in sds", interval, "sup.", "cosine", _SAID]
     rest: dict[str, list[str]] = {name: [] for name in columns}
-    told = {row.cell: row for row in compared.itertuples()}
+    contrast_of = {row.cell: row for row in compared.itertuples()}
     for row in cells.itertuples():
-        numbers, said = [""] * 4, ""
-        if row.cell in told:
-            numbers, said = _numbers(told[row.cell], row.cell in marked)
+        numbers, verdict = [""] * 4, ""
+        if row.cell in contrast_of:
+            numbers, verdict = _numbers(contrast_of[row.cell], row.cell in marked)
         note = "failed" if row.status == "failed" else _note(row)
-        texts = [*numbers, "; ".join(filter(None, [said, note]))]
+        texts = [*numbers, "; ".join(filter(None, [verdict, note]))]
         for column, text in zip(rest.values(), texts, strict=True):
             column.append(text)
     title = _title(compared)

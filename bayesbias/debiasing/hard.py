@@ -93,8 +93,8 @@ def hard_debias(
     equalised: tuple[tuple[str, ...], ...] = ()
     notes = list(job.notes)
     if equalise:
-        equalised, said = _to_equalise(job.sets, overlap)
-        notes += said
+        equalised, of_sets = _to_equalise(job.sets, overlap)
+        notes += of_sets
         taken = {word for group in equalised for word in group}
         both = [word for word in job.neutralised if word in taken]
         if both:

@@ -80,7 +80,7 @@ def plot_changes(
     >>> from matplotlib.figure import Figure
     >>> before = bb.distance_table("minilm-static", "religion", controls="none")
     >>> after = bb.distance_table(bb.hard_debias("minilm-static", "religion").embedding, "religion", controls="none")
-    >>> found = bb.compare(before, after, draws=200, tune=300, chains=2, seed=1)
+    >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
     >>> ax = bb.figures.plot_changes(found, ax=Figure(figsize=(7, 9)).subplots())
     >>> len(ax.get_yticklabels())
     18
@@ -438,7 +438,7 @@ def plates(comparison: Comparison, prob: float = PROB, rope: float = ROPE) -> li
         ]
     if set(CONTROLS) & set(comparison.original.table["connection"]):
         names = list(comparison.methods)
-        told = "; ".join(
+        left = "; ".join(
             f"{name} {geometry.left.said}, correlation {number_text(geometry.least.value, 2)}"
             for name, geometry in ((name, comparison.geometry_of(name, prob)) for name in names)
         )
@@ -449,7 +449,7 @@ def plates(comparison: Comparison, prob: float = PROB, rope: float = ROPE) -> li
                 _size_controls(len(names)),
                 "Distances to control words before and after. Around the diagonal the vectors are still there; a cloud "
                 "without direction is what noise gives.",
-                f"One point per pair of a protected word and a control word, before against after: {told}.",
+                f"One point per pair of a protected word and a control word, before against after: {left}.",
             )
         )
     if {"associated", "different"} <= set(comparison.original.table["connection"]):

@@ -181,7 +181,7 @@ def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) ->
     ax.fill_between(
         grid, foot, up, color=FAINT, alpha=0.4, linewidth=0, zorder=2, label="_prior of a contrast"
     )
-    said = f"prior sd {contrast.prior.std(ddof=1):.2f}"
+    spread = f"prior sd {contrast.prior.std(ddof=1):.2f}"
     if contrast.posterior is not None:
         # A posterior is far narrower than the prior: a grid of its own keeps its shape.
         low, high = marks.value_range([contrast.posterior], 0.0)
@@ -196,8 +196,8 @@ def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) ->
             zorder=3,
             label="_posterior of a contrast",
         )
-        said += f"\nposterior sd {contrast.posterior.std(ddof=1):.2g}"
-    headings.write_aside(ax, row, said)
+        spread += f"\nposterior sd {contrast.posterior.std(ddof=1):.2g}"
+    headings.write_aside(ax, row, spread)
 
 
 def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:

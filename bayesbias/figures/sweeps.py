@@ -57,7 +57,8 @@ def plot_sweep(
     >>> import tempfile
     >>> import bayesbias as bb
     >>> from matplotlib.figure import Figure
-    >>> plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "settings": {"draws": 200, "chains": 2, "seed": 1}}
+    >>> plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "models": ["crossed"],
+    ...         "settings": {"draws": 200, "chains": 2, "seed": 1}}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     ax = bb.figures.plot_sweep(bb.run_sweep(plan, folder, workers=1, progress=False), ax=Figure().subplots())
     >>> ax.get_title(loc="left")
@@ -93,11 +94,11 @@ def plot_sweep(
         )
         face = {} if line.trusted else {"markerfacecolor": "white"}
         ax.plot([line.standardised], [y], zorder=4, label="_mean", **look | face)
-        told = (
+        beside = (
             (_SUPERIORITY, number_text(line.superiority, 2)),
             (_DISTANCE, signed_text(line.distance)),
         )
-        for shift, text in told:
+        for shift, text in beside:
             headings.write_aside(ax, y, text, min(8.0, 0.75 * points), shift=shift, ha="right")
     for shift, name in ((_SUPERIORITY, "superiority"), (_DISTANCE, "distance")):
         headings.write_aside(ax, None, name, 7.5, shift=shift, up=4, ha="right")
@@ -111,8 +112,8 @@ def plot_sweep(
     if not frame["trusted"].all():
         hollow = marks.contrast_marker(estimand, 5.5) | {"markerfacecolor": "white"}
         handles.append(marks.line_handle(look["color"], "not to be trusted yet", width=1.8, **hollow))
-    said = f"{number_of(len(frame), 'cell')} of a sweep. Posterior mean and {as_percent(prob)} HPDI"
-    headings.add_headings(ax, f"{with_minus(frame['contrast'].iloc[0])} in every cell", said, handles)
+    subtitle = f"{number_of(len(frame), 'cell')} of a sweep. Posterior mean and {as_percent(prob)} HPDI"
+    headings.add_headings(ax, f"{with_minus(frame['contrast'].iloc[0])} in every cell", subtitle, handles)
     return ax
 
 

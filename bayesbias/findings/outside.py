@@ -44,14 +44,14 @@ def outside_doubts(
     out = []
     for level, called in levels.items():
         for group in groups or (None,):
-            found = excluded_observed(fit, level, prob, group)
-            if not found.far_too_often:
+            observed = excluded_observed(fit, level, prob, group)
+            if not observed.far_too_often:
                 continue
             out.append(
                 Doubt(
                     kind="observed_excluded",
                     text=f"{'' if group is None else f'{group}: '}the model takes {called} for more alike than they are: "
-                    f"{found.excluded} of {found.rows} of its {prob:.0%} intervals for the listed words alone "
+                    f"{observed.excluded} of {observed.rows} of its {prob:.0%} intervals for the listed words alone "
                     f"(these_words) exclude the mean that was observed, where {1 - prob:.0%} would; of the listed "
                     "words read the observed means",
                     level=level,

@@ -142,5 +142,5 @@ def _words_at(fit: BiasFit, level: str) -> str:
 
 def _predictive(fit: BiasFit) -> tuple[float, int]:
     """Return elpd, and for how many pairs its estimate is not to be trusted."""
-    found = loo(fit)
-    return float(found.elpd), int((found.pareto_k.to_numpy() > found.good_k).sum())
+    accuracy = loo(fit)
+    return float(accuracy.elpd), int((accuracy.pareto_k.to_numpy() > accuracy.good_k).sum())

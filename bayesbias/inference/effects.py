@@ -61,16 +61,33 @@ class Effects:
         """
         return self._lately.get("drawn", lambda: self._draw(reduced))
 
-    def _draw(self, reduced: Collapsed | None) -> dict[str, np.ndarray]:
-        reduced = reduced or collapse(Design.of(self.spec, self.table))
-        rng = np.random.default_rng(np.random.SeedSequence([self.seed, 1]))
-        flat = {name: x.reshape(-1, *x.shape[2:]) for name, x in self.scales.items()}
+    def tried(self, reduced: Collapsed) -> None:
+        """Draw them where each scale is smallest and largest, since rounding shows there first; nothing is kept of it.
+
+        Raises
+        ------
+        FitError
+            Where the noise runs to zero.
+        """
+        theta = self._theta(self._lately.get("reduced", lambda: reduced))
+        extreme = np.unique([theta.argmin(axis=0), theta.argmax(axis=0)])
+        self._drawn_at(reduced, theta[extreme])
+
+    def _theta(self, reduced: Collapsed) -> np.ndarray:
+        return reduced.joined({name: x.reshape(-1, *x.shape[2:]) for name, x in self.scales.items()})
+
+    def _drawn_at(self, reduced: Collapsed, theta: np.ndarray) -> dict[str, np.ndarray]:
         try:
-            drawn = reduced.draw_effects(reduced.joined(flat), rng)
+            return reduced.draw_effects(theta, np.random.default_rng(np.random.SeedSequence([self.seed, 1])))
         except np.linalg.LinAlgError:
             raise FitError(
                 "the noise runs to zero: do some rows repeat others exactly, such as words that stand in two sets?"
             ) from None
+
+    def _draw(self, reduced: Collapsed | None) -> dict[str, np.ndarray]:
+        if reduced is None:
+            reduced = self._lately.get("reduced", lambda: collapse(Design.of(self.spec, self.table)))
+        drawn = self._drawn_at(reduced, self._theta(reduced))
         out = {}
         for name, shape in self.shapes.items():
             out[name] = drawn[name].reshape(*self.sampled, *shape)

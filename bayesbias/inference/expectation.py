@@ -150,11 +150,11 @@ def prior_expectation(
         frame, on = table.frame, str(table.provenance.get("name", "this table"))
     else:
         frame, on = table, "this table"
-    found = prior_contrasts(spec, frame, draws, seed)
-    first = keys_of_rows(found, "contrast")[0][0]
+    contrasts = prior_contrasts(spec, frame, draws, seed)
+    first = keys_of_rows(contrasts, "contrast")[0][0]
     rows = []
     for level in ("overall", *spec.results.levels):
-        values = chosen_rows(found, level=level, contrast=first).to_numpy().ravel()
+        values = chosen_rows(contrasts, level=level, contrast=first).to_numpy().ravel()
         if values.size:
             low, high = shortest_interval(values, prob)
             rows.append((level, first, values.mean(), values.std(ddof=1), float(low), float(high), prob))
@@ -182,10 +182,10 @@ def prior_contrasts(spec: ModelSpec, frame: pd.DataFrame, draws: int, seed: int)
     design = Design.of(spec, frame)
     group = spec.results.group
     means = level_draws(design, frame, design.prior_draws(draws, seed), "population")
-    found = contrast_draws(means, contrasted_groups(group, frame[group].astype(str)), group)
-    if not found.sizes["row"]:
+    contrasts = contrast_draws(means, contrasted_groups(group, frame[group].astype(str)), group)
+    if not contrasts.sizes["row"]:
         raise no_contrasts(spec)
-    return found
+    return contrasts
 
 
 def predictive_of_pairs(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict[str, np.ndarray]:

@@ -209,15 +209,12 @@ def fit(
         "target_accept": target_accept or (0.9 if reduced else 0.98),
     }
     prepared = time.perf_counter()
-    effects_s = 0.0
     if reduced:
         settings["engine"] = engine
         tree = sample_collapsed(reduced, settings, cores)
         effects = effects_of(tree["posterior"].to_dataset(), frame, design, seed)
-        if engine != "quick":  # which leaves them until they are read: of hundreds of fits they seldom are
-            began = time.perf_counter()
-            effects.drawn(reduced)
-            effects_s = time.perf_counter() - began
+        if engine != "quick":
+            effects.tried(reduced)  # all are drawn where they are read: tables of means need none of them
         tree["posterior"] = xr.DataTree(with_effects(tree["posterior"].to_dataset(), effects, design))
     else:
         tree = sample_pairwise(design, settings, cores, progress)
@@ -231,7 +228,6 @@ def fit(
     provenance["timing"] = {
         "prepare_s": round(prepared - started, 4),
         "sample_s": round(time.perf_counter() - prepared, 4),
-        "effects_s": round(effects_s, 4),  # of it, to draw the effects
     }
     result = BiasFit(tree=tree, table=frame, spec=spec, provenance=provenance)
     return with_pointwise(result) if pointwise else result

@@ -195,12 +195,12 @@ def score_components(
     scores = _scores(cells)
     terms = _terms(design, draws, cells, table)
     means = _cell_means(design, draws, cells)
-    found = {(measure, kind): _components(measure, kind, scores, terms, means) for measure, kind in kinds}
+    parts_of = {(measure, kind): _components(measure, kind, scores, terms, means) for measure, kind in kinds}
     if (table[_CLASS].nunique() - 1) * (table[_LIST].nunique() - 1) < _LEAST_CONTRASTS:
-        for (measure, kind), parts in found.items():
+        for (measure, kind), parts in parts_of.items():
             if measure != "word" and kind != "against_zero" and isinstance(parts, Components):
-                found[measure, kind] = "few_classes"
-    return found
+                parts_of[measure, kind] = "few_classes"
+    return parts_of
 
 
 def reliability_draws(
@@ -212,13 +212,13 @@ def reliability_draws(
     attributes: int | Sequence[int] | None,
 ) -> xr.DataArray:
     """Return draws of the coefficients, labelled by the columns of `BiasFit.reliability`; NaN where left out."""
-    found = score_components(design, table, draws)
+    parts_of = score_components(design, table, draws)
     listed = numbers_of_words(table)
     many_words = _numbers(words, "words", listed[0])
     many_attributes = _numbers(attributes, "attributes", listed[1])
     rows, columns = [], []
     n = len(next(iter(draws.values())))
-    for (measure, kind), parts in found.items():
+    for (measure, kind), parts in parts_of.items():
         # The score of a word is of one word, however many a class has.
         for k, m in itertools.product([1] if measure == "word" else many_words, many_attributes):
             left_out = parts if isinstance(parts, str) else ""
@@ -316,8 +316,8 @@ def _scores(cells: Sequence[_Cell]) -> dict[str, list[np.ndarray]]:
                 weights = weights + (sign * np.mean(parts, axis=0) if parts else np.nan)
         weats.append(weights)
     macs = [np.mean([mean(protected_class=c, attribute_class=a) for a in lists], axis=0) for c in classes]
-    found = {"word": gaps, "class": gaps, "stereotype": on_lists, "weat": weats, "mac": macs}
-    return {name: [w for w in scores if np.isfinite(w).all()] for name, scores in found.items()}
+    scores_of = {"word": gaps, "class": gaps, "stereotype": on_lists, "weat": weats, "mac": macs}
+    return {name: [w for w in scores if np.isfinite(w).all()] for name, scores in scores_of.items()}
 
 
 # -- terms -----------------------------------------------------------------------------------------------
@@ -366,11 +366,11 @@ def _cell_means(design: Design, draws: Mapping[str, np.ndarray], cells: Sequence
                 term(centre, design.parent[name, "mu"][index]) if isinstance(centre, str) else float(centre)
             )
         flat = draws[name].reshape(len(draws[name]), -1)
-        found = []
+        averages = []
         for cell in cells:
             used, counts = np.unique(index[cell.rows], return_counts=True)
-            found.append(flat[:, used] @ (counts / counts.sum()))
-        return np.stack(found, axis=-1)
+            averages.append(flat[:, used] @ (counts / counts.sum()))
+        return np.stack(averages, axis=-1)
 
     size = (len(next(iter(draws.values()))), len(cells))
     return np.broadcast_to(sum(term(name, design.index[name]) for name in spec.mu), size)

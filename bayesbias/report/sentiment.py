@@ -230,16 +230,16 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequ
     file = words.get("file") or "words.toml"
     listed = None if not words or file == "occupations.toml" else file
     inputs: dict[str, Any] = {}
-    made, from_memory = [], False
+    predictions, from_memory = [], False
     for name in analysis.classifiers:
         of = about.get("classifiers", {}).get(name, {})
         kind = str(of.get("kind", ""))
         source = str(of.get("file") or of.get("source") or of.get("folder") or f"{name}.csv")
         is_file = kind in ("", "predictions", "callable") or not {"file", "source", "folder"} & set(of)
         if "shipped" in of and of["shipped"] == name:
-            made.append(called("shipped_predictions", name))
+            predictions.append(called("shipped_predictions", name))
         elif is_file:
-            made.append(called("read_predictions", last_of_path(source), listed, name=name))
+            predictions.append(called("read_predictions", last_of_path(source), listed, name=name))
         else:
             scheme = "transformers:" if kind == "Hugging Face model" else "joblib:" if "file" in of else ""
             positive = str(of["positive"]) if scheme and of.get("positive") is not None else None
@@ -247,7 +247,9 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequ
             loaded = called(
                 "load_classifier", f"{scheme}{source}", name=name, positive=positive, allow_pickle=pickled
             )
-            made.append(called("predict", *([Code(loaded)] if listed is None else [Code(loaded), listed])))
+            predictions.append(
+                called("predict", *([Code(loaded)] if listed is None else [Code(loaded), listed]))
+            )
         from_memory = from_memory or (is_file and kind in ("", "callable"))
         if "sha256" in of:
             key = re.sub(r"\s+", " ", name)
@@ -261,7 +263,7 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequ
     several = about["hypotheses"] if about["hypotheses"] != len(analysis.classifiers) else None
     settings = sampler_settings(fit.provenance)
     lines = [
-        f"analysis = {called('published_analysis', *map(Code, made), hypotheses=several)}",
+        f"analysis = {called('published_analysis', *map(Code, predictions), hypotheses=several)}",
         f"fit = {called('fit', Code('analysis.table'), model_name(fit.spec, notes), **settings)}",
         report_call("bb.studies.with_analysis(fit, analysis)", prob, ROPE),
     ]

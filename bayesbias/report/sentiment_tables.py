@@ -54,13 +54,13 @@ def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) ->
     frame = fit.summary(prob).set_index("classifier")
     rows = []
     for name in analysis.classifiers:
-        said, r = analysis.as_dict(name), frame.loc[name]
-        pairs = next(row for row in said["units"] if row["unit"] == "noun_pair")
+        tests, r = analysis.as_dict(name), frame.loc[name]
+        pairs = next(row for row in tests["units"] if row["unit"] == "noun_pair")
         rows.append(
             [
                 Cell(name),
-                number_cell(said["f_minus_m"], signed=True),
-                p_cell(said["p_value"]),
+                number_cell(tests["f_minus_m"], signed=True),
+                p_cell(tests["p_value"]),
                 p_cell(pairs["p_value"]),
                 number_cell(r["mean"], signed=True),
                 interval_cell(r["hpdi_low"], r["hpdi_high"], signed=True),

@@ -392,11 +392,11 @@ def _answers(
         return out, {}
     fit = fit_of(table, method, seed, settings)
     levels = _levels(fit)
-    said = {
+    answers = {
         (levels[level], name, contrast): answer
         for (level, name, contrast), answer in answers_of_fit(fit, settings["prob"], list(levels))
     }
-    return said, {"converged": fit.diagnostics()["ok"], "quick": float(fit.engine.name == "quick")}
+    return answers, {"converged": fit.diagnostics()["ok"], "quick": float(fit.engine.name == "quick")}
 
 
 def _levels(fit: BiasFit) -> dict[str, str]:

@@ -77,7 +77,7 @@ def compare(
     >>> before = bb.distance_table("minilm-static", "religion", controls="2021")
     >>> vectors = bb.hard_debias("minilm-static", "religion").embedding
     >>> after = bb.distance_table(vectors, "religion", controls="2021")
-    >>> found = bb.compare(before, after, draws=200, tune=300, chains=2, seed=1)
+    >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
     >>> found.methods["debiased"].construction.flags
     ('equalised', 'controls_moved')
     """

@@ -129,8 +129,8 @@ class Geometry(Shown):
 
     def __repr__(self) -> str:
         r = self.least
-        told = "" if np.isnan(r.value) else f", correlation {r.value:.2f} [{r.low:.2f}, {r.high:.2f}]"
-        return f"Geometry: {self.left.said}; {self.n_pairs:,} control pairs{told}"
+        correlation = "" if np.isnan(r.value) else f", correlation {r.value:.2f} [{r.low:.2f}, {r.high:.2f}]"
+        return f"Geometry: {self.left.said}; {self.n_pairs:,} control pairs{correlation}"
 
 
 def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
@@ -225,8 +225,8 @@ def left_of(least: Related, largest: float, n_pairs: int) -> Left:
 
 
 def _least(*related: Related) -> Related:
-    told = [each for each in related if not np.isnan(each.value)]
-    return min(told, key=lambda each: each.value) if told else related[0]
+    known = [each for each in related if not np.isnan(each.value)]
+    return min(known, key=lambda each: each.value) if known else related[0]
 
 
 _Statistic = Callable[[np.ndarray], np.ndarray]

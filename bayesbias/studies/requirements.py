@@ -288,7 +288,7 @@ def check_requirements(
     >>> import bayesbias as bb
     >>> before = bb.distance_table("minilm-static", "religion")
     >>> after = bb.distance_table(bb.hard_debias("minilm-static", "religion").embedding, "religion")
-    >>> found = bb.compare(before, after, draws=500, tune=500, chains=2, seed=1)
+    >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
     >>> [check.met for check in check_requirements(found, "controls>0.7, moved<0.001")]
     [True, False]
     """

@@ -258,12 +258,12 @@ def seat(
     ):
         for encoder in models:
             description = describe_encoder(encoder)
-            made = encoding_with(encoder, cache, batch_size, False, most=_MOST_KEPT)
+            encode = encoding_with(encoder, cache, batch_size, False, most=_MOST_KEPT)
             ready: list[tuple[dict[str, Any], SentenceTest, Any, EncodedTest | None]] = []
             for test in chosen:
                 names = {"model": description["name"], "options": description["options"], "test": test.name}
                 try:
-                    encoded = encode_test(test, encoder, made)
+                    encoded = encode_test(test, encoder, encode)
                 except BayesbiasError as error:
                     fail(names, error)
                     tick(2)
@@ -398,7 +398,7 @@ def _chosen_encoders(encoders: Any) -> list[Any]:
     if not out:
         raise InputError("no encoder was named", where="encoders", found=encoders)
     refuse_twice(
-        [encoder_label(told["name"], told["options"]) for told in map(describe_encoder, out)],
+        [encoder_label(about["name"], about["options"]) for about in map(describe_encoder, out)],
         "two encoders have one name and the same options",
         "name one, such as PATH?name=NAME",
     )

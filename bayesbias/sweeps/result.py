@@ -107,7 +107,7 @@ class SweepResult(Shown):
         >>> import tempfile
         >>> import bayesbias as bb
         >>> plan = {"embeddings": ["minilm-static"], "wordlists": ["religion", "gender"],
-        ...         "settings": {"draws": 500, "chains": 2, "seed": 1}}
+        ...         "models": ["crossed"], "settings": {"draws": 200, "chains": 2, "seed": 1}}
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     frame = bb.run_sweep(plan, folder, workers=1, progress=False).compared()
         >>> frame["wordlist"].tolist(), set(frame["unit"])

@@ -256,7 +256,9 @@ def test_a_comparison_says_what_the_method_forces_before_its_results(comparison,
     write_comparison(comparison, tmp_path / "run")
     comparison.contrasts(0.8, 0.03).to_csv(tmp_path / "run" / "contrasts.csv", index=False)
     out = tmp_path / "report.html"
-    done = CliRunner().invoke(cli, ["report", str(tmp_path / "run"), "--out", str(out)], catch_exceptions=False)
+    done = CliRunner().invoke(
+        cli, ["report", str(tmp_path / "run"), "--out", str(out)], catch_exceptions=False
+    )
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout == f"written: {out}\n"
     raw = out.read_text(encoding="utf-8")

@@ -420,8 +420,11 @@ def test_damage_to_any_file_is_seen(result, tmp_path):
     assert bb.open_run(folder).verified
     assert bb.runs.verify_run(folder).ok
     before = frames(bb.open_run(folder).result)
-    sources = matching(contents(folder), LAYOUTS[kind].sources)
-    for name, content in contents(folder).items():
+    stored = contents(folder)
+    sources = matching(stored, LAYOUTS[kind].sources)
+    # All that are not read again are passed over in one way: one of each form is looked at.
+    one_of_a_form = {Path(name).suffix: name for name in stored if name not in sources}.values()
+    for name, content in stored.items():
         bad = bytearray(content)
         bad[len(bad) // 2] ^= 4
         (folder / name).write_bytes(bad)
@@ -431,7 +434,7 @@ def test_damage_to_any_file_is_seen(result, tmp_path):
         if name in sources or name == MANIFEST:
             with pytest.raises(InputError, match=f"{name}: is damaged"):
                 bb.open_run(folder)
-        else:
+        elif name in one_of_a_form:
             with pytest.warns(UserWarning, match=f"{name} changed since the run was written"):
                 again = bb.open_run(folder)
             for table, frame in frames(again.result).items():
