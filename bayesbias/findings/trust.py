@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN
+from bayesbias.inference.importance import MOST_PARETO_K
 from bayesbias.inference.posterior import BiasFit
 
-__all__ = ["AGREED", "ALL_AGREED", "convergence", "no_conclusion"]
+__all__ = ["AGREED", "ALL_AGREED", "agreed", "convergence", "no_conclusion"]
 
 AGREED = "The chains agree and no transition diverged."
 """What is said of a fit without problems."""
 ALL_AGREED = "In every fit the chains agree and no transition diverged."
 """What is said of several fits without problems."""
+
+
+def agreed(fit: BiasFit) -> str:
+    """Say that a fit without problems can be believed, by what speaks for it: chains, or weights."""
+    engine = fit.engine
+    if engine.name != "quick":
+        return AGREED
+    return (
+        f"The weights of its draws can be trusted (Pareto k {engine.pareto_k:.2f}, limit {MOST_PARETO_K:g}), and independent "
+        "samples agree."
+    )
 
 
 def no_conclusion(problem: str) -> str:
@@ -43,6 +55,11 @@ def convergence(fit: BiasFit) -> str:
         f"({MIN_ESS_PER_CHAIN * sizes['chain']:,} are wanted)"
     )
     count = state["divergences"]
+    if fit.engine.name == "quick":
+        return (
+            f"{sizes['chain']} samples of {sizes['draw']:,} weighted draws each, resampled: Pareto k is {fit.engine.pareto_k:.2f} "
+            f"(weights can be trusted up to {MOST_PARETO_K:g}), {r_hat}, and {ess}."
+        )
     return (
         f"{sizes['chain']} chains of {sizes['draw']:,} draws each: {r_hat}, {ess}, and "
         f"{'no transition' if not count else f'{count:,} transitions'} diverged."

@@ -9,7 +9,7 @@ from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings, said_of_losses
 from bayesbias.findings.priors import unexamined_priors
 from bayesbias.findings.residuals import word_doubts
-from bayesbias.findings.trust import AGREED, no_conclusion
+from bayesbias.findings.trust import agreed, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import has_new_words, holds_for, same_for_all_words, sure_ends
@@ -62,7 +62,7 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
         problems=tuple(state["problems"]),
         losses=lost,
         notes=(*map(str, coverage.get("notes", ())), *_missing_words(coverage)),
-        trust=AGREED,
+        trust=agreed(fit),
         unexamined=unexamined_priors(fit),
     )
 

@@ -33,7 +33,9 @@ _ENOUGH = 0.75  # efficiency from which on adapting does not pay
 _TRUST = (200.0, 600.0)
 _LEAST_EFFECTIVE = 60.0  # in a round; weights are flattened until there are as many
 _MOST_PROPOSED = 8.0  # draws proposed for each that is kept
-_FEWEST_PROPOSED = 4000  # of all chains together: some milliseconds, and few draws of small samples are repeated
+_FEWEST_PROPOSED = (
+    4000  # of all chains together: some milliseconds, and few draws of small samples are repeated
+)
 _LIKELY = 0.4
 _SAME_MODE = 0.05  # in standard deviations
 

@@ -12,7 +12,7 @@ from bayesbias.columns.table import Cell, of_cells, p_text
 from bayesbias.figures.sentiment import plates
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.sentiment import findings_of_sentiment
-from bayesbias.findings.trust import AGREED, convergence
+from bayesbias.findings.trust import agreed, convergence
 from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.again import (
@@ -216,7 +216,7 @@ def _told_of_classifier(about: dict[str, Any]) -> str:
 
 def _trust(study: _Study) -> Part:
     fit, found = study.fit, study.found
-    sentences = [as_sentence(text) for text in found.problems] or [AGREED]
+    sentences = [as_sentence(text) for text in found.problems] or [agreed(fit)]
     sentences += [convergence(fit), how_sampled(fit)]
     sentences += [doubt.line for doubt in found.doubts]
     predicted = Part("Would the model make such data?", figures=study.of_all.take("predictive"))

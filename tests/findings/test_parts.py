@@ -20,6 +20,9 @@ from bayesbias.cli.fitting import fit_json
 from bayesbias.findings.change import construction_sentences, findings_of_change
 from bayesbias.findings.of_result import finding, findings_of
 from bayesbias.findings.parts import Doubt, Effect, Findings
+from bayesbias.findings.trust import convergence
+from bayesbias.inference.engine import Engine
+from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.verdicts import Verdict, contrast_verdict, method_verdict, place, side
 from bayesbias.runs.layout import Content
 from bayesbias.runs.words import LAYOUT
@@ -509,3 +512,17 @@ def test_no_room_decides_by_prose():
         if (lines := reads_prose(ast.parse(path.read_text(encoding="utf-8"))))
     }
     assert wrong == {}
+
+
+def test_weighted_draws_are_trusted_by_their_weights():
+    mean = NEAR | {"associated": 0.85}
+    made = crossed(pairs(mean), mean, 0.005)
+    sampler = made.provenance["sampler"] | {
+        "engine": Engine("quick", "quick", 0.31, 900.0, 2000, 1).as_dict()
+    }
+    fit = BiasFit(made.tree, made.table, made.spec, {**made.provenance, "sampler": sampler})
+    assert findings_of(fit).trust == (
+        "The weights of its draws can be trusted (Pareto k 0.31, limit 0.7), and independent samples agree."
+    )
+    assert "Pareto k is 0.31" in convergence(fit)
+    assert "diverged" not in convergence(fit)
