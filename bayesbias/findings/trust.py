@@ -56,10 +56,9 @@ def convergence(fit: BiasFit) -> str:
     )
     count = state["divergences"]
     if fit.engine.name == "quick":
-        return (
-            f"{sizes['chain']} samples of {sizes['draw']:,} weighted draws each, resampled: Pareto k is {fit.engine.pareto_k:.2f} "
-            f"(weights can be trusted up to {MOST_PARETO_K:g}), {r_hat}, and {ess}."
-        )
+        k = f"Pareto k is {fit.engine.pareto_k:.2f} (weights can be trusted up to {MOST_PARETO_K:g})"
+        samples = f"{sizes['chain']} samples of {sizes['draw']:,} weighted draws each, resampled"
+        return f"{samples}: {k}, {r_hat}, and {ess}."
     return (
         f"{sizes['chain']} chains of {sizes['draw']:,} draws each: {r_hat}, {ess}, and "
         f"{'no transition' if not count else f'{count:,} transitions'} diverged."
