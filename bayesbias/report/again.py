@@ -9,6 +9,7 @@ from typing import Any
 
 from bayesbias.basics.literal import literal
 from bayesbias.columns.table import Cell, of_cells
+from bayesbias.inference.engine import Engine
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
@@ -58,9 +59,11 @@ def model_name(spec: ModelSpec, notes: list[str]) -> str:
 
 
 def sampler_settings(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """Return seed, draws, tuning steps and chains, as they are known."""
+    """Return seed, draws, tuning steps and chains, as they are known, and the engine where it is not NUTS."""
     sampler = provenance.get("sampler", {})
-    return {name: sampler[name] for name in ("seed", "draws", "tune", "chains") if name in sampler}
+    settings = {name: sampler[name] for name in ("seed", "draws", "tune", "chains") if name in sampler}
+    asked = Engine.of(sampler).asked
+    return settings if asked == Engine().asked else {**settings, "engine": asked}
 
 
 def report_call(result: str, prob: float, rope: float) -> str:

@@ -13,6 +13,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.inference import fitting
 from bayesbias.inference.engine import Engine
 from bayesbias.inference.fitting import fit, load_fit
+from bayesbias.report.again import sampler_settings
 from bayesbias.report.parts import how_sampled
 from bayesbias.tables.reading import read_distances
 
@@ -101,3 +102,8 @@ def test_published_tables_have_the_answers_of_nuts(name, shared):
                     level,
                     end,
                 )
+
+
+def test_what_repeats_a_fit_names_the_engine(quick, crossed):
+    assert sampler_settings(quick.provenance)["engine"] == "quick"
+    assert "engine" not in sampler_settings(crossed.provenance)
