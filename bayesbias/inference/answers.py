@@ -9,12 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.inference.collapsed import Collapsed, collapse
-from bayesbias.inference.contrasts import check_estimand, check_level, contrasted_groups, labelled_draws
+from bayesbias.inference.contrasts import (
+    check_estimand,
+    check_level,
+    contrasted_groups,
+    labelled_draws,
+    taken_rows,
+)
 from bayesbias.inference.estimands import PREDICTIVE, Rows, contrast_rows, mean_rows, times_of
 from bayesbias.inference.mixtures import Mixtures
 from bayesbias.inference.moments import conditional_moments
 from bayesbias.inference.new_words import new_rows
-from bayesbias.models.design import Design
+from bayesbias.models.design import Design, labels_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,10 +29,15 @@ if TYPE_CHECKING:
 MOST_MIXED = 1000
 
 
-def asked_rows(design: Design, table: pd.DataFrame, estimand: str, contrasted: bool) -> Rows:
-    """Return the means, or their contrasts, of an estimand at all levels, as functions of the effects."""
+def asked_rows(
+    design: Design, table: pd.DataFrame, estimand: str, contrasted: bool, shown: pd.DataFrame | None = None
+) -> Rows:
+    """Return the means, or their contrasts, of an estimand at all levels, as functions of the effects.
+
+    Labels of a group other than connections are contrasted in the order in which they come in `shown`.
+    """
     group = design.spec.results.group
-    pairs = contrasted_groups(group, table[group].astype(str))
+    pairs = contrasted_groups(group, labels_of((table if shown is None else shown)[group], group)[0])
     if estimand in PREDICTIVE:
         return new_rows(design, table, estimand, pairs if contrasted else None)
     means = mean_rows(design, table, estimand)
@@ -170,7 +181,9 @@ class Asking:
     Attributes
     ----------
     design, table
-        The model on its rows.
+        The model on its rows, both in their own order (`Design.ordered`), so that whatever is drawn for them is too.
+    shown : DataFrame
+        The rows as they came: in the order of their labels answers are given.
     draws : callable
         Gives the draws of all parameters, chains joined.
     scales : callable
@@ -182,6 +195,7 @@ class Asking:
 
     design: Design
     table: pd.DataFrame
+    shown: pd.DataFrame
     draws: Callable[[], Mapping[str, np.ndarray]]
     scales: Callable[[], Mapping[str, np.ndarray]]
     chains: int
@@ -192,9 +206,14 @@ class Asking:
     def drawn(self, level: str, estimand: str, contrasted: bool) -> xr.DataArray:
         """Return draws of the rows of a level."""
         rows = rows_at(self._rows(level, estimand, contrasted), level)
-        return answer_draws(
-            rows, self.design, self.draws(), self.chains, estimand, self._column(contrasted), self.seed
-        )
+        column = self._column(contrasted)
+        draws = answer_draws(rows, self.design, self.draws(), self.chains, estimand, column, self.seed)
+        return taken_rows(draws, self._order(rows))
+
+    def opposite(self) -> xr.DataArray:
+        """Return draws of the shares of new words that go the other way; see `opposite_draws`."""
+        rows = self._rows("overall", "one_new_word", contrasted=True)
+        return taken_rows(opposite_draws(rows, self.design, self.draws(), self.chains), self._order(rows))
 
     def answered(
         self, level: str, estimand: str, contrasted: bool
@@ -205,7 +224,25 @@ class Asking:
         if mixed is None:
             return self.drawn(level, estimand, contrasted), None, self.draws()
         own = mixed.at(level)
-        return own.draws(estimand, self._column(contrasted), self.seed), own.mixtures, own.scales
+        order = self._order(own.rows)
+        draws = taken_rows(own.draws(estimand, self._column(contrasted), self.seed), order)
+        return draws, own.mixtures.chosen(order), own.scales
+
+    def _order(self, rows: Rows) -> list[int]:
+        """Return the numbers of rows in the order in which their labels come in the table."""
+        results = self.design.spec.results
+        levels = ["overall", *results.levels]
+        places = {
+            column: {label: place for place, label in enumerate(labels_of(self.shown[column], column)[0])}
+            for column in (results.group, *(about.by for about in results.levels.values()))
+        }
+
+        def at(row: int) -> tuple[int, int, int, int]:
+            level, name, label = rows.keys[row]
+            by = {"all": 0} if level == "overall" else places[results.levels[level].by]
+            return levels.index(level), by[name], places[results.group].get(label, 0), row
+
+        return sorted(range(len(rows.keys)), key=at)
 
     def _mixed(self, rows: Rows) -> Mixed | None:
         draws = self.scales() if self.collapsed else self.draws()
@@ -216,7 +253,7 @@ class Asking:
         check_estimand(self.design.spec, estimand)
         return self._once(
             ("rows", estimand, contrasted),
-            lambda: asked_rows(self.design, self.table, estimand, contrasted),
+            lambda: asked_rows(self.design, self.table, estimand, contrasted, self.shown),
         )
 
     def _reduced(self) -> Collapsed | None:

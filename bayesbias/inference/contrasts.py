@@ -54,9 +54,13 @@ def chosen_rows(draws: xr.DataArray, **labels: str) -> xr.DataArray:
     mine = np.ones(draws.sizes["row"], dtype=bool)
     for name, label in labels.items():
         mine &= draws[name].to_numpy() == label
-    rows = np.flatnonzero(mine).tolist()
+    return taken_rows(draws, np.flatnonzero(mine).tolist())
+
+
+def taken_rows(draws: xr.DataArray, rows: Sequence[int]) -> xr.DataArray:
+    """Return some rows, in this order."""
     columns = {name: [values[i] for i in rows] for name, values in labels_of_rows(draws).items()}
-    return labelled_draws(draws.to_numpy()[..., rows], columns)
+    return labelled_draws(draws.to_numpy()[..., list(rows)], columns)
 
 
 def joined_rows(parts: Sequence[xr.DataArray]) -> xr.DataArray:
@@ -194,18 +198,27 @@ def share_draws(
     return labelled_draws(shares, {"source": list(sources)})
 
 
-def parameter_draws(design: Design, posterior: xr.Dataset) -> xr.DataArray:
-    """Return draws of every entry of every parameter but the per-attribute ones, labelled ``name, index``."""
+def parameter_draws(design: Design, table: pd.DataFrame, posterior: xr.Dataset) -> xr.DataArray:
+    """Return draws of every entry of every parameter but the per-attribute ones, labelled ``name, index``.
+
+    Entries come in the order of their labels in the table.
+    """
+    shown = {
+        dim: [design.coords[dim].index(label) for label in labels_of(table[dim], dim)[0]]
+        for dim in design.coords
+        if dim != "attribute"
+    }
     names, indices, columns = [], [], []
     for name, parameter in design.spec.parameters.items():
         if "attribute" in parameter.dims:
             continue
         values = posterior[name].transpose("chain", "draw", ...).to_numpy()
         labels = [design.coords[dim] for dim in parameter.dims]
-        for entry in np.ndindex(values.shape[2:]):
+        for entry in itertools.product(*(shown[dim] for dim in parameter.dims)):
             names.append(name)
             indices.append(", ".join(labels[k][i] for k, i in enumerate(entry)))
-            columns.append(values[(slice(None), slice(None), *entry)])
+            where: tuple[Any, ...] = (slice(None), slice(None), *entry)
+            columns.append(values[where])
     return labelled_draws(np.stack(columns, axis=-1), {"name": names, "index": indices})
 
 
@@ -247,3 +260,23 @@ def labels_by(table: pd.DataFrame, key: str, column: str) -> dict[str, str]:
     """Return a label of each key, such as the class of each word."""
     first = table.drop_duplicates(key)
     return dict(zip(first[key].astype(str), first[column].astype(str), strict=True))
+
+
+def as_they_come(frame: pd.DataFrame, table: pd.DataFrame, spec: ModelSpec) -> pd.DataFrame:
+    """Return rows labelled ``parameter, direction, level, name`` with names in the order in which the table has them."""
+    results = spec.results
+    levels = ["overall", *results.levels]
+    names = {level: labels_of(table[about.by], about.by)[0] for level, about in results.levels.items()}
+    places = {(level, name): place for level, own in names.items() for place, name in enumerate(own)}
+    blocks = list(dict.fromkeys(zip(frame["parameter"], frame["direction"], strict=True)))
+
+    def at(row: int) -> tuple[int, int, int, int]:
+        parameter, direction, level, name = frame[["parameter", "direction", "level", "name"]].iloc[row]
+        return (
+            blocks.index((parameter, direction)),
+            levels.index(level),
+            places.get((level, name), 0),
+            row,
+        )
+
+    return frame.iloc[sorted(range(len(frame)), key=at)].reset_index(drop=True)

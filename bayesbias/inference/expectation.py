@@ -190,7 +190,8 @@ def prior_contrasts(spec: ModelSpec, frame: pd.DataFrame, draws: int, seed: int)
 
 def predictive_of_pairs(spec: ModelSpec, frame: pd.DataFrame, seed: int) -> dict[str, np.ndarray]:
     """Draw a single pair of each connection (or whatever the model gives results for) from the prior."""
-    one = frame.drop_duplicates(spec.results.group)
+    order = Design.of(spec, frame).order()
+    one = (frame if order is None else frame.iloc[order]).drop_duplicates(spec.results.group)
     design = Design.of(spec, one)
     new = design.outcome_draws(design.prior_draws(_PAIRS, seed), seed + 1)
     return {str(name): new[:, place] for place, name in enumerate(one[spec.results.group])}

@@ -226,7 +226,7 @@ def sample_pairwise(
     import xarray as xr
 
     logging.getLogger("pymc").setLevel(logging.WARNING)  # it would list its internal variables
-    with pymc_model(design, rotated=True):
+    with pymc_model(design.ordered(), rotated=True):
         sampled = pm.sample(
             draws=settings["draws"],
             tune=settings["tune"],

@@ -48,7 +48,7 @@ class BiasFit(Shown):
         exact reduction it holds the scales; effects are drawn where they are read, the same each time, and those of the
         last fits stay at hand (some 200 MB). ``tree.load()`` keeps them.
     table : pandas.DataFrame
-        The rows that were fitted.
+        The rows that were fitted, in the order in which they came. What is sampled does not depend on it.
     spec : ModelSpec
     provenance : dict
         Names and SHA-256 of the inputs, coverage, seed, sampler, versions, timing.
@@ -74,6 +74,16 @@ class BiasFit(Shown):
     def engine(self) -> Engine:
         """What sampled it: NUTS, or the quick engine with its Pareto k and effective draws."""
         return Engine.of(self.provenance.get("sampler", {}))
+
+    @property
+    def _rows(self) -> tuple[Design, pd.DataFrame]:
+        """The model on the rows in their own order, and these rows: what is drawn does not depend on how they came."""
+
+        def make() -> tuple[Design, pd.DataFrame]:
+            order = self.design.order()
+            return self.design.ordered(), self.table if order is None else self.table.iloc[order]
+
+        return self._lately.get("rows", make)
 
     def draws(self) -> dict[str, np.ndarray]:
         """Return all posterior draws, chains joined.
@@ -398,10 +408,12 @@ class BiasFit(Shown):
         """
         sampler, chains = self.provenance.get("sampler", {}), self._chains
         key = ("prior_sensitivity", refit)
-        asked = (sampler, chains, refit)
-        return kept_with(
-            self, key, lambda: sensitivity.prior_sensitivity(self.design, self.table, self.draws(), *asked)
-        ).copy()
+
+        def make() -> pd.DataFrame:
+            found = sensitivity.prior_sensitivity(*self._rows, self.draws(), sampler, chains, refit)
+            return contrasts.as_they_come(found, self.table, self.spec)
+
+        return kept_with(self, key, make).copy()
 
     def new_words(self, prob: float = PROB) -> pd.DataFrame:
         """Return what a single new protected word may show, and how many of them go the other way.
@@ -440,8 +452,7 @@ class BiasFit(Shown):
         )
 
     def _new_words_draws(self) -> xr.DataArray:
-        rows = answers.asked_rows(self.design, self.table, "one_new_word", contrasted=True)
-        return answers.opposite_draws(rows, self.design, self.draws(), self._chains)
+        return self._asking.opposite()
 
     def parameters(self, prob: float = PROB) -> pd.DataFrame:
         """Every parameter of the model but the per-attribute ones.
@@ -478,7 +489,7 @@ class BiasFit(Shown):
         >>> draws.dims, draws.sizes["row"], str(draws["contrast"].values[0])
         (('chain', 'draw', 'row'), 5, 'associated - different')
         """
-        pieces = (self.design, self.table, self.draws(), self._chains)
+        pieces = (*self._rows, self.draws(), self._chains)
         posterior = self.tree["posterior"].to_dataset()
         makers: dict[str, Callable[..., xr.DataArray]] = {
             "summary": lambda estimand: contrasts.relabelled(
@@ -492,7 +503,7 @@ class BiasFit(Shown):
             "new_words": self._new_words_draws,
             "shares": functools.partial(contrasts.share_draws, *pieces),
             "reliability": functools.partial(reliability.reliability_draws, *pieces),
-            "parameters": lambda: contrasts.parameter_draws(self.design, posterior),
+            "parameters": lambda: contrasts.parameter_draws(self.design, self.table, posterior),
         }
         return contrasts.draws_with(self, makers, table, arguments)
 
@@ -562,7 +573,7 @@ class BiasFit(Shown):
         return self._lately.get(
             "asking",
             lambda: answers.Asking(
-                self.design, self.table, self.draws, self._scales, self._chains, seed, collapsed
+                *self._rows, self.table, self.draws, self._scales, self._chains, seed, collapsed
             ),
         )
 

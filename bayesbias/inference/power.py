@@ -55,7 +55,7 @@ def _made(fit: BiasFit) -> pd.DataFrame:
     import pandas as pd
     import xarray as xr
 
-    design, draws = fit.design, fit.draws()
+    design, draws = fit.design.ordered(), fit.draws()
     keys, values = main_contrasts(design, fit.table).of(draws)
     shape = tuple(fit.tree["posterior"].sizes[dim] for dim in ("chain", "draw"))
 

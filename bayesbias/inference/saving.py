@@ -157,5 +157,8 @@ def _add_effects(
     if lacking != set(spec.location_parameters()) or sampler.get("method") != "collapsed":
         raise InputError("is no complete fit", where=where, found=f"no draws of {', '.join(sorted(lacking))}")
     design = Design.of(spec, table)
+    for dim, labels in design.coords.items():  # files of earlier versions have them as they came
+        if dim in posterior.dims:
+            posterior = posterior.sel({dim: labels})
     effects = effects_of(posterior, table, design, int(sampler["seed"]))
     tree["posterior"] = xr.DataTree(with_effects(posterior, effects, design))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +32,8 @@ class Design:
     ----------
     spec : ModelSpec
     coords : Mapping of str to list of str
-        The labels of every dimension in use, connections in their usual order, others as they come.
+        The labels of every dimension in use, connections in their usual order, others in that of the alphabet: whatever
+        is sampled does not depend on the order in which rows come.
     y : ndarray, shape (n_pairs,)
         The outcome.
     index : Mapping of str to ndarray of int, shape (n_pairs,)
@@ -81,7 +82,7 @@ class Design:
         coords: dict[str, list[str]] = {}
         codes: dict[str, np.ndarray] = {}
         for column in sorted(columns):
-            coords[column], codes[column] = labels_of(frame[column], column)
+            coords[column], codes[column] = _in_alphabet(*labels_of(frame[column], column), column)
 
         def flat(dims: tuple[str, ...]) -> np.ndarray:
             out = np.zeros(len(y), dtype=np.int64)
@@ -131,6 +132,33 @@ class Design:
     def size(self, name: str) -> int:
         """Return the number of entries of a parameter."""
         return int(np.prod(self.shape(name), dtype=int))
+
+    def order(self) -> np.ndarray | None:
+        """Return the rows in the order of their labels, of one label in that of their outcome; None where they are so."""
+        joint = np.zeros(len(self.y), dtype=np.int64)
+        for unit, codes in self.units.items():
+            joint = joint * len(self.coords[unit]) + codes
+        if (joint[1:] > joint[:-1]).all():
+            return None
+        order = np.argsort(joint, kind="stable")
+        found = joint[order]
+        if (found[1:] > found[:-1]).all():
+            return order
+        order = np.lexsort((self.y, *self.facts.values(), *self.index.values(), joint))
+        return None if np.array_equal(order, np.arange(len(order))) else order
+
+    def ordered(self) -> Design:
+        """Return the same model on the same rows in their `order`, in which sums over them are always the same."""
+        order = self.order()
+        if order is None:
+            return self
+        return replace(
+            self,
+            y=self.y[order],
+            index={name: entries[order] for name, entries in self.index.items()},
+            units={unit: codes[order] for unit, codes in self.units.items()},
+            facts={name: values[order] for name, values in self.facts.items()},
+        )
 
     def mean(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the mean of each row for given parameter values.
@@ -213,6 +241,11 @@ class Design:
         -------
         ndarray, shape (..., n_pairs)
         """
+        order = self.order()
+        if order is not None:
+            out = np.empty(np.shape(self.mean(draws)))
+            out[..., order] = self.ordered().outcome_draws(draws, seed)
+            return out
         rng = np.random.default_rng(seed)
         mean = self.mean(draws)
         sigma = self.noise(draws, "sigma")
@@ -291,6 +324,17 @@ def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
         codes = np.array([order.index(label) for label in labels])[codes]
         labels = order
     return labels, codes.astype(np.int64)
+
+
+def _in_alphabet(labels: list[str], codes: np.ndarray, name: str) -> tuple[list[str], np.ndarray]:
+    """Return labels in an order of their own, and the codes of the rows."""
+    if name == "connection":
+        known = [label for label in labels if label in CONNECTIONS]
+        order = [*known, *sorted(label for label in labels if label not in CONNECTIONS)]
+    else:
+        order = sorted(labels)
+    place = {label: i for i, label in enumerate(order)}
+    return order, np.array([place[label] for label in labels], dtype=np.int64)[codes]
 
 
 def _parent_map(

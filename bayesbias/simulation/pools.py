@@ -223,16 +223,25 @@ class Pool:
         return contrast_values(self.grid.means(), self.weights)
 
     def places(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """Draw words and attributes of one table, without replacement: their places in the grid, class by class."""
+        """Draw words and attributes of one table, without replacement: their places in the grid, class by class.
 
-        def draw(of: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-            parts = [
-                rng.choice(np.flatnonzero(of == group), int(n), replace=False)
-                for group, n in enumerate(numbers)
-            ]
-            return np.concatenate(parts)
+        What is drawn does not depend on the order of words, classes and lists in the pool.
+        """
 
-        return draw(self.grid.class_of, self.words), draw(self.grid.list_of, self.attributes)
+        def draw(
+            of: np.ndarray, numbers: np.ndarray, groups: Sequence[str], names: Sequence[str]
+        ) -> np.ndarray:
+            parts: dict[int, np.ndarray] = {}
+            for group in sorted(range(len(groups)), key=lambda group: groups[group]):
+                members = sorted(np.flatnonzero(of == group).tolist(), key=lambda place: names[place])
+                parts[group] = rng.choice(members, int(numbers[group]), replace=False)
+            return np.concatenate([parts[group] for group in range(len(groups))])
+
+        grid = self.grid
+        return (
+            draw(grid.class_of, self.words, grid.classes, grid.words),
+            draw(grid.list_of, self.attributes, grid.lists, grid.attributes),
+        )
 
     def ideal_widths(self, prob: float) -> dict[Key, float]:
         """Return the width of an interval of each contrast by one who knows its standard deviation."""

@@ -124,7 +124,9 @@ def _without_meaning(
         return real
     table = real.copy()
     if kind == "random_vectors":
-        names = list(dict.fromkeys([*table["protected_word"], *table["attribute"]]))
+        names = sorted(
+            {*table["protected_word"], *table["attribute"]}
+        )  # draws do not depend on the order of a list
         random = rng.standard_normal((len(names), np.asarray(vectors.vectors_of(names[:1])).shape[1]))
         random /= np.linalg.norm(random, axis=1, keepdims=True)
         at = {name: i for i, name in enumerate(names)}
@@ -136,14 +138,14 @@ def _without_meaning(
         for attribute in group.attributes:
             owners.setdefault(attribute, []).append(group.name)
     if kind == "shuffled_classes":
-        each = table.drop_duplicates("protected_word")
+        each = table.drop_duplicates("protected_word").sort_values("protected_word")
         dealt = rng.permutation(each["protected_class"].to_numpy())
         table["protected_class"] = table["protected_word"].map(
             dict(zip(each["protected_word"], dealt, strict=True))
         )
     else:
         # Word by word, so that every class keeps its number of stereotypes, and of those it shares.
-        listed = table.loc[stereotype, "attribute"].drop_duplicates().to_numpy()
+        listed = np.array(sorted(set(table.loc[stereotype, "attribute"])), dtype=object)
         given = [owners[attribute] for attribute in listed]
         owners = {str(new): classes for new, classes in zip(rng.permutation(listed), given, strict=True)}
     called = {group.name: group.attribute_class for group in words.classes}

@@ -11,6 +11,7 @@ Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, with its 
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 import os
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import BayesbiasError, InputError
+from bayesbias.basics.files import sha256_of
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.versions import versions_of
 from bayesbias.encoders.encoder import describe_encoder
@@ -406,7 +408,10 @@ def _chosen_encoders(encoders: Any) -> list[Any]:
 
 
 def _seed_of_test(seed: int, test: SentenceTest) -> int:
-    return int(np.random.SeedSequence([seed, int(test.sha256[:8], 16)]).generate_state(1)[0])
+    """Return a seed of the test's own, whatever its place among others and the order of its examples."""
+    examples = sorted(zip(test.frame["set"], test.frame["sentence"], strict=True))
+    own = sha256_of(json.dumps([test.categories, examples], sort_keys=True))
+    return int(np.random.SeedSequence([seed, int(own[:8], 16)]).generate_state(1)[0])
 
 
 def _provenance(

@@ -58,10 +58,10 @@ def test_entries_without_rows_have_the_parent_their_own_labels_name(table):
     np.testing.assert_array_equal(parent, np.tile(np.arange(len(connections)), (len(words), 1)))
 
 
-def test_labels_come_in_the_order_of_the_table_and_connections_in_theirs(table):
+def test_labels_come_in_the_order_of_the_alphabet_and_connections_in_theirs(table):
     design = Design.of(load_model("crossed"), table)
     assert design.coords["connection"] == list(CONNECTIONS)
-    assert design.coords["attribute"] == list(dict.fromkeys(table["attribute"]))
+    assert design.coords["attribute"] == sorted(set(table["attribute"]))
     assert design.shape("c") == (3, 4)
     assert design.size("ws") == 1
     only = Design.of(load_model("crossed"), table[table["connection"].isin(["neutral", "different"])])
