@@ -260,23 +260,3 @@ def labels_by(table: pd.DataFrame, key: str, column: str) -> dict[str, str]:
     """Return a label of each key, such as the class of each word."""
     first = table.drop_duplicates(key)
     return dict(zip(first[key].astype(str), first[column].astype(str), strict=True))
-
-
-def as_they_come(frame: pd.DataFrame, table: pd.DataFrame, spec: ModelSpec) -> pd.DataFrame:
-    """Return rows labelled ``parameter, direction, level, name`` with names in the order in which the table has them."""
-    results = spec.results
-    levels = ["overall", *results.levels]
-    names = {level: labels_of(table[about.by], about.by)[0] for level, about in results.levels.items()}
-    places = {(level, name): place for level, own in names.items() for place, name in enumerate(own)}
-    blocks = list(dict.fromkeys(zip(frame["parameter"], frame["direction"], strict=True)))
-
-    def at(row: int) -> tuple[int, int, int, int]:
-        parameter, direction, level, name = frame[["parameter", "direction", "level", "name"]].iloc[row]
-        return (
-            blocks.index((parameter, direction)),
-            levels.index(level),
-            places.get((level, name), 0),
-            row,
-        )
-
-    return frame.iloc[sorted(range(len(frame)), key=at)].reset_index(drop=True)

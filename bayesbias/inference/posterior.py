@@ -20,6 +20,7 @@ from bayesbias.inference.effects import joined_draws
 from bayesbias.inference.engine import Engine
 from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.lately import Lately
+from bayesbias.inference.row_order import as_they_come, in_own_order
 from bayesbias.inference.saving import write_fit
 from bayesbias.inference.shown import text_of_fit
 from bayesbias.inference.spreads import check_normal_noise
@@ -77,13 +78,8 @@ class BiasFit(Shown):
 
     @property
     def _rows(self) -> tuple[Design, pd.DataFrame]:
-        """The model on the rows in their own order, and these rows: what is drawn does not depend on how they came."""
-
-        def make() -> tuple[Design, pd.DataFrame]:
-            order = self.design.order()
-            return self.design.ordered(), self.table if order is None else self.table.iloc[order]
-
-        return self._lately.get("rows", make)
+        """The model on the rows, and the rows, in their own order: what is drawn does not depend on how they came."""
+        return self._lately.get("rows", lambda: in_own_order(self.design, self.table))
 
     def draws(self) -> dict[str, np.ndarray]:
         """Return all posterior draws, chains joined.
@@ -406,14 +402,13 @@ class BiasFit(Shown):
         FitError
             Where nothing is contrasted; where `refit` is asked for of a fit that was sampled pair by pair.
         """
-        sampler, chains = self.provenance.get("sampler", {}), self._chains
-        key = ("prior_sensitivity", refit)
 
         def make() -> pd.DataFrame:
-            found = sensitivity.prior_sensitivity(*self._rows, self.draws(), sampler, chains, refit)
-            return contrasts.as_they_come(found, self.table, self.spec)
+            sampler = self.provenance.get("sampler", {})
+            found = sensitivity.prior_sensitivity(*self._rows, self.draws(), sampler, self._chains, refit)
+            return as_they_come(found, self.table, self.spec)
 
-        return kept_with(self, key, make).copy()
+        return kept_with(self, ("prior_sensitivity", refit), make).copy()
 
     def new_words(self, prob: float = PROB) -> pd.DataFrame:
         """Return what a single new protected word may show, and how many of them go the other way.
@@ -450,9 +445,6 @@ class BiasFit(Shown):
         return self.contrasts(prob, estimand="one_new_word")[shown].assign(
             **{new: shares[old] for new, old in beside.items()}
         )
-
-    def _new_words_draws(self) -> xr.DataArray:
-        return self._asking.opposite()
 
     def parameters(self, prob: float = PROB) -> pd.DataFrame:
         """Every parameter of the model but the per-attribute ones.
@@ -500,7 +492,7 @@ class BiasFit(Shown):
             "contrasts": self._contrasts_draws,
             "standardised": self._standardised_draws,
             "superiority": self._superiority_draws,
-            "new_words": self._new_words_draws,
+            "new_words": lambda: self._asking.opposite(),
             "shares": functools.partial(contrasts.share_draws, *pieces),
             "reliability": functools.partial(reliability.reliability_draws, *pieces),
             "parameters": lambda: contrasts.parameter_draws(self.design, self.table, posterior),
