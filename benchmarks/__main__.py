@@ -12,6 +12,7 @@ NAMES = (
     "memory",
     "process",
     "loading",
+    "load",
     "coverage",
     "real_coverage",
     "own_prior",
