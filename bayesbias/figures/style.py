@@ -74,7 +74,7 @@ def styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
             # and later figures not shown. With no figure open there is none that loading could close.
             if not plt.get_fignums():
                 plt.switch_backend(mpl.get_backend())
-        with mpl.rc_context(SETTINGS):
+        with mpl.rc_context(SETTINGS), no_glyph_warnings():
             return function(*args, **kwargs)
 
     return inner

@@ -194,6 +194,7 @@ def _checked_entries(value: Any, where: str) -> tuple[str, ...]:
 
 def _check_name(entry: str, names: Sequence[str], folder: Path, where: str) -> None:
     """Refuse what is neither shipped nor looks like a path; a missing file fails its own cells alone."""
+    checks.path(entry, where, "a name, or a path")
     looks_like_path = os.sep in entry or "/" in entry or bool(Path(entry).suffix)
     if entry not in names and not looks_like_path and not (folder / entry).exists():
         raise InputError(

@@ -105,7 +105,11 @@ def resolved_controls(
             )
         )
         return None, None
-    text = os.fspath(x)
+    try:
+        text = checks.path(x, where, "the name of a control list, or a path")
+    except InputError as error:
+        problems.append(error)
+        return None, None
     if text not in shipped_controls() and not os.path.isabs(text):
         text = os.fspath(folder / text) if (folder / text).exists() or text.endswith(".toml") else text
     try:
