@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import sys
+import warnings
+from typing import Any, NoReturn
 
 import click
 
@@ -30,6 +33,8 @@ COMMANDS = (
     list_, show, check_wordlist,
 )  # fmt: skip
 
+_FORMAT = warnings.formatwarning
+
 
 @click.group(
     commands=options.on_every_command(COMMANDS),
@@ -44,11 +49,14 @@ def cli() -> None:
 def main() -> None:
     """Run the command; errors a user can mend are one message and exit code 2."""
     screen.prepare()
+    warnings.formatwarning = _one_line
     try:
         ended = cli(prog_name="bayesbias", standalone_mode=False)
-    except (BayesbiasError, OSError) as error:  # the latter say file and reason themselves
-        screen.say(f"bayesbias: {error}", err=True)
-        sys.exit(2)
+    except BayesbiasError as error:
+        _end(str(error))
+    except OSError as error:  # of what is printed, or of a file of a library
+        said = [str(part) for part in (error.filename, error.strerror) if part]
+        _end(": ".join(said) or str(error))
     except click.ClickException as error:  # its message may hold what was typed
         message = io.StringIO()
         error.show(message)
@@ -58,3 +66,17 @@ def main() -> None:
         screen.say("Aborted!", err=True)
         sys.exit(1)
     sys.exit(ended if isinstance(ended, int) else 0)
+
+
+def _end(problem: str) -> NoReturn:
+    """Say what is wrong, where that can be said, and end with 2."""
+    with contextlib.suppress(OSError):  # nobody reads it, or the disk is full that it goes to
+        screen.say(f"bayesbias: {problem}", err=True)
+    sys.exit(2)
+
+
+def _one_line(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> str:
+    """Return a warning as it is printed: those meant for users in one line, without the place in the program."""
+    if issubclass(category, UserWarning) and not issubclass(category, DeprecationWarning):
+        return screen.shown(f"note: {message}", sys.stderr) + "\n"
+    return _FORMAT(message, category, *place, **more)

@@ -7,6 +7,7 @@ terminal has. Tables that are wider than the terminal are set row by row, so tha
 from __future__ import annotations
 
 import codecs
+import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -28,7 +29,10 @@ _LONGEST = 200  # characters of a word in a table; of a longer one the middle is
 
 
 def prepare() -> None:
-    """Let no character that a terminal lacks end a command, whoever prints it."""
+    """Let no character that a terminal lacks end a command, whoever prints it, nor a stream that was closed."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for as long as the process
     codecs.register_error(ERRORS, stream_errors)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

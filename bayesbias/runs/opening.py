@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,12 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.basics.wording import some
+from bayesbias.border.opening import read_bytes
 from bayesbias.border.seals import State, damaged, seal_of_file, state_of_file
 from bayesbias.inference.fitting import load_fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.kinds import LAYOUTS
-from bayesbias.runs.manifest import matching, read_manifest
+from bayesbias.runs.manifest import MANIFEST, matching, read_manifest
 from bayesbias.runs.transaction import settle
 from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.kinds import kind_of
@@ -27,6 +28,7 @@ from bayesbias.sweeps.result import SweepResult
 
 __all__ = ["Run", "open_run"]
 
+_TRIES = 5
 _VALID_RUNS = "a folder that save_run or a command with --out wrote, or a .nc file of a fit"
 # Files that tell what a folder without a manifest holds, as this version wrote at first; a later kind has none here.
 _FIRST_LAYOUT = {
@@ -126,6 +128,37 @@ def open_run(path: str | os.PathLike[str]) -> Run:
 
 
 def _of_folder(folder: Path) -> Run:
+    """Read a folder that nobody replaces meanwhile; where somebody did, read it again."""
+    return undisturbed(folder, lambda: _read(folder))
+
+
+def undisturbed[T](folder: Path, read: Callable[[], T], whole: Callable[[T], bool] = lambda _: True) -> T:
+    """Return what `read` gives of a folder, read while its manifest stayed the same.
+
+    What fails, or is not `whole`, while another process puts a run into the folder is no damage.
+    """
+    for _ in range(_TRIES):
+        before = _written(folder)
+        try:
+            found = read()
+        except InputError:
+            settle(folder)
+            if _written(folder) == before:
+                raise
+            continue
+        if not whole(found):
+            settle(folder)
+        if _written(folder) == before:
+            return found
+    raise InputError("is written anew again and again", where=folder, hint="wait for the others to end")
+
+
+def _written(folder: Path) -> bytes | None:
+    path = folder / MANIFEST
+    return read_bytes(path) if path.is_file() else None
+
+
+def _read(folder: Path) -> Run:
     manifest = read_manifest(folder, LAYOUTS)
     if manifest is None:
         return _of_first_layout(folder)
@@ -147,7 +180,7 @@ def _of_folder(folder: Path) -> Run:
         warnings.warn(
             f"{folder}: {some(changed, 4)} changed since the run was written; the result is not read from there",
             UserWarning,
-            stacklevel=3,
+            stacklevel=6,
         )
     return Run(
         manifest.kind,

@@ -17,6 +17,7 @@ from bayesbias.border.opening import read_bytes
 from bayesbias.border.seals import State, seal_of_file, seal_of_json, state_of_file, state_of_summed
 from bayesbias.runs.kinds import LAYOUTS, files_of_run
 from bayesbias.runs.manifest import MANIFEST, Manifest, read_manifest
+from bayesbias.runs.opening import undisturbed
 from bayesbias.runs.transaction import settle
 from bayesbias.sweeps.store import states_of_sweep
 
@@ -137,7 +138,9 @@ def verify_run(path: str | os.PathLike[str]) -> Verification:
     path = Path(checks.path(path, "path", _VALID))
     if path.is_dir():
         settle(path)
-        kind, states = _of_folder(path)
+        kind, states = undisturbed(
+            path, lambda: _of_folder(path), lambda found: set(found[1].values()) <= {State.INTACT}
+        )
     elif path.is_file() and path.suffix == ".nc":
         kind, states = "words", {path.name: _of_sealed(path)}
     elif path.is_file() and sum_beside(path).is_file():

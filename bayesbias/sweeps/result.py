@@ -19,7 +19,7 @@ from bayesbias.border.seals import State
 from bayesbias.sweeps.cells import CellGroup, SweepCell
 from bayesbias.sweeps.comparing import compared_cells
 from bayesbias.sweeps.plan import SweepPlan
-from bayesbias.sweeps.store import TABLES, mark_sweep, read_record
+from bayesbias.sweeps.store import TABLES, mark_sweep, read_record, records_in
 from bayesbias.words.wordlist import CONTROLS
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def collect_results(
         frame.to_parquet(temporary, index=False, write_page_checksum=True)
     mark_sweep(out, plan, TABLES)
     mine = {cell.key for group in groups for cell in group.cells}
-    others = sum(path.stem not in mine for path in (out / "cells").glob("*.json"))
+    others = sum(path.stem not in mine for path in records_in(out))
     return SweepResult(frame, timing, out, len(before.finished), others, before.damaged, before.unverified)
 
 

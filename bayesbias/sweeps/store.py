@@ -161,6 +161,11 @@ def read_hashes(out: Path) -> dict[str, Any]:
     return {path: of for path, of in known.items() if path != SEAL_KEY} if state is State.INTACT else {}
 
 
+def records_in(out: Path) -> list[Path]:
+    """Return the files of finished cells, and none that is half written."""
+    return sorted(path for path in (out / "cells").glob("*.json") if path.name[0] != ".")
+
+
 # -- what became of it -------------------------------------------------------------------------------
 
 
@@ -172,7 +177,7 @@ def states_of_sweep(folder: Path) -> dict[str, State]:
     out: dict[str, State] = {_MARKER: state}
     if (folder / "inputs.json").is_file():
         out["inputs.json"] = read_json(folder / "inputs.json")[1]
-    for path in sorted((folder / "cells").glob("*.json")):
+    for path in records_in(folder):
         record, state = read_json(path)
         out[f"cells/{path.name}"] = State.DAMAGED if record.get("cell", path.stem) != path.stem else state
         fit = folder / "fits" / f"{path.stem}.nc"
