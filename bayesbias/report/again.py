@@ -42,10 +42,22 @@ def table_call(about: Mapping[str, Any], default: str, notes: list[str]) -> Code
     name, controls = str(listed.get("name", "wordlist")), str(listed.get("controls", ""))
     if name not in shipped_wordlists():
         notes.append(f"The word list {name} is your own: the file whose hash is given below.")
-        name = f"{name}.toml"
+        name = str(listed.get("file", f"{name}.toml"))
     known = controls in shipped_controls() or controls == "none"
-    vectors = last_of_path(about["embedding"].get("source", "embedding"))
-    return Code(called("distance_table", vectors, name, controls=controls if known else None))
+    vectors: str = last_of_path(about["embedding"].get("source", "embedding"))
+    if moved := about["embedding"].get("postprocess"):
+        vectors = Code(called("load_embedding", vectors, postprocess=moved.get("method")))
+    joined = list(dict.fromkeys(last_of_path(fact["source"]) for fact in _facts_of_files(about)))
+    if any(fact.get("source") == "a mapping" for fact in about.get("facts", {}).values()):
+        notes.append("Facts that came from memory or the word list are not in a file of their own.")
+    return Code(
+        called("distance_table", vectors, name, controls=controls if known else None, facts=joined or None)
+    )
+
+
+def _facts_of_files(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return what is known of the facts that were joined from files; those of a word list come with it."""
+    return [fact for fact in about.get("facts", {}).values() if fact.get("sha256")]
 
 
 def model_name(spec: ModelSpec, notes: list[str]) -> str:
@@ -111,6 +123,8 @@ def reproduction(
                 digest = about.get("sha256") or about.get("sha256_vectors") or ""
                 noun = "word list" if kind == "wordlist" else "vectors"
                 rows.append([Cell(f"{lead}{noun}"), Cell(str(about.get("name", ""))), Cell(str(digest))])
+        for source, digest in dict.fromkeys((f["source"], f["sha256"]) for f in _facts_of_files(table)):
+            rows.append([Cell(f"{lead}facts"), Cell(last_of_path(source)), Cell(str(digest))])
         if "sha256" in table:
             source = last_of_path(table.get("source", table.get("name", "")))
             rows.append(

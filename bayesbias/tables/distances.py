@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
 from bayesbias.tables.facts import join_facts
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
+from bayesbias.words.foreign import FOREIGN_ENDINGS
 from bayesbias.words.listfile import load_wordlist
 from bayesbias.words.pairing import pairs
 from bayesbias.words.wordlist import WordList
@@ -97,6 +99,7 @@ def distance_table(
             "name": words.name,
             "sha256": words.sha256,
             "controls": words.controls.name if words.controls else "none",
+            **({"file": Path(words.origin).name} if words.origin.lower().endswith(FOREIGN_ENDINGS) else {}),
         },
         "embedding": {"name": embedding.name, **{str(k): v for k, v in embedding.provenance.items()}},
     }

@@ -1,0 +1,45 @@
+"""The call that makes a table again makes it again: with its facts, and with vectors that were moved first."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+from helpers.vectors import LIST, A, B, X, Y, vectors
+
+import bayesbias as bb
+from bayesbias.report.again import reproduction, table_call
+from bayesbias.vectors.writing import save_word2vec
+
+
+def test_the_table_is_made_again_from_its_provenance(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [*X, *Y, *A, *B, *(f"n{i}" for i in range(9))]
+    save_word2vec(bb.load_embedding(vectors(3, words)), "v.txt")
+    (tmp_path / "mine.json").write_text(json.dumps(LIST))
+    (tmp_path / "years.csv").write_text("word,year,age\nx1,1900,3\nx2,1950,4\ny1,1960,9\n")
+    source = tmp_path / "v.txt"
+    table = bb.distance_table(
+        bb.load_embedding(source, postprocess="center"), tmp_path / "mine.json", facts=tmp_path / "years.csv"
+    )
+    notes: list[str] = []
+    call = table_call(table.provenance, "pairs.csv", notes)
+    assert call == (
+        "bb.distance_table(bb.load_embedding('v.txt', postprocess='center'), 'mine.json', controls='none', facts=['years.csv'])"
+    )
+    again = eval(call, {"bb": bb})
+    pd.testing.assert_frame_equal(again.frame, table.frame)
+    made = reproduction([call], None, None, {}, {"": table.provenance}, notes)
+    cells = [[cell.text for cell in row] for row in made.tables[0].rows]
+    assert ["facts", "years.csv", table.provenance["facts"]["year"]["sha256"]] in cells
+    assert len([row for row in cells if row[0] == "facts"]) == 1
+
+
+def test_facts_from_memory_are_said_not_to_be_in_a_file() -> None:
+    table = bb.distance_table("minilm-static", "weat7", facts={"f": {"math": 1, "algebra": 2, "poetry": 3}})
+    notes: list[str] = []
+    assert (
+        table_call(table.provenance, "pairs.csv", notes)
+        == "bb.distance_table('minilm-static', 'weat7', controls='2022')"
+    )
+    assert notes == ["Facts that came from memory or the word list are not in a file of their own."]
