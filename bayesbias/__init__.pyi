@@ -46,9 +46,9 @@ from .inference.prediction import compare_models as compare_models
 from .scores.association import weat as weat
 from .scores.averages import mac as mac
 from .scores.projections import direct_bias as direct_bias, relative_norm_distance as relative_norm_distance
-from .scores.wefat import single_category as single_category
 from .studies.sentences import seat as seat
 from .studies.change import compare as compare
+from .studies.single_category import single_category as single_category
 from .studies.sentiment import published_analysis as published_analysis
 from .studies.sentiment_tests import paired_test as paired_test
 from .simulation.calibration import calibrate as calibrate

@@ -28,8 +28,8 @@ from bayesbias.cli import options, screen
 @click.option(
     "--samples", type=click.IntRange(1), default=99_999, show_default=True, help="Orders that the test draws."
 )
-@click.option("--seed", type=options.SEED, help="Seed of the test.")
-@options.prob("Probability of the interval.")
+@options.sampling
+@options.prob()
 @options.postprocess
 @options.vector_files
 @options.as_json()
@@ -40,6 +40,9 @@ def wefat(
     fact: str | None,
     samples: int,
     seed: int | None,
+    draws: int,
+    tune: int,
+    chains: int,
     prob: float,
     postprocess: str | None,
     allow_pickle: bool,
@@ -49,11 +52,12 @@ def wefat(
     """Correlate associations with a fact about words.
 
     Of each word of FILE the published score: its mean cosine with the words of the first class of LIST, less that with the
-    second, over the standard deviation of these cosines; and Pearson's r of score and fact, with its permutation p.
+    second, over the standard deviation of these cosines; and Pearson's r of score and fact, with its permutation p. Beside
+    it the slope, and the correlation of true associations with the fact.
     """
     from pathlib import Path
 
-    from bayesbias.scores.wefat import single_category
+    from bayesbias.studies.single_category import single_category
     from bayesbias.tables.facts import facts_given
     from bayesbias.vectors.loading import load_embedding
     from bayesbias.words.listfile import load_wordlist
@@ -65,12 +69,19 @@ def wefat(
         embedding, asked, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8, postprocess=postprocess
     )
     held = {each.name: each.values for each in given}
-    result = single_category(vectors, words, held, fact, prob=prob, samples=samples, seed=seed)
+    result = single_category(
+        vectors,
+        words,
+        held,
+        fact,
+        prob=prob,
+        samples=samples,
+        seed=seed,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+    )
     if as_json:
-        screen.data(json.dumps(result.as_json(), allow_nan=False))
+        screen.data(json.dumps(result.summary(), allow_nan=False))
         return
     screen.lines(result.in_words())
-    screen.lines([f"  note: {note}" for note in result.notes])
-    for title, missing in (("words", result.missing), ("words of the sets", result.dropped)):
-        if missing:
-            screen.lines([f"  missing {title}: {', '.join(missing)}"])

@@ -1,5 +1,6 @@
 from .association import effect_size as effect_size
 from .categories import sc_weat as sc_weat
+from .factual import WefatResult as WefatResult, wefat as wefat
 from .negative import rnsb as rnsb
 from .permutation import (
     PermutationResult as PermutationResult,
@@ -8,4 +9,3 @@ from .permutation import (
 )
 from .relations import ect as ect, ripa as ripa
 from .resampling import sign_flip_test as sign_flip_test
-from .wefat import SingleCategory as SingleCategory

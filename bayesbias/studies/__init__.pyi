@@ -21,3 +21,4 @@ from .sentiment_tests import (
     profession_sentiment as profession_sentiment,
     top_bottom as top_bottom,
 )
+from .single_category import Estimated as Estimated, SingleCategory as SingleCategory

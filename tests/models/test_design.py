@@ -20,8 +20,19 @@ def test_index_arrays_equal_a_slow_loop(name, table):
     rng = np.random.default_rng(0)
     for outcome in OUTCOMES.values():  # any number serves here, and any label
         table = table.assign(**{outcome: table["distance"]})
-    for column in ("protected_template", "attribute_template", "classifier", "noun_pair", "profession"):
+    labels = (
+        "protected_template",
+        "attribute_template",
+        "classifier",
+        "noun_pair",
+        "profession",
+        "set",
+        "set_word",
+        "target",
+    )
+    for column in labels:
         table = table.assign(**{column: rng.choice(["x", "y", "z"], len(table))})
+    table = table.assign(fact=table["distance"])
     design = Design.of(spec, table)
     used = {*spec.mu, *(v for v in spec.noise.values() if isinstance(v, str))}
     assert used <= set(design.index)

@@ -88,6 +88,14 @@ DOCUMENTED["sentence"] = (
 )
 
 
+DOCUMENTED["fact"] = (
+    "Normal",
+    {"g": "Normal(1, 0.25)", "d": "Normal(0, 0.1)", "s": "Normal(0, 0.1)"}
+    | {effect: f"Normal(0, {effect}sd)" for effect in ("w", "t", "b", "r")}
+    | {sd: "Exponential(10)" for sd in ("wsd", "tsd", "bsd", "rsd", "sigma")},
+)
+
+
 for _name, _sd, _rate in (("sentiment", "0.2", "5"), ("sentiment_logit", "1", "1")):
     _scales = {sd: f"Exponential({_rate})" for sd in ("nsd", "psd", "sigma")}
     _effects = {"b": f"Normal(0, {_sd})", "n": "Normal(0, nsd)", "p": "Normal(0, psd)"}
@@ -105,12 +113,16 @@ def test_shipped_models_are_the_documented_ones(name):
     assert spec.name == name
     assert (spec.likelihood, written) == (likelihood, priors)
     assert spec.outcome == OUTCOMES.get(name, "distance")
-    if name == "sentence":
-        assert spec.units == ("protected_word", "protected_template", "attribute", "attribute_template")
-    else:
-        sentiment = ("classifier", "noun_pair", "profession")
-        assert spec.units == (sentiment if "sentiment" in name else ("protected_word", "attribute"))
-    assert spec.results.group == ("classifier" if "sentiment" in name else "connection")
+    pair, group = ("protected_word", "attribute"), "connection"
+    units = {
+        "sentence": ("protected_word", "protected_template", "attribute", "attribute_template"),
+        "sentiment": ("classifier", "noun_pair", "profession"),
+        "sentiment_logit": ("classifier", "noun_pair", "profession"),
+        "fact": ("set_word", "target"),
+    }
+    groups = {"sentiment": "classifier", "sentiment_logit": "classifier", "fact": "set"}
+    assert spec.units == units.get(name, pair)
+    assert spec.results.group == groups.get(name, group)
     assert spec.parameters["sigma"].dims == (() if name == "additive" else (spec.results.group,))
 
 
@@ -307,4 +319,4 @@ def test_a_slope_names_its_column():
     spec = slopes_model("a", "b")
     assert spec.facts() == ["frequency", "year"]
     assert spec.parameters["a"].times is None
-    assert spec.factors() == ["ka", "kw"]
+    assert set(spec.factors()) == {"ka", "kw"}

@@ -28,7 +28,7 @@ from bayesbias.vectors.embedding import Embedding
 from bayesbias.words.listfile import load_wordlist
 from bayesbias.words.wordlist import WordList
 
-__all__ = ["SingleCategory", "single_category"]
+__all__ = ["WefatResult", "wefat"]
 
 Array = npt.NDArray[np.float64]
 _LEAST = 4  # words; Fisher's z needs more than three
@@ -37,7 +37,7 @@ _ALL_ORDERS = 8  # words of which every order is taken
 
 @public_in("bayesbias.scores")
 @dataclass(frozen=True, eq=False, repr=False)
-class SingleCategory(ScoreResult):
+class WefatResult(ScoreResult):
     """The published single-category test.
 
     Attributes
@@ -92,7 +92,7 @@ class SingleCategory(ScoreResult):
 
     def __repr__(self) -> str:
         return (
-            f"<SingleCategory {self.name}: r = {self.r:.4f} with {self.fact} over {self.n} words "
+            f"<WefatResult {self.name}: r = {self.r:.4f} with {self.fact} over {self.n} words "
             f"({self.prob:.0%} {self.r_low:.3f} to {self.r_high:.3f} by Fisher's z), p {self.p_value:.4g} ({self.p_method}); "
             f"{len(self.missing)} words missing>"
         )
@@ -109,7 +109,7 @@ class SingleCategory(ScoreResult):
         ]
 
 
-def single_category(
+def wefat(
     embedding: Embedding | Any,
     sets: str | os.PathLike[str] | Mapping[str, Any] | WordList = "wefat",
     facts: Any = None,
@@ -118,7 +118,7 @@ def single_category(
     prob: float = 0.89,
     samples: int = 99_999,
     seed: int | None = None,
-) -> SingleCategory:
+) -> WefatResult:
     """Correlate the association of words with two sets of attributes with a number for each word.
 
     Parameters
@@ -140,7 +140,7 @@ def single_category(
 
     Returns
     -------
-    SingleCategory
+    WefatResult
         Its ``pairs()`` have ``word, mean_a, mean_b, sd, score, fact``.
 
     Raises
@@ -152,12 +152,13 @@ def single_category(
     Notes
     -----
     The correlation is of averages over few attributes: it knows neither their error nor that all scores share it.
+    `bayesbias.single_category` has beside it what does.
 
     Examples
     --------
     >>> import bayesbias as bb
     >>> women = {"nurse": 90.0, "librarian": 83.0, "teacher": 74.0, "surgeon": 30.0, "carpenter": 2.0, "plumber": 1.0}
-    >>> result = bb.single_category("minilm-static", "wefat", {"percent_women": women})
+    >>> result = bb.scores.wefat("minilm-static", "wefat", {"percent_women": women})
     >>> result.n, result.p_method, result.r > 0.5
     (6, 'exact', True)
     """
@@ -229,7 +230,7 @@ def single_category(
     r = correlation(scores, values)
     p, method, seed = _permutation_p(scores, values, samples, seed)
     low, high = _fisher_interval(r, len(rows), prob)
-    return SingleCategory(
+    return WefatResult(
         name=f"{listed.name} in {name}",
         dropped=tuple(w for w in absent if w in both),
         notes=tuple(notes),

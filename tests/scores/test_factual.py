@@ -25,7 +25,7 @@ VECTORS = vectors(4, [*X, *Y, *JOBS])
 
 
 def test_scores_and_r_word_by_word() -> None:
-    result = bb.single_category(VECTORS, LIST, {"share": VALUES}, prob=0.8)
+    result = bb.scores.wefat(VECTORS, LIST, {"share": VALUES}, prob=0.8)
     scores = {}
     for word in JOBS:
         near, far = ([cosine(VECTORS[word], VECTORS[u]) for u in side] for side in (X, Y))
@@ -48,23 +48,23 @@ def test_of_many_words_orders_are_drawn() -> None:
     held = vectors(6, [*X, *Y, *words])
     values = dict(zip(words, np.random.default_rng(1).normal(size=30).tolist(), strict=True))
     samples = 20_000
-    result = bb.single_category(held, LIST, {"f": values}, samples=samples, seed=shifted(3))
+    result = bb.scores.wefat(held, LIST, {"f": values}, samples=samples, seed=shifted(3))
     expected = stats.pearsonr(list(result.scores.values()), list(values.values())).pvalue
     assert abs(result.p_value - expected) < 5 * math.sqrt(expected * (1 - expected) / samples) + 0.01
     assert (result.p_method, result.samples, result.seed) == ("montecarlo", samples, shifted(3))
-    assert bb.single_category(held, LIST, {"f": values}, samples=500).seed is not None
+    assert bb.scores.wefat(held, LIST, {"f": values}, samples=500).seed is not None
 
 
 def test_the_order_of_the_classes_is_the_sign() -> None:
-    one = bb.single_category(VECTORS, LIST, {"f": VALUES})
-    other = bb.single_category(VECTORS, {"y": LIST["y"], "x": LIST["x"]}, {"f": VALUES})
+    one = bb.scores.wefat(VECTORS, LIST, {"f": VALUES})
+    other = bb.scores.wefat(VECTORS, {"y": LIST["y"], "x": LIST["x"]}, {"f": VALUES})
     assert other.r == pytest.approx(-one.r)
     assert other.p_value == pytest.approx(one.p_value)
 
 
 def test_words_that_cannot_be_scored_are_named() -> None:
     held = {w: v for w, v in VECTORS.items() if w not in ("job1", "y4")}
-    result = bb.single_category(held, LIST, {"f": {**VALUES, "x1": 3.0, "nothing": 7.0}})
+    result = bb.scores.wefat(held, LIST, {"f": {**VALUES, "x1": 3.0, "nothing": 7.0}})
     assert result.missing == ("job1", "nothing")
     assert result.dropped == ("y4",)
     assert "words of the two sets themselves are not scored: x1" in result.notes
@@ -83,9 +83,9 @@ def test_words_that_cannot_be_scored_are_named() -> None:
 )  # fmt: skip
 def test_what_cannot_be_correlated(facts, fact, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        bb.single_category(VECTORS, LIST, facts, fact)
+        bb.scores.wefat(VECTORS, LIST, facts, fact)
     with pytest.raises(InputError, match="two protected classes"):
-        bb.single_category(VECTORS, "religion", {"f": VALUES})
+        bb.scores.wefat(VECTORS, "religion", {"f": VALUES})
 
 
 def occupations(shared) -> dict[str, float]:

@@ -1,0 +1,382 @@
+r"""The single-category test: one set of targets with a number each, and two sets of words.
+
+Published (WEFAT; Caliskan, Bryson and Narayanan 2017): a score for each target, its mean cosine with the first set less
+that with the second, over the standard deviation of all of these cosines; and the correlation of the scores with the
+numbers. The scores are averages over a few words and carry their noise, so that the correlation is deflated, and its
+interval speaks of these words alone.
+
+Beside it stands the model `fact`: every pair is kept. With :math:`\beta` the difference of the two slopes, on a fact of
+standard deviation one, and :math:`\sigma_b` the spread of targets around either line, the association of a target is
+:math:`\beta x + b`, :math:`\operatorname{var} b = 2 \sigma_b^2`, and the correlation of *true* associations with the fact is
+:math:`\beta / \sqrt{\beta^2 + 2 \sigma_b^2}`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.face import public_in
+from bayesbias.basics.values import Shown
+from bayesbias.basics.wording import number_of
+from bayesbias.inference.diagnostics import batches_of, shortest_interval
+from bayesbias.inference.estimands import PROB
+from bayesbias.inference.mixtures import Mixtures
+from bayesbias.scores.factual import WefatResult, wefat
+from bayesbias.studies.lines import Lines, association_rows, slope_row, true_correlations
+from bayesbias.tables.facts import facts_given
+from bayesbias.vectors.loading import load_embedding
+from bayesbias.words.listfile import load_wordlist
+from bayesbias.words.wordlist import WordList
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.inference.posterior import BiasFit
+    from bayesbias.vectors.embedding import Embedding
+
+__all__ = ["Estimated", "SingleCategory", "single_category"]
+
+
+@public_in("bayesbias.studies")
+@dataclass(frozen=True)
+class Estimated:
+    """A quantity as its posterior has it: mean, sd, and the ends of its shortest interval."""
+
+    mean: float
+    sd: float
+    hpdi_low: float
+    hpdi_high: float
+
+
+@public_in("bayesbias.studies")
+@dataclass(frozen=True, eq=False, repr=False)
+class SingleCategory(Shown):
+    """What a single-category test found.
+
+    Attributes
+    ----------
+    published : WefatResult
+        The published test: scores of the targets, Pearson's r with the fact, its interval by Fisher's z, permutation p.
+    slope : Estimated
+        How the association of a target, in cosine, grows with one standard deviation of the fact.
+    true_correlation : Estimated
+        Of true associations with the fact; see the notes of the function.
+    frame : DataFrame
+        One row a target, in the order of the fact: ``target, fact, score, association, hpdi_low, hpdi_high, deviation,
+        deviation_low, deviation_high, off_line``. `association` is the posterior mean for new words like those of the sets,
+        `deviation` what it is from the line; `off_line` whether the interval of the deviation excludes zero, by more
+        than twice its Monte Carlo error.
+    center, scale : float
+        What was taken from the fact, and what the rest was divided by.
+    prob : float
+        Of intervals.
+    seed : int
+    fit : BiasFit
+        Of the model `fact`.
+    """
+
+    published: WefatResult
+    slope: Estimated
+    true_correlation: Estimated
+    frame: pd.DataFrame
+    center: float
+    scale: float
+    prob: float
+    seed: int
+    fit: BiasFit
+
+    def __repr__(self) -> str:
+        return "\n".join(self.in_words())
+
+    @property
+    def sets(self) -> tuple[str, str]:
+        """The names of the sets: an association above zero is nearness to the first."""
+        return self.published.classes
+
+    @property
+    def r(self) -> float:
+        """Pearson's r of published scores and the fact."""
+        return self.published.r
+
+    @property
+    def p_value(self) -> float:
+        """Of r, by permutations."""
+        return self.published.p_value
+
+    @property
+    def n(self) -> int:
+        """The number of targets."""
+        return self.published.n
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Targets that the vectors lack."""
+        return self.published.missing
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """The published score of each target."""
+        return self.published.scores
+
+    def in_words(self) -> list[str]:
+        """Say what was found, in lines."""
+        slope, true, known = self.slope, self.true_correlation, self.published
+        off = list(self.frame.loc[self.frame["off_line"], "target"])
+        lines = [
+            *known.in_words()[:-1],
+            f"  true association: r = {true.mean:.2f} ({self.prob:.0%} HPDI {true.hpdi_low:.2f} to {true.hpdi_high:.2f}), for "
+            "new words and targets like these",
+            f"  one standard deviation of {known.fact} ({self.scale:.3g}) goes with {slope.mean:+.3f} in cosine "
+            f"({slope.hpdi_low:+.3f} to {slope.hpdi_high:+.3f}) towards {self.sets[0]}",
+            f"  off the line: {', '.join(off) or 'none for certain'}",
+        ]
+        for title, words in (
+            ("targets", known.missing),
+            (f"words of {' and '.join(self.sets)}", known.dropped),
+        ):
+            if words:
+                lines.append(
+                    f"  {number_of(len(words), 'word')} of the {title} without a vector: {', '.join(words)}"
+                )
+        problems = self.fit.diagnostics()["problems"]
+        return [
+            *lines,
+            *(f"  note: {note}" for note in known.notes),
+            *(f"  {problem}" for problem in problems),
+        ]
+
+    def summary(self) -> dict[str, Any]:
+        """Return the figures, for JSON."""
+        return {
+            **self.published.as_json(),
+            "slope": vars(self.slope),
+            "true_correlation": vars(self.true_correlation),
+            "off_line": list(self.frame.loc[self.frame["off_line"], "target"]),
+            "center": self.center,
+            "scale": self.scale,
+            "seed": self.seed,
+            "diagnostics": self.fit.diagnostics(),
+        }
+
+    def predict(self, values: Sequence[float] | float) -> pd.DataFrame:
+        """Return the association of a new target with a given fact, on average over new words like those of the sets.
+
+        Parameters
+        ----------
+        values : float or sequence of float
+            In the units of the fact.
+
+        Returns
+        -------
+        DataFrame
+            ``fact, line, line_low, line_high, mean, sd, hpdi_low, hpdi_high``: the line with its interval, then a single new
+            target, which scatters around it.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> years = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
+        >>> found = bb.single_category("minilm-static", "wefat", {"percent_women": years}, seed=1)
+        >>> found.predict([0, 100]).shape
+        (2, 8)
+        """
+        import pandas as pd
+
+        given = np.atleast_1d(np.asarray(values, dtype=float))
+        if given.ndim != 1 or not np.isfinite(given).all():
+            raise InputError("must be finite numbers", where="values", found=values)
+        x = (given - self.center) / self.scale
+        asked = Lines(self.fit)
+        line = asked.mixtures(association_rows(asked.reduced, self.sets, x))
+        new = Mixtures(
+            line.mean,
+            np.sqrt(line.sd**2 + 2 * asked.spread_of_targets[..., None] ** 2),
+            line.row,
+            line.weight,
+        )
+        known, single = line.described(self.prob), new.described(self.prob)
+        return pd.DataFrame(
+            {
+                "fact": given,
+                "line": known["mean"][0],
+                "line_low": known["low"][0],
+                "line_high": known["high"][0],
+                "mean": single["mean"][0],
+                "sd": single["sd"][0],
+                "hpdi_low": single["low"][0],
+                "hpdi_high": single["high"][0],
+            }
+        )
+
+
+def single_category(
+    embedding: Any,
+    sets: str | os.PathLike[str] | Mapping[str, Any] | WordList = "wefat",
+    facts: Any = None,
+    fact: str | None = None,
+    *,
+    prob: float = PROB,
+    samples: int = 99_999,
+    seed: int | None = None,
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    engine: str = "nuts",
+) -> SingleCategory:
+    r"""Test whether the association of targets with one set of words rather than another goes with a number of each.
+
+    Parameters
+    ----------
+    embedding : Embedding, or anything `load_embedding` reads
+    sets : default "wefat"
+        A word list with two classes, whose protected words are the two sets; what `load_wordlist` takes. ``wefat`` has the
+        published female and male words.
+    facts : path, data frame or mapping
+        The targets, with a number each: a table with a column ``word``, or ``{fact: {word: number}}``; see
+        `bayesbias.tables.join_facts`.
+    fact : str, optional
+        The column; where there is one alone, it need not be named.
+    prob : float in (0, 1)
+        Of intervals.
+    samples : int
+        Permutations drawn for the p-value of r.
+    seed : int, optional
+        By default one is drawn and recorded.
+    draws, tune, chains, engine
+        Of the fit, as of `bayesbias.fit`.
+
+    Returns
+    -------
+    SingleCategory
+
+    Raises
+    ------
+    InputError
+        As `bayesbias.scores.wefat`; and for a set of a single word, which says nothing of others.
+
+    Notes
+    -----
+    With :math:`\beta` the slope and :math:`\sigma_b` the spread of targets around the line of one set, the true correlation is
+    :math:`\beta / \sqrt{\beta^2 + 2 \sigma_b^2}`, of targets whose fact varies as that of the listed ones. The model is
+    ``bayesbias show fact``.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
+    >>> found = bb.single_category("minilm-static", "wefat", {"percent_women": women}, seed=1)
+    >>> found.n, found.r > 0.5
+    (6, True)
+    """
+    seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
+    listed = load_wordlist(sets, controls="none")
+    given = {one.name: one.values for one in facts_given({} if facts is None else facts)}
+    words = [*listed.protected_words, *(word for values in given.values() for word in values)]
+    vectors = load_embedding(embedding, words=list(dict.fromkeys(words)))
+    published = wefat(vectors, listed, given, fact, prob=prob, samples=samples, seed=seed)
+    for name, members in zip(published.classes, (published.a, published.b), strict=True):
+        if len(members) < 2:
+            raise InputError(
+                "a set needs two words with vectors", where=f"{listed.name}, {name}", found=list(members)
+            )
+    targets = sorted(published.facts, key=lambda word: (published.facts[word], word))
+    cosines = _cosines(vectors, [*published.a, *published.b], targets)
+    return of_published(
+        published,
+        cosines,
+        targets,
+        prob=prob,
+        seed=seed,
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        engine=engine,
+    )
+
+
+def of_published(
+    published: WefatResult,
+    cosines: np.ndarray,
+    targets: Sequence[str],
+    *,
+    prob: float,
+    seed: int,
+    **sampling: Any,
+) -> SingleCategory:
+    """Fit the model `fact` to cosines of the words of both sets with the targets, shape (words, targets)."""
+    import pandas as pd
+
+    from bayesbias.inference.fitting import fit as fit_model
+
+    sets, n_words = published.classes, len(published.a) + len(published.b)
+    number = np.array([published.facts[word] for word in targets])
+    center, scale = float(number.mean()), float(number.std(ddof=1))
+    x = (number - center) / scale
+    frame = pd.DataFrame(
+        {
+            "set_word": np.repeat([*published.a, *published.b], len(targets)),
+            "set": np.repeat(sets, [len(published.a) * len(targets), len(published.b) * len(targets)]),
+            "target": np.tile(targets, n_words),
+            "fact": np.tile(x, n_words),
+            "distance": 1 - cosines.ravel(),
+        }
+    )
+    fitted = fit_model(frame, "fact", seed=seed, **sampling)
+    asked = Lines(fitted)
+    line = asked.mixtures(slope_row(asked.reduced, sets))
+    associations = asked.mixtures(association_rows(asked.reduced, sets, x, targets)).described(prob)
+    apart = asked.mixtures(association_rows(asked.reduced, sets, None, targets))
+    deviations = apart.described(prob)
+    # An end that another seed would put on the other side of zero concludes nothing.
+    batches = batches_of(*apart.mean.shape[:2])
+    each = apart.described(prob, batches)
+    error = {
+        end: each[end].std(axis=0, ddof=1) / np.sqrt(batches) if batches > 1 else np.inf
+        for end in ("low", "high")
+    }
+    table = pd.DataFrame(
+        {
+            "target": list(targets),
+            "fact": number,
+            "score": [published.scores[word] for word in targets],
+            "association": associations["mean"][0],
+            "hpdi_low": associations["low"][0],
+            "hpdi_high": associations["high"][0],
+            "deviation": deviations["mean"][0],
+            "deviation_low": deviations["low"][0],
+            "deviation_high": deviations["high"][0],
+            "off_line": (deviations["low"][0] > 2 * error["low"])
+            | (deviations["high"][0] < -2 * error["high"]),
+        }
+    )
+    true = true_correlations(line, asked.spread_of_targets, seed)
+    return SingleCategory(
+        published, _described(line, prob), _of_draws(true, prob), table, center, scale, prob, seed, fitted
+    )
+
+
+def _cosines(vectors: Embedding, words: Sequence[str], targets: Sequence[str]) -> np.ndarray:
+    """Return the cosine of each word of the sets with each target, shape (words, targets), in double precision."""
+    unit = []
+    for group in (words, targets):
+        rows = vectors.vectors_of(list(group)).astype(float)
+        unit.append(rows / np.linalg.norm(rows, axis=1, keepdims=True))
+    return np.clip(unit[0] @ unit[1].T, -1.0, 1.0)
+
+
+def _described(mixtures: Mixtures, prob: float) -> Estimated:
+    found = mixtures.described(prob)
+    return Estimated(*(float(found[key][0, 0]) for key in ("mean", "sd", "low", "high")))
+
+
+def _of_draws(draws: np.ndarray, prob: float) -> Estimated:
+    """Describe draws of a quantity that is no normal mixture."""
+    low, high = shortest_interval(draws.reshape(-1, 1), prob)
+    return Estimated(float(draws.mean()), float(draws.std(ddof=1)), float(low[0]), float(high[0]))

@@ -1,0 +1,48 @@
+"""The command wefat."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from helpers.seeds import shifted
+
+
+@pytest.fixture
+def occupations(tmp_path):
+    rows = [
+        "word,women,pay",
+        "nurse,88,1",
+        "engineer,12,2",
+        "teacher,80,3",
+        "plumber,2,4",
+        "lawyer,35,5",
+        "zzxqy,50,6",
+    ]
+    file = tmp_path / "occupations.csv"
+    file.write_text("\n".join(rows) + "\n")
+    return str(file)
+
+
+COMMON = ["wefat", "--embedding", "minilm-static", "--draws", "200", "--tune", "200", "--chains", "2"]
+
+
+def test_one_object_and_the_same_in_lines(run, occupations):
+    arguments = [*COMMON, "--facts", occupations, "--fact", "women", "--seed", str(shifted(1))]
+    code, out, _ = run(*arguments, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert {"r", "p_value", "n", "missing", "scores", "slope", "true_correlation"} <= set(found)
+    assert set(found["slope"]) == {"mean", "sd", "hpdi_low", "hpdi_high"}
+    lines = run(*arguments)[1].splitlines()
+    assert any(f"r = {found['r']:.4f}" in line for line in lines)
+    assert any("true association" in line for line in lines)
+
+
+def test_a_fact_that_is_not_there_is_said(run, occupations):
+    code, _, err = run(*COMMON, "--facts", occupations, "--fact", "womem")
+    assert code == 2
+    assert "did you mean 'women'?" in err
+    code, _, err = run(*COMMON, "--facts", occupations)
+    assert code == 2
+    assert "name the fact" in err

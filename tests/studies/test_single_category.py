@@ -1,0 +1,144 @@
+"""The single-category test: published scores by hand, the model beside them, and input that cannot be tested."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.seeds import shifted
+
+import bayesbias as bb
+from bayesbias.basics.errors import InputError
+from bayesbias.studies.single_category import of_published
+
+WOMEN = {
+    "nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0, "pilot": 7.0,
+    "librarian": 83.0, "carpenter": 3.0, "secretary": 94.0, "physician": 38.0, "baker": 60.0,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found():
+    return bb.single_category(
+        "minilm-static", "wefat", {"women": WOMEN}, seed=shifted(1), samples=999, engine="quick"
+    )
+
+
+def test_the_published_half_is_the_published_test(found):
+    """Whose own tests hold it to the equation."""
+    published = bb.scores.wefat("minilm-static", "wefat", {"women": WOMEN}, seed=shifted(1), samples=999)
+    assert (found.r, found.p_value, found.scores) == (published.r, published.p_value, published.scores)
+    assert dict(zip(found.frame["target"], found.frame["score"], strict=True)) == published.scores
+    assert found.sets == ("female", "male")
+
+
+def test_targets_stand_in_the_order_of_the_fact(found):
+    assert list(found.frame["fact"]) == sorted(WOMEN.values())
+    assert (found.n, found.missing) == (len(WOMEN), ())
+    assert found.center == pytest.approx(np.mean(list(WOMEN.values())))
+    assert found.scale == pytest.approx(np.std(list(WOMEN.values()), ddof=1))
+
+
+def test_associations_are_the_line_and_the_deviation(found):
+    frame, x = found.frame, (found.frame["fact"] - found.center) / found.scale
+    line = np.polyfit(x, frame["association"] - frame["deviation"], 1)
+    assert line[0] == pytest.approx(found.slope.mean, abs=1e-9)
+    at = found.predict(frame["fact"].to_list())
+    np.testing.assert_allclose(at["line"], frame["association"] - frame["deviation"], atol=1e-9)
+    assert (at["sd"] > (at["line_high"] - at["line_low"]) / 4).all()
+    assert ((at["hpdi_low"] < at["line_low"]) & (at["hpdi_high"] > at["line_high"])).all()
+
+
+def test_the_summary_is_json(found):
+    said = json.loads(json.dumps(found.summary()))
+    assert said["n"] == len(WOMEN)
+    assert set(said["slope"]) == set(said["true_correlation"]) == {"mean", "sd", "hpdi_low", "hpdi_high"}
+    assert said["scores"].keys() == WOMEN.keys()
+    assert found.in_words()[0] == "single-category test, wefat in minilm-static"
+
+
+def simulated(slope, noise=0.02, targets=40, seed=3):
+    """Return cosines of 5 + 5 words whose difference of slopes is known, and the fact."""
+    rng = np.random.default_rng(seed)
+    fact = rng.normal(50, 20, targets)
+    x = (fact - fact.mean()) / fact.std(ddof=1)
+    lines = np.repeat([[slope / 2], [-slope / 2]], 5, axis=0) * x
+    own = np.repeat(rng.normal(0, 0.01, (2, targets)), 5, axis=0)
+    cosines = 0.2 + lines + own + rng.normal(0, noise, (10, targets))
+    words = [f"w{k}" for k in range(10)]
+    return cosines, (words[:5], words[5:]), {f"t{k}": float(v) for k, v in enumerate(fact)}
+
+
+def outcome_of(cosines, words, values, sets=("a", "b")):
+    """Fit the model to cosines, in place of vectors that have them."""
+    gap = cosines[:5].mean(axis=0) - cosines[5:].mean(axis=0)
+    scores = dict(zip(values, gap / cosines.std(axis=0, ddof=1), strict=True))
+    published = SimpleNamespace(classes=sets, a=words[0], b=words[1], facts=values, scores=scores)
+    return of_published(published, cosines, list(values), prob=0.89, seed=shifted(2), engine="quick")
+
+
+def test_a_slope_and_the_true_correlation_are_found_behind_noise():
+    """Noise deflates the published r, and not that of true associations: .05 / sqrt(.05^2 + 2 x .01^2) = .96."""
+    found = outcome_of(*simulated(0.05, noise=0.1))
+    assert np.corrcoef(found.frame["score"], found.frame["fact"])[0, 1] < 0.9
+    assert abs(found.slope.mean - 0.05) < 4 * found.slope.sd
+    assert found.true_correlation.hpdi_low < 0.962 < found.true_correlation.hpdi_high
+
+
+def test_the_sign_follows_the_order_of_the_sets():
+    cosines, (first, second), values = simulated(0.05)
+    turned = outcome_of(np.roll(cosines, 5, axis=0), (second, first), values, sets=("b", "a"))
+    assert outcome_of(cosines, (first, second), values).slope.mean > 0 > turned.slope.mean
+
+
+def test_a_target_far_from_the_line_is_named():
+    cosines, words, values = simulated(0.05)
+    cosines[:5, 7] += 0.08
+    cosines[5:, 7] -= 0.08
+    assert "t7" in list(outcome_of(cosines, words, values).frame.query("off_line")["target"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("wefat", {"f": {"nurse": 1.0, "baker": 2.0, "pilot": 3.0}}), ["fewer than 4"]),
+        (("wefat", {"f": WOMEN, "g": WOMEN}), ["name the fact"]),
+    ],
+    ids=["few", "two facts"],
+)
+def test_what_cannot_be_tested_is_said(arguments, parts):
+    with pytest.raises(InputError) as error:
+        bb.single_category("minilm-static", *arguments, seed=1)
+    assert all(part in str(error.value) for part in parts), error.value
+
+
+def test_a_set_that_lost_all_words_but_one_is_refused():
+    rng = np.random.default_rng(0)
+    vectors = {word: rng.normal(size=8) for word in ["she", "he", "him", *WOMEN]}
+    sets = {
+        "f": {"protected": ["she", "her"], "attributes": ["a", "b"]},
+        "m": {"protected": ["he", "him"], "attributes": ["c", "d"]},
+    }
+    with pytest.raises(InputError, match="two words with vectors"):
+        bb.single_category(vectors, sets, {"women": WOMEN}, seed=1)
+
+
+def test_the_published_correlation(shared, tmp_path):
+    """50 occupations by the share of women in 2015, weighed by employment, on GloVe 840B: r = .9029 (published .90)."""
+    facts = shared / "data/facts"
+    asked = json.loads((facts / "wefat_occupations.json").read_text())
+    rows = pd.read_csv(facts / "occupations_bls_2015.tsv", sep="\t", header=None, skiprows=1)
+    share = {}
+    for target in asked["targets"]:
+        own = rows[(rows.iloc[:, 6:] == target).any(axis=1)].iloc[:, :2].astype(float).dropna()
+        share[target] = float(np.average(own[1], weights=own[0]))
+    file = tmp_path / "occupations.csv"
+    pd.Series(share, name="percent_women").rename_axis("word").to_csv(file)
+    vectors = shared / "data/vectors/glove840B_union_300d.txt"
+    found = bb.single_category(vectors, "wefat", file, seed=shifted(1), samples=999, engine="quick")
+    assert round(found.r, 4) == 0.9029
+    assert (found.n, found.published.fact) == (50, "percent_women")
+    assert found.true_correlation.hpdi_low > 0.8
