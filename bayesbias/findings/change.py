@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from bayesbias.basics.wording import number_of, percent, some
-from bayesbias.findings.parts import Doubt, Findings, said_of_losses
+from bayesbias.findings.parts import Doubt, Findings, Unexamined, said_of_losses
+from bayesbias.findings.priors import prior_doubts, unexamined_priors
 from bayesbias.findings.trust import ALL_AGREED, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.studies.comparison import Comparison, Method
@@ -48,12 +49,27 @@ def _of_method(result: Comparison, name: str, several: bool, prob: float, rope: 
     problems = [problem for fit in fits for problem in fit.diagnostics()["problems"]]
     if problems:
         return Findings(headline=no_conclusion(problems[0]), **about)
+    about["doubts"] += tuple(_prior_doubts(item, about["lead"]))
+    about["unexamined"] = _unexamined(item)
     gap = _gap_sentence(result, item, prob, rope)
     controls = _control_sentences(result, item, prob, rope)
     geometry = _geometry_sentences(result, name, prob)
     headline, *rest = [*([gap] if gap else []), *controls, *geometry] or [_NO_CONTRAST]
     missing = said_of_losses(about["losses"], CONTROLS if gap is None else ())
     return Findings(headline=f"{headline}{missing}", sentences=tuple(rest), **about)
+
+
+def _prior_doubts(item: Method, lead: str) -> list[Doubt]:
+    """Say what rests on a prior, of the change and of what is left. No fit is made again for it."""
+    changes = (
+        [] if item.change is None else prior_doubts(item.change, f"{lead}the change of {{}}", refit=False)
+    )
+    return [*changes, *prior_doubts(item.after, f"{lead}{{}}, after,", refit=False)]
+
+
+def _unexamined(item: Method) -> tuple[Unexamined, ...]:
+    changes = () if item.change is None else unexamined_priors(item.change, refit=False)
+    return tuple(dict.fromkeys((*changes, *unexamined_priors(item.after, refit=False))))
 
 
 def _losses(result: Comparison, item: Method) -> tuple[Loss, ...]:

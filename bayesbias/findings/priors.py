@@ -16,13 +16,25 @@ if TYPE_CHECKING:
 __all__ = ["largest_prior_shift", "prior_doubts", "unexamined_priors"]
 
 
-def prior_doubts(fit: BiasFit) -> list[Doubt]:
+def prior_doubts(
+    fit: BiasFit, said: str = "{}", more_of: str = "words", refit: bool | None = None
+) -> list[Doubt]:
     """Return the main contrasts that move by more than half their sd where a prior is half or twice as wide.
 
     One doubt for each level at which there is one: it names the contrast that moves most and the parameter whose prior
     moves it, and how many others move so far. None of a fit that has not converged, whose draws show nothing of the kind.
+
+    Parameters
+    ----------
+    fit : BiasFit
+    said : str
+        What a contrast is called, with ``{}`` in its place.
+    more_of : str
+        What to gather more of.
+    refit : bool, optional
+        As of `BiasFit.prior_sensitivity`.
     """
-    table = _table(fit)
+    table = _table(fit, refit)
     if table is None:
         return []
     large = table[table["shift_in_sd"].abs() > LARGE_SHIFT]
@@ -36,9 +48,9 @@ def prior_doubts(fit: BiasFit) -> list[Doubt]:
         out.append(
             Doubt(
                 kind="prior",
-                text=f"{row['contrast']}{of} rests on a prior: with {_which(row)} it goes from {row['mean_before']:+.3f} to "
-                f"{row['mean_after']:+.3f}, by {abs(row['shift_in_sd']):.1f} of its sd{more}; state the prior with the "
-                "result, or gather more words",
+                text=f"{said.format(_called(row))}{of} rests on a prior: with {_which(row)} it goes from "
+                f"{row['mean_before']:+.3f} to {row['mean_after']:+.3f}, by {abs(row['shift_in_sd']):.1f} of its sd{more}; state "
+                f"the prior with the result, or gather more {more_of}",
                 level=str(level),
                 contrast=str(row["contrast"]),
                 group=None if level == "overall" else str(row["name"]),
@@ -48,7 +60,7 @@ def prior_doubts(fit: BiasFit) -> list[Doubt]:
     return out
 
 
-def unexamined_priors(fit: BiasFit) -> tuple[Unexamined, ...]:
+def unexamined_priors(fit: BiasFit, refit: bool | None = None) -> tuple[Unexamined, ...]:
     """Return the changes of a prior of which it is not known what they do; none of a fit that has not converged.
 
     Examples
@@ -58,7 +70,7 @@ def unexamined_priors(fit: BiasFit) -> tuple[Unexamined, ...]:
     >>> unexamined_priors(bb.fit(table, "crossed", seed=1, draws=500))
     ()
     """
-    table = _table(fit)
+    table = _table(fit, refit)
     return tuple(
         Unexamined("prior_not_refitted" if how == "not_refitted" else "prior_unknown", parameter, direction)
         for parameter, direction, how in ([] if table is None else unexamined(table))
@@ -92,6 +104,10 @@ def largest_prior_shift(fit: BiasFit) -> str:
     )
 
 
+def _called(row: Any) -> str:
+    return str(row["contrast"]) if " - " in row["contrast"] else f"the mean of {row['contrast']}"
+
+
 def _of(fit: BiasFit, row: Any) -> str:
     """Name a class or a word; a list of stereotypes has the name of its class, and is called a list."""
     if row["level"] == "overall":
@@ -104,10 +120,10 @@ def _which(row: Any) -> str:
     return f"the prior of {row['parameter']} {'half' if row['direction'] == 'halved' else 'twice'} as wide"
 
 
-def _table(fit: BiasFit) -> pd.DataFrame | None:
+def _table(fit: BiasFit, refit: bool | None = None) -> pd.DataFrame | None:
     if not fit.diagnostics()["ok"]:
         return None
     try:
-        return fit.prior_sensitivity()
+        return fit.prior_sensitivity(refit)
     except FitError:  # a table with nothing to contrast has no main contrast
         return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayesbias.basics.wording import number_of, percent
-from bayesbias.findings.parts import Findings, said_of_losses
+from bayesbias.findings.parts import Doubt, Findings, said_of_losses
+from bayesbias.inference.sensitivity import LARGE_SHIFT
 from bayesbias.tables.coverage import Loss, loss_of
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def findings_of_sentences(result: SeatResult) -> Findings:
             *_related(result, several),
             *_footnotes(result, several),
         ),
+        doubts=tuple(_prior_doubts(result, several)),
         problems=tuple(_not_converged(result)),
         losses=losses,
         notes=tuple(_left_out(result)),
@@ -158,6 +160,31 @@ def _losses(result: SeatResult, several: bool) -> tuple[Loss, ...]:
             loss = loss_of("example", f"{called} of {row['test']}{whose}", listed, found)
             out += [loss] if loss else []
     return tuple(out)
+
+
+def _prior_doubts(result: SeatResult, several: bool) -> list[Doubt]:
+    """Name the tests whose contrast moves by more than half its sd with a prior half or twice as wide."""
+    if "prior_shift" not in result.frame:  # of an earlier version
+        return []
+    rows = result.frame[result.frame["prior_shift"].abs() > LARGE_SHIFT]
+    rows = rows[rows["converged"].astype(bool)]
+    out = []
+    for row in rows.to_dict("records"):
+        on = f" on {named_encoder(row['model'], row['options'])}" if several else ""
+        parameter, _, direction = str(row["prior"]).partition(" ")
+        out.append(
+            Doubt(
+                kind="prior",
+                text=f"{row['test']}{on}: the contrast rests on a prior, and moves by {abs(row['prior_shift']):.1f} of its sd "
+                f"with that of {parameter} {'half' if direction == 'halved' else 'twice'} as wide; state the prior with the "
+                "result, or test more words",
+                level="overall",
+                contrast="associated - different",
+                group=str(row["test"]),
+                parameter=parameter,
+            )
+        )
+    return out
 
 
 def _not_converged(result: SeatResult) -> list[str]:

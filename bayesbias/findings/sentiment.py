@@ -12,6 +12,7 @@ from bayesbias.basics.files import plain
 from bayesbias.basics.wording import some
 from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings
+from bayesbias.findings.priors import prior_doubts, unexamined_priors
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.verdicts import sentiment_verdict
@@ -66,7 +67,8 @@ def sentiment_doubts(fit: BiasFit, prob: float = PROB) -> list[Doubt]:
     Doubted of a classifier where more than 5 % of the differences are exactly zero, and where the residuals have an
     excess kurtosis above 3: most pairs differ by hardly anything and a few by much, and normal noise describes
     neither. Means and their intervals are over all pairs, and hold. And where intervals of professions or noun pairs for the
-    listed words alone exclude what was observed far too often (`bayesbias.inference.excluded_observed`).
+    listed words alone exclude what was observed far too often (`bayesbias.inference.excluded_observed`). And where a mean or a
+    difference of classifiers rests on a prior.
 
     Returns
     -------
@@ -110,6 +112,7 @@ def sentiment_doubts(fit: BiasFit, prob: float = PROB) -> list[Doubt]:
     if fit.diagnostics()["ok"]:
         classifiers = list(dict.fromkeys(fit.table["classifier"].astype(str)))
         out += outside_doubts(fit, _LEVELS, prob, classifiers)
+        out += prior_doubts(fit, more_of="sentences", refit=False)
     return out
 
 
@@ -154,6 +157,7 @@ def findings_of_sentiment(result: BiasFit | SentimentAnalysis, prob: float = PRO
         doubts=() if fit is None else tuple(sentiment_doubts(fit, prob)),
         problems=() if fit is None else tuple(fit.diagnostics()["problems"]),
         notes=analysis.notes,
+        unexamined=() if fit is None else unexamined_priors(fit, refit=False),
     )
 
 

@@ -36,7 +36,18 @@ from bayesbias.report.again import (
     sampler_settings,
     table_call,
 )
-from bayesbias.report.parts import Again, Answer, Box, Labelled, Model, Page, Part, Picture, not_trusted
+from bayesbias.report.parts import (
+    Again,
+    Answer,
+    Box,
+    Labelled,
+    Model,
+    Page,
+    Part,
+    Picture,
+    look_again,
+    not_trusted,
+)
 from bayesbias.report.pictures import Gallery, in_order
 from bayesbias.report.sections import (
     at_level,
@@ -99,14 +110,14 @@ def _answer(study: _Study) -> Answer:
     warnings = not_trusted([f"fit of {text}" for text in found.problems])
     sentences: list[str] = []
     for part in found.parts:
-        doubts = [as_sentence(doubt.text) for doubt in part.doubts if doubt.decides]
-        if doubts:
+        deciding = [as_sentence(doubt.text) for doubt in part.doubts if doubt.decides]
+        if deciding:
             title = (
                 f"{part.lead}read this first, before the gap"
                 if study.several
                 else "Read this first, before the gap"
             )
-            warnings.append(Box(title, doubts))
+            warnings.append(Box(title, deciding))
         premises = [as_sentence(text, part.lead) for text in part.premises]
         if run.methods[part.subject].construction.found:
             title = "Read this first: some of the result could not have come out otherwise"
@@ -117,11 +128,13 @@ def _answer(study: _Study) -> Answer:
             sentences += premises
         sentences += [as_sentence(text, part.lead) for text in part.sentences]
     only = next(iter(run.methods.values()))
+    doubts = [doubt for part in found.parts for doubt in part.doubts if not doubt.decides]
     return Answer(
         [as_sentence(part.headline, part.lead) for part in found.parts],
         warnings=warnings,
         facts=[] if study.several else _facts(run, only, study.prob, study.rope),
         tables=[_methods_table(run, study.prob, study.rope)] if study.several else [],
+        doubts=look_again(doubts),
         sentences=[*sentences, *found.sentences],
     )
 

@@ -38,6 +38,7 @@ from bayesbias.report.parts import (
     Words,
     about_spec,
     labelled,
+    look_again,
     not_trusted,
 )
 from bayesbias.report.pictures import Gallery, in_order
@@ -140,7 +141,7 @@ def _answer(study: _Study) -> Answer:
         [found.headline],
         warnings=not_trusted(found.problems),
         facts=[] if study.several else _facts(study),
-        doubts=doubts,
+        doubts=[*doubts, *look_again(found.doubts)],
         tables=[_encoders_table(study), *few] if study.several else few,
         sentences=found.sentences,
     )

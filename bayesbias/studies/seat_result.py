@@ -49,7 +49,9 @@ class SeatResult(Shown):
         ``p_holm``, ``dropped`` (examples without a vector of their own). With `bayes` also ``contrast, sd,
         hpdi_low, hpdi_high`` of associated - different for new words and templates (negative: targ1 lies
         nearer to attr1, targ2 to attr2), the same ``standardised`` by the standard deviation of its pairs, the
-        probability of ``superiority`` (see `BiasFit.standardised`), the shares of variance ``share_word, share_template,
+        probability of ``superiority`` (see `BiasFit.standardised`), ``prior_shift`` and ``prior`` (by how many of its sd the
+        contrast moves at most where a prior is half or twice as wide, and which, such as ``cbar halved``), the shares of
+        variance ``share_word, share_template,
         share_sentence`` (what takes a word and a template together: one word in one template, or a word beside the template of
         the other sentence), ``share_residual``, and ``converged``. What does not exist is missing (NaN).
     failures : pandas.DataFrame

@@ -29,6 +29,7 @@ from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.fitting import fit
+from bayesbias.inference.sensitivity import largest_shift
 from bayesbias.models.loading import load_model
 from bayesbias.scores.association import effect_size
 from bayesbias.scores.permutation import holm, permutation_test
@@ -47,7 +48,7 @@ __all__ = ["leave_one_out", "seat"]
 
 _OWN_COLUMNS = ("level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "dropped")
 _BAYES_COLUMNS = (
-    "contrast", "sd", "hpdi_low", "hpdi_high", "standardised", "superiority",
+    "contrast", "sd", "hpdi_low", "hpdi_high", "standardised", "superiority", "prior_shift", "prior",
     "share_word", "share_template", "share_sentence", "share_residual", "converged",
 )  # fmt: skip
 # As many partitions as the authors enumerate; more are sampled (supplement, appendix A).
@@ -389,9 +390,19 @@ def _fitted_row(
         **{column: gap[column] for column in ("sd", "hpdi_low", "hpdi_high")},
         "standardised": standard["mean"],
         "superiority": standard["superiority"],
+        **_largest_prior_shift(fitted),
         **{f"share_{kind}": value for kind, value in kinds.items()},
         "converged": fitted.diagnostics()["ok"],
     }
+
+
+def _largest_prior_shift(fitted: BiasFit) -> dict[str, Any]:
+    """Say which prior, half or twice as wide, moves the contrast most, and by how many of its sd; nothing is fitted again."""
+    frame = fitted.prior_sensitivity(refit=False)
+    row = largest_shift(frame[frame["level"] == "overall"])
+    if row is None:
+        return {"prior_shift": math.nan, "prior": ""}
+    return {"prior_shift": row["shift_in_sd"], "prior": f"{row['parameter']} {row['direction']}"}
 
 
 def _chosen_encoders(encoders: Any) -> list[Any]:

@@ -443,6 +443,13 @@ def test_sentence_tests_say_how_many_are_clear_and_what_is_left_out():
         "model, for new words and templates, the 89% HPDI of associated - different lies below zero, as supposed, in 1 of "
         "2, above in 1)."
     )
+    assert found.doubts == ()  # what was written before shifts were known
+    moved = fitted.assign(prior_shift=[-0.4, 0.7], prior=["cbar halved", "csd doubled"])
+    (doubt,) = findings_of(SeatResult(moved, failures, dropped, notes, {"prob": 0.89})).doubts
+    assert (doubt.kind, doubt.group, doubt.parameter) == ("prior", "two", "csd")
+    assert doubt.text.startswith(
+        "two: the contrast rests on a prior, and moves by 0.7 of its sd with that of csd twice as wide"
+    )
 
 
 # -- nobody reads prose back -----------------------------------------------------------------------

@@ -5,10 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.changes import NONE, changed, table
+from helpers.draws import made_up_comparison, made_up_fit
 from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
 from helpers.tables import grid
 
+import bayesbias as bb
 from bayesbias.findings.of_result import findings_of
 from bayesbias.findings.parts import Effect, Unexamined
 from bayesbias.findings.priors import largest_prior_shift, prior_doubts, unexamined_priors
@@ -16,15 +19,16 @@ from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.loading import load_model
 from bayesbias.models.stretching import stretched_prior
+from bayesbias.tables.reading import as_pair_table
 
 
 @pytest.fixture(scope="module")
 def rests_on_it() -> BiasFit:
     """Words whose two connections lie far apart, under a prior that holds them together."""
-    table = grid((3, 3), (2, 2), human=0, neutral=0, seed=2)
-    table = table.assign(distance=table["distance"] + 0.5 * (table["connection"] == "different"))
+    words = grid((3, 3), (2, 2), human=0, neutral=0, seed=2)
+    words = words.assign(distance=words["distance"] + 0.5 * (words["connection"] == "different"))
     narrow = stretched_prior(load_model("hierarchical"), "cbar", 0.2)
-    return fit(table, narrow, seed=shifted(1), draws=1500, pointwise=False)
+    return fit(words, narrow, seed=shifted(1), draws=1500, pointwise=False)
 
 
 def test_a_doubt_names_the_parameter_the_contrast_and_the_level(rests_on_it):
@@ -51,9 +55,9 @@ def test_a_prior_is_no_reason_to_call_intervals_wrong(rests_on_it, monkeypatch):
     from bayesbias.findings import words
 
     kept = tuple(prior_doubts(rests_on_it))
-    monkeypatch.setattr(words, "word_doubts", lambda fit: list(kept))
+    monkeypatch.setattr(words, "word_doubts", lambda fit, refit=None: list(kept))
     alone = findings_of(rests_on_it)
-    monkeypatch.setattr(words, "word_doubts", lambda fit: [])
+    monkeypatch.setattr(words, "word_doubts", lambda fit, refit=None: [])
     assert alone.doubts == kept
     assert alone.headline == findings_of(rests_on_it).headline
     assert not any(doubt.effect in set(Effect) for doubt in kept)
@@ -78,7 +82,7 @@ def test_what_is_not_known_is_said(monkeypatch):
     lost = frame["parameter"] == "ws"
     frame.loc[lost, "how"] = "unknown"
     frame.loc[lost, ["shift_in_sd", "mean_after"]] = np.nan
-    monkeypatch.setattr(BiasFit, "prior_sensitivity", lambda self: frame)
+    monkeypatch.setattr(BiasFit, "prior_sensitivity", lambda self, refit=None: frame)
     assert largest_prior_shift(result).endswith(
         "With the prior of ws half as wide and ws twice as wide it is not known."
     )
@@ -92,5 +96,49 @@ def test_what_is_not_known_is_said(monkeypatch):
     frame.loc[lost, "how"] = "not_refitted"
     assert {each.kind for each in unexamined_priors(result)} == {"prior_not_refitted"}
     empty: pd.DataFrame = frame[lost]
-    monkeypatch.setattr(BiasFit, "prior_sensitivity", lambda self: empty)
+    monkeypatch.setattr(BiasFit, "prior_sensitivity", lambda self, refit=None: empty)
     assert largest_prior_shift(result) == ""
+
+
+def a_prior_that_moves(monkeypatch, **row):
+    """Let every fit say that one contrast moves far, and another prior is not known."""
+    told = {"level": "overall", "name": "all", "contrast": "associated - different", "mean_before": -0.2}
+    told |= {
+        "parameter": "d",
+        "direction": "halved",
+        "mean_after": -0.1,
+        "shift_in_sd": 0.8,
+        "how": "weights",
+    }
+    unknown = {"parameter": "kw", "direction": "doubled", "how": "not_refitted", "shift_in_sd": np.nan}
+    monkeypatch.setattr(
+        BiasFit, "prior_sensitivity", lambda fit, refit=None: pd.DataFrame([told | row, told | unknown])
+    )
+
+
+def test_a_comparison_says_which_change_and_which_gap_rest_on_a_prior(monkeypatch):
+    before = table()
+    after = {name: as_pair_table(changed(before, NONE, seed)) for seed, name in enumerate("ab", 1)}
+    both = made_up_comparison(as_pair_table(before), after, draws=1000)
+    a_prior_that_moves(monkeypatch)
+    parts = findings_of(both).parts
+    assert [part.subject for part in parts] == list(both.methods)
+    for part in parts:
+        said = [doubt for doubt in part.doubts if doubt.kind == "prior"]
+        assert [doubt.parameter for doubt in said] == ["d", "d"]
+        for doubt, what in zip(said, ("the change of {}", "{}, after,"), strict=True):
+            assert doubt.text.startswith(
+                f"{part.subject}: {what.format('associated - different')} rests on a prior: "
+            )
+            assert "from -0.200 to -0.100, by 0.8 of its sd" in doubt.text
+        assert part.unexamined == (Unexamined("prior_not_refitted", "kw", "doubled"),)
+
+
+def test_sentiment_says_which_mean_rests_on_a_prior(monkeypatch):
+    analysis = bb.sentiment_table(bb.shipped_predictions("m1"))
+    result = made_up_fit(analysis, "sentiment", draws=1000)
+    a_prior_that_moves(monkeypatch, contrast="m1", parameter="b")
+    (doubt,) = (doubt for doubt in findings_of(result).doubts if doubt.kind == "prior")
+    assert doubt.text.startswith("the mean of m1 rests on a prior: with the prior of b half as wide")
+    assert doubt.text.endswith("or gather more sentences")
+    assert [each.parameter for each in findings_of(result).unexamined] == ["kw"]

@@ -87,6 +87,12 @@ def test_rows_say_what_the_fit_says():
     )
     standard = found.standardised(estimand="population", level="overall").iloc[0]
     assert row[["standardised", "superiority"]].tolist() == standard[["mean", "superiority"]].tolist()
+    moved = found.prior_sensitivity(refit=False).query("level == 'overall'")
+    largest = moved.loc[moved["shift_in_sd"].abs().idxmax()]
+    assert (row["prior_shift"], row["prior"]) == (
+        largest["shift_in_sd"],
+        f"{largest['parameter']} {largest['direction']}",
+    )
     shares = found.shares().set_index("source")["mean"]
     words = ["protected_word", "attribute", "attribute x protected_class", "attribute x protected_word"]
     assert row["share_word"] == pytest.approx(shares[words].sum())
