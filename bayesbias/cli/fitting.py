@@ -70,6 +70,7 @@ def _check_contrasts(table: PairTable) -> None:
 @options.vector_files
 @options.prob()
 @options.rope
+@options.standard_rope
 @options.sampling
 @options.engine("nuts")
 @options.folder("Write table, fit, figures and summaries here.")
@@ -89,6 +90,7 @@ def fit(
     invalid_utf8: str,
     prob: float,
     rope: float | None,
+    standard_rope: float | None,
     seed: int | None,
     draws: int,
     tune: int,
@@ -101,7 +103,7 @@ def fit(
     """Fit a model to every pair of protected word and attribute."""
     started = time.perf_counter()
     from bayesbias.inference.alternatives import answers_by_model
-    from bayesbias.inference.estimands import ROPE
+    from bayesbias.inference.estimands import ROPE, STANDARD_ROPE
     from bayesbias.models.loading import load_model
     from bayesbias.runs.kinds import check_run_folder, files_of_run
 
@@ -126,6 +128,7 @@ def fit(
     result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, engine=engine)
     fitted = time.perf_counter()
     rope = float(ROPE if rope is None else rope)
+    in_sds = float(STANDARD_ROPE if standard_rope is None else standard_rope)
     earlier = out is not None and bool(files_of_run(out))
     others = answers_by_model(result, prob=prob) if compare_models else None
     files = (
@@ -134,6 +137,7 @@ def fit(
             out,
             prob=prob,
             rope=rope,
+            standard_rope=in_sds,
             models=others,
             command=options.given(),
             spreadsheet_safe=spreadsheet_safe,
@@ -144,7 +148,7 @@ def fit(
     if earlier:
         screen.say(f"note: replaced the run that was in {out}", err=True)
     if as_json:
-        payload = fit_json(result, prob, rope)
+        payload = fit_json(result, prob, rope, in_sds)
         if others is not None:
             payload["models"] = records(others)
         payload["timing"] |= {
@@ -154,7 +158,7 @@ def fit(
         }
         screen.data(json.dumps(payload, allow_nan=False))
     else:
-        _print_fit(result, files, prob, rope)
+        _print_fit(result, files, prob, rope, in_sds)
         if others is not None:
             _print_models(others)
 
@@ -167,7 +171,7 @@ def demo(out: Path, seed: int) -> None:
 
     The vectors are minilm-static, the word list is religion.
     """
-    from bayesbias.inference.estimands import PROB, ROPE
+    from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
     from bayesbias.runs.kinds import check_run_folder
 
     check_run_folder(out, "words")
@@ -175,10 +179,10 @@ def demo(out: Path, seed: int) -> None:
     screen.say(repr(table))
     result = bayesbias.fit(table, seed=seed, pointwise=False)
     files = bayesbias.save_run(result, out, command=options.given())
-    _print_fit(result, files, PROB, ROPE, answer_last=True)
+    _print_fit(result, files, PROB, ROPE, STANDARD_ROPE, answer_last=True)
 
 
-def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
+def fit_json(result: BiasFit, prob: float, rope: float, standard_rope: float) -> dict[str, Any]:
     """Return what ``bayesbias fit --json`` prints."""
     from bayesbias.findings.words import findings_of_words
     from bayesbias.inference.scope import has_new_words
@@ -195,7 +199,9 @@ def fit_json(result: BiasFit, prob: float, rope: float) -> dict[str, Any]:
             result.words(prob)[["protected_word", "protected_class", "connection", "estimand", *columns]]
         ),
         "contrasts": records(result.contrasts(prob, rope)),
-        "standardised": records(result.standardised(prob)) if has_variance(result.spec) else None,
+        "standardised": records(result.standardised(prob, standard_rope))
+        if has_variance(result.spec)
+        else None,
         "new_words": records(result.new_words(prob)) if has_new_words(result.spec) else None,
         "parameters": records(result.parameters(prob)),
         "diagnostics": result.diagnostics(),
@@ -229,7 +235,12 @@ def _print_models(others: pd.DataFrame) -> None:
 
 
 def _print_fit(
-    result: BiasFit, files: list[Path], prob: float, rope: float, answer_last: bool = False
+    result: BiasFit,
+    files: list[Path],
+    prob: float,
+    rope: float,
+    standard_rope: float,
+    answer_last: bool = False,
 ) -> None:
     from bayesbias.columns.table import screen_table
     from bayesbias.columns.words import (
@@ -253,7 +264,7 @@ def _print_fit(
         title = f"Contrasts, for {holds} ({estimand})"
         screen.show(screen_table(title, contrast_columns(prob), chosen.itertuples()))
     if has_variance(result.spec):
-        standard = result.standardised(prob, level="overall", estimand="population")
+        standard = result.standardised(prob, standard_rope, level="overall", estimand="population")
         units = list(dict.fromkeys(standard["unit"]))
         title = f"The same for new words, in {in_full(units[0]) if len(units) == 1 else 'standard deviations of pairs'}"
         columns = standard_columns(prob, float(standard["rope"].iloc[0]), len(units))

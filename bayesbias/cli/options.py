@@ -46,6 +46,13 @@ def rope(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--rope", type=positive, help="Half-width of practical equivalence.")(command)
 
 
+def standard_rope(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Half-width of the same region on the scale of standard deviations."""
+    positive = click.FloatRange(0, min_open=True)
+    text = "Half-width of practical equivalence in standard deviations."
+    return click.option("--standard-rope", type=positive, help=text)(command)
+
+
 def sampling(command: Callable[..., Any]) -> Callable[..., Any]:
     """Seed, draws, tuning steps and chains of the sampler."""
     for name, default, text in (

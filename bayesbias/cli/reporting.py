@@ -28,7 +28,12 @@ from bayesbias.cli import options, screen
     type=click.FloatRange(0, min_open=True),
     help="Half-width of practical equivalence; by default that of the tables in RUN. Not for sweeps.",
 )
-def report(run: Path, out: Path, prob: float | None, rope: float | None) -> None:
+@click.option(
+    "--standard-rope",
+    type=click.FloatRange(0, min_open=True),
+    help="The same in standard deviations, of a fit of distances; by default that of the tables in RUN.",
+)
+def report(run: Path, out: Path, prob: float | None, rope: float | None, standard_rope: float | None) -> None:
     """Write one self-contained HTML file on a run.
 
     RUN is a folder that `bayesbias fit`, `bayesbias compare`, `bayesbias seat`, `bayesbias sweep` or
@@ -37,4 +42,4 @@ def report(run: Path, out: Path, prob: float | None, rope: float | None) -> None
     """
     from bayesbias.report.page import write_report
 
-    screen.say(f"written: {write_report(run, out, prob=prob, rope=rope)}")
+    screen.say(f"written: {write_report(run, out, prob=prob, rope=rope, standard_rope=standard_rope)}")

@@ -136,6 +136,7 @@ def new_word_columns(prob: float) -> list[Column]:
         contrast("difference", "contrast", screen="contrast"),
         number("expected", "mean", signed=True),
         interval(f"with {prob:.0%} probability", signed=True),
+        probability("P(below 0)", "p_below_zero"),
         share("go the other way", "opposite"),
         Column("share, " + f"{prob:.0%} HPDI", _share_ends, True),
     ]

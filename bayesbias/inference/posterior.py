@@ -422,9 +422,9 @@ class BiasFit(Shown):
         Returns
         -------
         DataFrame
-            ``level, name, contrast``; ``mean, sd, hpdi_low, hpdi_high`` of the contrast of one new word, as `contrasts` gives
-            it under ``one_new_word``; and ``opposite, opposite_low, opposite_high``: mean and HPDI of the share of new words
-            whose contrast has another sign than the mean over them, in [0, 1]. Overall and for each class.
+            ``level, name, contrast``; ``mean, sd, hpdi_low, hpdi_high, prob, p_below_zero`` of the contrast of one new word, as
+            `contrasts` gives it under ``one_new_word``; and ``opposite, opposite_low, opposite_high``: mean and HPDI of the share
+            of new words whose contrast has another sign than the mean over them, in [0, 1]. Overall and for each class.
 
         Raises
         ------
@@ -441,7 +441,7 @@ class BiasFit(Shown):
         """
         shares = contrasts.described(self.draws_of("new_words"), prob)
         beside = {"opposite": "mean", "opposite_low": "hpdi_low", "opposite_high": "hpdi_high"}
-        shown = ["level", "name", "contrast", "mean", "sd", "hpdi_low", "hpdi_high", "prob"]
+        shown = ["level", "name", "contrast", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero"]
         return self.contrasts(prob, estimand="one_new_word")[shown].assign(
             **{new: shares[old] for new, old in beside.items()}
         )

@@ -10,7 +10,7 @@ from typing import Any
 from bayesbias.basics.literal import literal
 from bayesbias.columns.table import Cell, of_cells
 from bayesbias.inference.engine import Engine
-from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.report.parts import Again
@@ -78,9 +78,10 @@ def sampler_settings(provenance: Mapping[str, Any]) -> dict[str, Any]:
     return settings if asked == Engine().asked else {**settings, "engine": asked}
 
 
-def report_call(result: str, prob: float, rope: float) -> str:
+def report_call(result: str, prob: float, rope: float, standard_rope: float = STANDARD_ROPE) -> str:
     """Return the call that writes the page, with the settings that are not the usual ones."""
-    settings = {"prob": None if prob == PROB else prob, "rope": None if rope == ROPE else rope}
+    usual = {"prob": (prob, PROB), "rope": (rope, ROPE), "standard_rope": (standard_rope, STANDARD_ROPE)}
+    settings = {name: None if value == default else value for name, (value, default) in usual.items()}
     return called("write_report", Code(result), "report.html", **settings)
 
 

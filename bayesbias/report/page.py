@@ -19,7 +19,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir, whole_file
 from bayesbias.basics.literal import literal
 from bayesbias.basics.versions import own_version
-from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.change import of_comparison
 from bayesbias.report.parts import Page
@@ -40,7 +40,7 @@ __all__ = ["write_report"]
 _KINDS = "words, sentences, change, sweep, or sentiment with a fit"
 _SUFFIXES = (".html", ".htm")
 # Kind -> its page, of a result, a probability, a ROPE and the command that made it.
-PAGES: Mapping[str, Callable[[Any, float, float, Any], Page]] = {
+PAGES: Mapping[str, Callable[..., Page]] = {
     "words": of_fit,
     "sentences": lambda result, prob, rope, command: of_sentences(result, prob, command),
     "sentiment": lambda fit, prob, rope, command: of_sentiment(fit, prob, command),
@@ -55,6 +55,7 @@ def write_report(
     *,
     prob: float | None = None,
     rope: float | None = None,
+    standard_rope: float | None = None,
 ) -> Path:
     """Write one self-contained HTML file on a fit, a comparison, sentence tests or a sweep.
 
@@ -71,6 +72,8 @@ def write_report(
     rope : float > 0, optional
         Half-width of the region of practical equivalence, in cosine distance. By default that of the tables in
         the folder, else `ROPE`. Sentiment has none, and a sweep those of its plan.
+    standard_rope : float > 0, optional
+        The same in standard deviations, of a fit of distances alone. By default that of the folder, else `STANDARD_ROPE`.
 
     Returns
     -------
@@ -122,11 +125,20 @@ def write_report(
     prob = checks.probability(PROB if prob is None else prob)
     rope = checks.positive(ROPE if rope is None else rope, "rope")
     kind = kind_of_any(result)
+    if standard_rope is not None and kind != "words":
+        raise InputError(
+            "only a fit of distances is judged in standard deviations", where="standard_rope", found=kind
+        )
+    of_words = {}
+    if kind == "words":
+        known = None if opened is None else opened.settings.get("standard_rope")
+        half = next((x for x in (standard_rope, known) if x is not None), STANDARD_ROPE)
+        of_words["standard_rope"] = checks.positive(half, "standard_rope")
     make = None if isinstance(result, SentimentAnalysis) else PAGES.get(kind or "")
     if make is None:
         kind_given = opened.kind if opened else kind or type(result).__name__
         raise InputError("there is no page on such a run", where=where, found=kind_given, valid=_KINDS)
-    text = _rendered(make(result, prob, rope, command))
+    text = _rendered(make(result, prob, rope, command, **of_words))
     with whole_file(target) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
     return target

@@ -127,7 +127,12 @@ def _expected(fit: BiasFit) -> list[str]:
 
 
 def glossary_of(
-    table: pd.DataFrame, outcome: str, prob: float, rope: float, spec: ModelSpec | None = None
+    table: pd.DataFrame,
+    outcome: str,
+    prob: float,
+    rope: float,
+    spec: ModelSpec | None = None,
+    standard_rope: float = STANDARD_ROPE,
 ) -> list[Labelled]:
     """Return the terms of the page and what they mean, with the scatter of this table and what the model holds."""
     results = RESULTS_OF_PAIRS if spec is None else spec.results
@@ -183,11 +188,13 @@ def glossary_of(
             "excludes zero alone, practically equal inside the ROPE, else unclear."
         )
     if outcome == "distance":
+        convention = (
+            ", half of what is by convention a small effect" if standard_rope == STANDARD_ROPE else ""
+        )
         entries["Standard deviations, superiority"] = (
             "A difference over the standard deviation of single neutral pairs (without neutral controls, of the pairs that are "
-            f"compared): the same scale on any vectors; less than {STANDARD_ROPE:g} is practically none, half of what is by "
-            "convention a small effect. Superiority is the probability that a random pair of the first connection is "
-            "nearer than one of the second; 0.5 is chance."
+            f"compared): the same scale on any vectors; less than {standard_rope:g} is practically none{convention}. Superiority "
+            "is the probability that a random pair of the first connection is nearer than one of the second; 0.5 is chance."
         )
     entries["R-hat and effective draws"] = (
         "Whether the chains of the sampler agree, and how many independent draws theirs are worth."

@@ -26,7 +26,7 @@ from bayesbias.findings.parts import Findings
 from bayesbias.findings.priors import largest_prior_shift
 from bayesbias.findings.trust import convergence
 from bayesbias.findings.words import findings_of_words, lists_in_order
-from bayesbias.inference.estimands import CONTRASTS
+from bayesbias.inference.estimands import CONTRASTS, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.reliability import LEFT_OUT
 from bayesbias.inference.scope import has_new_words, holds_for, same_for_all_words, sure_ends
@@ -64,12 +64,19 @@ class _Study:
     fit: BiasFit
     prob: float
     rope: float
+    standard_rope: float
     contrasts: pd.DataFrame | None  # None where the table holds no two connections to hold against each other
     found: Findings
     figures: Gallery
 
 
-def of_fit(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None = None) -> Page:
+def of_fit(
+    fit: BiasFit,
+    prob: float,
+    rope: float,
+    command: Sequence[str] | None = None,
+    standard_rope: float = STANDARD_ROPE,
+) -> Page:
     """Return the page on one fit of distances."""
     if fit.spec.outcome != "distance":
         raise InputError(
@@ -83,7 +90,7 @@ def of_fit(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None
         )
     figures = Gallery(plates(fit, prob, rope, columns=1))
     findings = findings_of_words(fit, prob, rope)
-    study = _Study(fit, prob, rope, _contrasts(fit, prob, rope), findings, figures)
+    study = _Study(fit, prob, rope, standard_rope, _contrasts(fit, prob, rope), findings, figures)
     models = [model_part(fit, prob, drawn=figures.take("priors"))]
     trust = _trust(study)
     return Page(
@@ -101,8 +108,8 @@ def of_fit(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None
         sections=in_order(_ONE_CONNECTION if study.contrasts is None else _SECTIONS, study, [figures]),
         models=models,
         trust=trust,
-        again=_again(fit, prob, rope, command),
-        glossary=glossary_of(fit.table, fit.spec.outcome, prob, rope, fit.spec),
+        again=_again(fit, prob, rope, command, standard_rope),
+        glossary=glossary_of(fit.table, fit.spec.outcome, prob, rope, fit.spec, standard_rope),
     )
 
 
@@ -249,7 +256,7 @@ def _standard_tables(study: _Study, level: str, id_: str) -> list[Table]:
     """Make the table of the same differences on a scale that other vectors share, where pairs have a variance."""
     if not has_variance(study.fit.spec):
         return []
-    frame = study.fit.standardised(study.prob, level=level)
+    frame = study.fit.standardised(study.prob, study.standard_rope, level=level)
     units = list(dict.fromkeys(frame["unit"]))
     unit = in_full(units[0]) if len(units) == 1 else "standard deviations of pairs"
     columns = standard_columns(
@@ -341,13 +348,15 @@ def _left_out(frame: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def _again(fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None) -> Again:
+def _again(
+    fit: BiasFit, prob: float, rope: float, command: Sequence[str] | None, standard_rope: float
+) -> Again:
     source = fit.provenance.get("table", {})
     notes: list[str] = []
     lines = [
         f"table = {table_call(source, 'pairs.csv', notes)}",
         f"fit = {called('fit', Code('table'), model_name(fit.spec, notes), **sampler_settings(fit.provenance))}",
-        report_call("fit", prob, rope),
+        report_call("fit", prob, rope, standard_rope),
     ]
     return reproduction(lines, command, fit.spec, fit.provenance, {"": source}, notes)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from bayesbias.inference.estimands import STANDARD_ROPE
 from bayesbias.runs.manifest import MANIFEST, Manifest
 
 
@@ -23,6 +24,7 @@ class Content:
     result: Any
     prob: float
     rope: float
+    standard_rope: float = STANDARD_ROPE
     predictions: Sequence[Any] = ()
     problem: str | None = None
     models: Any = None

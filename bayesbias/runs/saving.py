@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.kinds import LAYOUTS, check_run_folder, files_of_run
 from bayesbias.runs.layout import Content
@@ -35,6 +35,7 @@ def save_run(
     *,
     prob: float = PROB,
     rope: float = ROPE,
+    standard_rope: float = STANDARD_ROPE,
     predictions: Sequence[Predictions] = (),
     problem: str | None = None,
     models: pd.DataFrame | None = None,
@@ -56,6 +57,8 @@ def save_run(
         Probability of the intervals in the tables. SEAT and sweeps have theirs already.
     rope : float > 0
         Half-width of the region of practical equivalence, in cosine distance.
+    standard_rope : float > 0
+        The same in standard deviations, of a fit of distances.
     predictions : sequence of Predictions
         Of an analysis of sentiment: what it was made of, to be written beside it.
     problem : str, optional
@@ -97,12 +100,14 @@ def save_run(
     target = Path(checks.path(folder, "folder", "the path of a folder"))
     checks.probability(prob)
     checks.positive(rope, "rope")
+    checks.positive(standard_rope, "standard_rope")
     layout = LAYOUTS[kind]
     check_run_folder(target, layout.kind)
     content = Content(
         result,
         float(prob),
         float(rope),
+        float(standard_rope),
         tuple(checks.several(predictions, "Predictions", "predictions")),
         problem,
         models,

@@ -26,7 +26,7 @@ def _coverage(of: Content) -> pd.DataFrame | None:
 def _standardised(of: Content) -> pd.DataFrame | None:
     from bayesbias.inference.spreads import has_variance
 
-    return of.result.standardised(of.prob) if has_variance(of.result.spec) else None
+    return of.result.standardised(of.prob, of.standard_rope) if has_variance(of.result.spec) else None
 
 
 def _new_words(of: Content) -> pd.DataFrame | None:
@@ -72,5 +72,6 @@ LAYOUT = Layout(
     known_by=("fit.nc", "summary.csv", "parameters.csv", "provenance.json"),
     read=_read,
     sources=("fit.nc",),
+    settings=lambda of: {"prob": of.prob, "rope": of.rope, "standard_rope": of.standard_rope},
     versions=versions_of,
 )

@@ -246,7 +246,7 @@ def test_what_is_no_result_is_refused():
 def test_json_and_folder_hold_the_value(tmp_path):
     fit = crossed(grouped("word"), NEAR)
     found = findings_of(fit, 0.8, 0.05)
-    payload = fit_json(fit, 0.8, 0.05)
+    payload = fit_json(fit, 0.8, 0.05, 0.2)
     assert payload["finding"] == found.headline
     assert payload["shortcomings"] == [doubt.text for doubt in found.doubts] != []
     assert payload["findings"] == found.as_dict()
