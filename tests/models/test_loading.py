@@ -76,7 +76,8 @@ DOCUMENTED["cells"] = (
     | {sd: "Exponential(10)" for sd in ("fsd", "csd", "ws", "us", "ms", "sigma")}
     | {factor: "LogNormal(0, 0.4)" for factor in ("ka", "kw")},
 )
-DOCUMENTED["change"] = ("Normal", DOCUMENTED["cells"][1] | {"g": "Normal(0, 0.25)"})
+_CHANGE = {name: written for name, written in DOCUMENTED["cells"][1].items() if name != "ka"}
+DOCUMENTED["change"] = ("Normal", _CHANGE | {"g": "Normal(0, 0.25)"})
 DOCUMENTED["sentence"] = (
     "Normal",
     {
