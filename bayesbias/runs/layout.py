@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bayesbias.inference.estimands import STANDARD_ROPE
 from bayesbias.runs.manifest import MANIFEST, Manifest
 
 
@@ -24,7 +23,7 @@ class Content:
     result: Any
     prob: float
     rope: float
-    standard_rope: float = STANDARD_ROPE
+    standard_rope: float
     predictions: Sequence[Any] = ()
     problem: str | None = None
     models: Any = None

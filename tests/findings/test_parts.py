@@ -250,7 +250,7 @@ def test_json_and_folder_hold_the_value(tmp_path):
     assert payload["finding"] == found.headline
     assert payload["shortcomings"] == [doubt.text for doubt in found.doubts] != []
     assert payload["findings"] == found.as_dict()
-    of = Content(fit, 0.8, 0.05)
+    of = Content(fit, 0.8, 0.05, 0.2)
     assert LAYOUT.files["result.txt"](of).splitlines() == found.lines()
 
 
