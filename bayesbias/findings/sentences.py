@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from bayesbias.basics.wording import number_of, percent
 from bayesbias.findings.parts import Doubt, Findings, said_of_losses
-from bayesbias.inference.sensitivity import LARGE_SHIFT
 from bayesbias.tables.coverage import Loss, loss_of
 
 if TYPE_CHECKING:
@@ -164,6 +163,8 @@ def _losses(result: SeatResult, several: bool) -> tuple[Loss, ...]:
 
 def _prior_doubts(result: SeatResult, several: bool) -> list[Doubt]:
     """Name the tests whose contrast moves by more than half its sd with a prior half or twice as wide."""
+    from bayesbias.inference.sensitivity import LARGE_SHIFT
+
     if "prior_shift" not in result.frame:  # of an earlier version
         return []
     rows = result.frame[result.frame["prior_shift"].abs() > LARGE_SHIFT]
