@@ -15,6 +15,7 @@ from bayesbias.basics.face import public_in
 from bayesbias.basics.wording import some
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.seals import State, damaged, seal_of_file, state_of_file
+from bayesbias.border.texts import read_text
 from bayesbias.inference.fitting import load_fit
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.kinds import LAYOUTS
@@ -227,12 +228,12 @@ def _versions(result: Any) -> Mapping[str, str]:
 def _settings_of(path: Path, names: Sequence[str] = ("prob", "rope")) -> dict[str, float]:
     """Return the probability and the ROPE of a table of contrasts, so that the report agrees with it."""
     import csv
+    import io
 
     if not path.is_file():
         return {}
     try:
-        with open(path, encoding="utf-8", newline="") as file:
-            row = next(csv.DictReader(file), {})
+        row = next(csv.DictReader(io.StringIO(read_text(path), newline="")), {})
         return {name: float(row[name]) for name in names}
     except (OSError, ValueError, KeyError, TypeError, csv.Error):
         raise InputError(

@@ -14,6 +14,7 @@ from bayesbias.basics.files import whole_file
 from bayesbias.basics.sheets import write_csv
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
+from bayesbias.border.opening import read_bytes
 from bayesbias.border.parquet import read_frame
 from bayesbias.border.seals import State
 from bayesbias.sweeps.cells import CellGroup, SweepCell
@@ -299,6 +300,8 @@ def load_sweep(folder: Path, *, reused: int = 0, others: int = 0) -> SweepResult
     InputError
         Where it has not, or its tables are damaged.
     """
+    import io
+
     import pandas as pd
 
     path = folder / "results.parquet"
@@ -309,7 +312,7 @@ def load_sweep(folder: Path, *, reused: int = 0, others: int = 0) -> SweepResult
     try:
         frame = read_frame(path, problem="is damaged")[list(columns)].astype(columns)
         path = folder / "timing.csv"
-        timing = pd.read_csv(path, dtype=str)
+        timing = pd.read_csv(io.BytesIO(read_bytes(path)), dtype=str)
         timing = timing.astype({name: float for name in timing.columns if name != "cell"})
     except InputError:
         raise

@@ -7,6 +7,7 @@ cancels.
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import os
 from collections.abc import Mapping
@@ -18,6 +19,9 @@ import numpy as np
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.sheets import unmarked, without_marks
 from bayesbias.basics.wording import some
+from bayesbias.border.guarding import guarded
+from bayesbias.border.opening import read_bytes
+from bayesbias.border.texts import decoded
 from bayesbias.tables.columns import numbers_of_texts, own_columns
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.tables.reading import as_pair_table
@@ -180,10 +184,13 @@ def _with_own_columns(
 def read_joined_pairs(path: Path) -> pd.DataFrame:
     import pandas as pd
 
-    with open(path, encoding="utf-8", newline="") as file:
-        header = next(csv.reader(file))
-    texts = [column for column in header if column not in JOINED]
-    frame = without_marks(pd.read_csv(path, dtype=dict.fromkeys(texts, str), keep_default_na=False))
+    content = read_bytes(path)
+    text = decoded(content, path)
+    with guarded(path, "is damaged"):
+        header = next(csv.reader(io.StringIO(text, newline="")))
+        texts = [column for column in header if column not in JOINED]
+        raw = pd.read_csv(io.BytesIO(content), dtype=dict.fromkeys(texts, str), keep_default_na=False)
+    frame = without_marks(raw)
     own = [unmarked(column) for column in texts if column not in COLUMNS]
     frame = frame.assign(**{column: numbers_of_texts(frame[column]) for column in own})
     present = [c for c in CONNECTIONS if (frame["connection"] == c).any()]
