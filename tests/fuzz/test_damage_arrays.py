@@ -44,9 +44,12 @@ def flips(path, count: int):
 @pytest.mark.parametrize("count", [60, pytest.param(4000, marks=pytest.mark.claim)])
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 @pytest.mark.parametrize("wanted", [["word1"], ["word1", "word49"], None])
-def test_vectors_of_words(save, wanted, count, tmp_path):
+def test_vectors_of_words(save, wanted, count, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "bayesbias.vectors.readers.arrays.CHUNK_BYTES", 512
+    )  # several parts, as large files have
     path = tmp_path / "e.npz"
-    save(path, words=np.array(WORDS), vectors=np.random.default_rng(0).normal(size=(50, 8)))
+    save(path, words=np.array(WORDS), vectors=np.random.default_rng(0).normal(size=(50, 200)))
     good = bb.load_embedding(path, wanted).vectors
     for _ in flips(path, count):
         with pytest.raises(InputError) as caught:
