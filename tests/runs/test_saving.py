@@ -161,7 +161,7 @@ def test_what_is_written_is_what_is_opened(result, tmp_path):
     assert (
         run.settings
         == {
-            "words": {"prob": 0.8, "rope": 0.05},
+            "words": {"prob": 0.8, "rope": 0.05, "standard_rope": 0.1},
             "change": {"prob": 0.8, "rope": 0.05},
             "sentiment": {"prob": 0.8},
             "sentences": {"prob": 0.5},
