@@ -16,6 +16,7 @@ NAMES = (
     "coverage",
     "real_coverage",
     "own_prior",
+    "facts",
     "seat",
     "peers",
 )

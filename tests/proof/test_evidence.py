@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 
+import numpy as np
 import pytest
 
 from proof.evidence import Evidence, Record
@@ -65,3 +66,27 @@ def test_p_values_are_tried_on_ties():
 
     held = list(pvalues.run(0.002, lambda *asked: False))
     assert [one.outcome for one in held] == ["held"] * 3
+
+
+def test_cases_are_counted_from_the_names_of_tests():
+    from proof.campaigns import cases_of, ran
+
+    assert cases_of("test_x[npz-5000]", {}) == 5000
+    assert cases_of("test_x[utf-8-40-2000]", {}) == 2000
+    assert cases_of("test_kills[run]", {"test_kills": 60}) == 60
+    assert cases_of("test_two", {"test_kills": 60}) == 1
+    report = """<testsuites><testsuite><testcase name="a" time="1.5"/><testcase name="b"><failure/></testcase>
+    <testcase name="c"><skipped/></testcase></testsuite></testsuites>"""
+    assert ran(report) == [("a", "passed", 1.5), ("b", "failed", 0.0), ("c", "skipped", 0.0)]
+
+
+def test_ranks_and_coverage_of_a_few_tables():
+    from proof.calibration import farthest, one
+
+    below, held, quick = one("crossed", 70)
+    assert quick
+    assert all(0 <= value <= 1 for value in below.values())
+    assert any(name.startswith("scale ") for name in below)
+    assert set(held) < set(below)
+    assert farthest((np.arange(100) + 0.5) / 100) == pytest.approx(0.005)
+    assert farthest(np.full(100, 0.5)) == pytest.approx(0.5)
