@@ -103,7 +103,9 @@ def plot_dimensions(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes
 
     Parameters
     ----------
-    shapes, ax
+    shapes : VectorShape or mapping of str to VectorShape
+        As in `plot_cosines`.
+    ax : matplotlib Axes, optional
         As in `plot_cosines`.
 
     Returns

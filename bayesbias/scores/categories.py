@@ -159,7 +159,7 @@ def sc_weat(
     >>> from bayesbias.scores import sc_weat
     >>> result = sc_weat("minilm-static", "weat7")
     >>> {name: (round(result.mean_score[name], 2), round(result.p_value[name], 4)) for name in result.classes}
-    {'math': (-0.53, 0.9883), 'arts': (-1.14, 0.0039)}
+    {'math': (-0.53, 0.9844), 'arts': (-1.14, 0.0039)}
     """
     checks.choice(sides, (1, 2), "number of sides")
     grid = stereotype_grid(table_of_source(source, wordlist))

@@ -40,7 +40,7 @@ _CONFOUNDED = 0.9  # of a fact's variance between classes, from which on it is s
 Value = float | str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Given:
     """One fact as it was given: its words, where it comes from."""
 

@@ -51,7 +51,7 @@ def shipped_wordlists() -> list[str]:
     Examples
     --------
     >>> [name for name in shipped_wordlists() if not name.startswith("weat")]  # doctest: +ELLIPSIS
-    ['angry_black_woman', 'angry_black_woman_b', 'double_bind_competent', ..., 'race', 'religion']
+    ['angry_black_woman', 'angry_black_woman_b', 'double_bind_competent', ..., 'race', 'religion', 'wefat']
     """
     return shipped_names("wordlists")
 

@@ -182,4 +182,4 @@ def test_bad_tables(change, said, refused, files, tmp_path):
 def test_tables_that_are_not_there(refused, files, tmp_path):
     refused("--distances", tmp_path, said="is a folder")
     refused("--distances", files / "pair.csv", said="did you mean 'pairs.csv'?")
-    refused("--distances", tmp_path / ("x" * 300 + ".csv"), said="File name too long")
+    refused("--distances", tmp_path / ("x" * 300 + ".csv"), said="is too long for a path")

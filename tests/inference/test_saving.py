@@ -216,7 +216,7 @@ def test_the_interpreter_survives_a_file_that_cannot_grow(saved, tmp_path):
 
 
 def test_saving_where_nothing_can_be_saved(crossed, tmp_path):
-    with pytest.raises(InputError, match="cannot be written: Is a directory"):
+    with pytest.raises(InputError, match="is a folder, and no file can be written in its place"):
         crossed.save(tmp_path)
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match=r"fit\.nc: cannot be written"):

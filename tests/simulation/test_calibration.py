@@ -127,8 +127,9 @@ def test_scenario_is_taken_from_a_fit():
     scenario = scenario_room.scenario_from_fit(fit)
     assert (scenario.words, scenario.attributes) == ((5, 5, 5), (4, 3, 4))
     assert (scenario.human, scenario.neutral) == (85, 226)
-    assert scenario.values["ws"]["human"] == pytest.approx(float(fit.draws()["ws"].mean(axis=0)[1]))
-    assert scenario.values["csd"]["human"] == pytest.approx(float(fit.draws()["csd"].mean(axis=0)[2]))
+    for name, dim in (("ws", "attribute_kind"), ("csd", "connection")):
+        entry = fit.design.coords[dim].index("human")
+        assert scenario.values[name]["human"] == pytest.approx(float(fit.draws()[name].mean(axis=0)[entry]))
 
 
 @pytest.mark.slow
