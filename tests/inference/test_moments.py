@@ -39,7 +39,7 @@ def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrast
     theta = np.random.default_rng(2).normal(-2, 0.3, (1, reduced.n_theta))
     rows = asked_rows(design, table, estimand, contrasted)
     mean, variance = (values[0] for values in conditional_moments(reduced, theta, rows.linear))
-    n = 6_000
+    n = 3_000
     each = np.repeat(theta, n, axis=0)
     drawn = reduced.split(each) | reduced.draw_effects(each, np.random.default_rng(shifted(3)))
     values = rows.linear.draws(drawn, times_of(design))
