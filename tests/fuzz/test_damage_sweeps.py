@@ -15,7 +15,7 @@ import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.border.seals import SEAL_KEY, State
 
-COUNTS = [9, pytest.param(2000, marks=pytest.mark.claim)]
+COUNTS = [9, pytest.param(500, marks=pytest.mark.claim)]
 
 
 @pytest.fixture
