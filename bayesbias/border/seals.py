@@ -101,11 +101,16 @@ def _alike(content: bytes, mark: bytes) -> bool:
 
 def state_of_file(path: Path, listed: Mapping[str, Any]) -> State:
     """Hold a file against what was written down of it: ``bytes`` first, which costs nothing, then ``sha256``."""
-    if not path.is_file():
-        return State.MISSING
-    if path.stat().st_size != listed["bytes"]:
-        return State.DAMAGED
-    return State.INTACT if sha256_file(path) == listed["sha256"] else State.DAMAGED
+    try:
+        if not path.is_file():
+            return State.MISSING
+        if path.stat().st_size != listed["bytes"]:
+            return State.DAMAGED
+        return State.INTACT if sha256_file(path) == listed["sha256"] else State.DAMAGED
+    except (FileNotFoundError, InputError):
+        if path.is_file():
+            raise
+        return State.MISSING  # another process has just replaced the run
 
 
 def about_file(path: Path) -> dict[str, Any]:

@@ -138,19 +138,25 @@ def undisturbed[T](folder: Path, read: Callable[[], T], whole: Callable[[T], boo
 
     What fails, or is not `whole`, while another process puts a run into the folder is no damage.
     """
+    doubted: bytes | bool | None = False  # the manifest beside which something was amiss
     for _ in range(_TRIES):
         before = _written(folder)
         try:
             found = read()
-        except InputError:
-            settle(folder)
+            error = None
+        except InputError as refused:
+            error = refused
+        if error is None and whole(found):
             if _written(folder) == before:
-                raise
+                return found
             continue
-        if not whole(found):
-            settle(folder)
-        if _written(folder) == before:
+        settle(folder)  # which waits for a writer that has begun to put files in their places
+        # A manifest may be in its place before the files that it lists; so what is amiss is looked at twice.
+        if _written(folder) == before == doubted:
+            if error is not None:
+                raise error
             return found
+        doubted = before
     raise InputError("is written anew again and again", where=folder, hint="wait for the others to end")
 
 

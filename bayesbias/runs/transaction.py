@@ -28,6 +28,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from bayesbias.basics.errors import BayesbiasError, InputError
+from bayesbias.runs.manifest import MANIFEST
 
 try:
     import fcntl
@@ -231,7 +232,8 @@ def _moved(work: Path, target: Path, ours: Ours) -> None:
     if work.parent != target:
         work = work.rename(target / _name_inside(work))
     earlier = _check(work / "new", target, ours)
-    names = sorted(_files(work / "new"))
+    # The manifest last: whoever reads it finds all that it lists in its place.
+    names = sorted(_files(work / "new"), key=lambda name: (name == MANIFEST, name))
     draft = work / f".{_LIST}"
     with open(draft, "w", encoding="utf-8") as file:
         json.dump({"new": names, "gone": sorted(earlier - set(names))}, file)

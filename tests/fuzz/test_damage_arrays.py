@@ -41,6 +41,14 @@ def flips(path, count: int):
     path.write_bytes(whole)
 
 
+def vectors_or_error(path, wanted):
+    """Return the vectors of some words, or the error in their place."""
+    try:
+        return bb.load_embedding(path, wanted).vectors
+    except InputError as error:
+        return error
+
+
 @pytest.mark.parametrize("count", [60, pytest.param(4000, marks=pytest.mark.claim)])
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 @pytest.mark.parametrize("wanted", [["word1"], ["word1", "word49"], None])
@@ -51,10 +59,16 @@ def test_vectors_of_words(save, wanted, count, tmp_path, monkeypatch):
     path = tmp_path / "e.npz"
     save(path, words=np.array(WORDS), vectors=np.random.default_rng(0).normal(size=(50, 200)))
     good = bb.load_embedding(path, wanted).vectors
+    unseen = 0
     for _ in flips(path, count):
-        with pytest.raises(InputError) as caught:
-            bb.load_embedding(path, wanted)
-        assert "\n" not in str(caught.value)
+        found = vectors_or_error(path, wanted)
+        assert "\n" not in str(found) or not isinstance(found, InputError)
+        if not isinstance(found, InputError):
+            # Of a packed member some bits say nothing: those that fill its last byte.
+            assert save is np.savez_compressed
+            np.testing.assert_array_equal(found, good)
+            unseen += 1
+    assert unseen <= 3 + count / 100
     np.testing.assert_array_equal(bb.load_embedding(path, wanted).vectors, good)
 
 
