@@ -156,7 +156,7 @@ def test_the_bootstrap_counts_the_noise_of_pairs_three_times():
     mc.assert_near(mc.mean_of(factors), a + b + a * b)
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_yardsticks_stand_beside_the_models():
     scenario = Scenario(words=(6, 6), attributes=(6, 6), human=0, neutral=20)
     settings = {"tables": 150, "seed": shifted(2), "workers": 1, "progress": False}

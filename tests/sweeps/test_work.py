@@ -21,7 +21,7 @@ from bayesbias.sweeps.plan import load_plan
 from bayesbias.sweeps.sweeping import run_sweep
 
 
-@pytest.mark.slow
+@pytest.mark.claim  # beside it the whole sweep is killed, and resumed
 def test_a_worker_killed_from_outside_loses_nothing(done, tmp_path):
     plan, out = done
     killed = []
