@@ -67,7 +67,7 @@ def run(share: float, known: Known) -> Iterator[Evidence]:
             assert sampled.p_upper is not None
             drawn += 1
             covered += sampled.p_lower <= true <= sampled.p_upper
-    seconds = time.perf_counter() - began
+    seconds = (time.perf_counter() - began) / 3  # one run, three pieces of evidence
     yield Evidence(
         "p-values",
         "exact",
