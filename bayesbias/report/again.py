@@ -47,8 +47,9 @@ def table_call(about: Mapping[str, Any], default: str, notes: list[str]) -> Code
     vectors: str = last_of_path(about["embedding"].get("source", "embedding"))
     if moved := about["embedding"].get("postprocess"):
         vectors = Code(called("load_embedding", vectors, postprocess=moved.get("method")))
-    joined = list(dict.fromkeys(last_of_path(fact["source"]) for fact in _facts_of_files(about)))
-    if any(fact.get("source") == "a mapping" for fact in about.get("facts", {}).values()):
+    from_files = _facts_of_files(about)
+    joined = list(dict.fromkeys(last_of_path(fact["source"]) for fact in from_files))
+    if len(from_files) < len(about.get("facts", {})):
         notes.append("Facts that came from memory or the word list are not in a file of their own.")
     return Code(
         called("distance_table", vectors, name, controls=controls if known else None, facts=joined or None)
@@ -56,7 +57,7 @@ def table_call(about: Mapping[str, Any], default: str, notes: list[str]) -> Code
 
 
 def _facts_of_files(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return what is known of the facts that were joined from files; those of a word list come with it."""
+    """Return what is known of the facts that were joined from files, which have a hash; others came from memory or the list."""
     return [fact for fact in about.get("facts", {}).values() if fact.get("sha256")]
 
 

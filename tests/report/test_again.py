@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pandas as pd
+import pytest
 from helpers.vectors import LIST, A, B, X, Y, vectors
 
 import bayesbias as bb
@@ -35,8 +36,11 @@ def test_the_table_is_made_again_from_its_provenance(tmp_path, monkeypatch) -> N
     assert len([row for row in cells if row[0] == "facts"]) == 1
 
 
-def test_facts_from_memory_are_said_not_to_be_in_a_file() -> None:
-    table = bb.distance_table("minilm-static", "weat7", facts={"f": {"math": 1, "algebra": 2, "poetry": 3}})
+@pytest.mark.parametrize("form", [dict, pd.DataFrame], ids=["mapping", "frame"])
+def test_facts_from_memory_are_said_not_to_be_in_a_file(form) -> None:
+    words = {"math": 1, "algebra": 2, "poetry": 3}
+    frame = form({"f": words}) if form is dict else form({"word": list(words), "f": list(words.values())})
+    table = bb.distance_table("minilm-static", "weat7", facts=frame)
     notes: list[str] = []
     assert (
         table_call(table.provenance, "pairs.csv", notes)
