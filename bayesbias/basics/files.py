@@ -171,14 +171,18 @@ def _begun(path: Path) -> tuple[int | None, Path]:
         os.close(handle)
 
 
+def unfinished(path: Path) -> list[Path]:
+    """Return the temporary files beside a file: of writers that are at work, and of those that were killed."""
+    ours = re.compile(re.escape(f".{path.name}.") + "[a-z0-9_]{8}" + re.escape(path.suffix))
+    with os.scandir(path.parent) as entries:
+        return [Path(entry.path) for entry in entries if ours.fullmatch(entry.name)]
+
+
 def _remove_stale(path: Path) -> None:
     """Remove temporary files of writers that were killed: those whose lock nobody holds."""
     if fcntl is None:
         return
-    ours = re.compile(re.escape(f".{path.name}.") + "[a-z0-9_]{8}" + re.escape(path.suffix))
-    with os.scandir(path.parent) as entries:
-        stale = [entry.path for entry in entries if ours.fullmatch(entry.name)]
-    for name in stale:
+    for name in unfinished(path):
         with contextlib.suppress(OSError):  # a living writer's, gone meanwhile, or without locks
             handle = os.open(name, os.O_RDONLY)
             try:

@@ -81,7 +81,10 @@ def read_tree(path: Path, own: bool, valid: str | None = None) -> xr.DataTree:
     if own:
         with (
             guarded(path, "cannot be read as netCDF", valid=valid),
-            xr.open_datatree(path, engine="h5netcdf", phony_dims="access") as opened,
+            # A writer holds its lock until its file is in place, where it is whole: nobody need wait for it.
+            xr.open_datatree(
+                path, engine="h5netcdf", phony_dims="access", driver_kwds={"locking": False}
+            ) as opened,
         ):
             return opened.load()
     with (

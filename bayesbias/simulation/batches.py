@@ -13,7 +13,7 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import whole_file
+from bayesbias.basics.files import unfinished, whole_file
 from bayesbias.basics.wording import number_of
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.seals import State, damaged, seal_of_json, sealed_json
@@ -54,7 +54,7 @@ def batch_folder(
             raise InputError(
                 "holds a calibration with other settings", where=folder, hint="name another folder"
             )
-    elif folder.is_dir() and any(folder.iterdir()):
+    elif folder.is_dir() and set(folder.iterdir()) - set(unfinished(state)):  # who was killed left no more
         raise InputError("the output folder is not empty", where=folder, hint="name another folder")
     else:
         with whole_file(state) as temporary:

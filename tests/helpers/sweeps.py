@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,12 @@ def results(out: Path) -> tuple[bytes, bytes]:
 
 
 def cell_files(out: Path) -> dict[str, int]:
-    return {path.name: path.stat().st_mtime_ns for path in (out / "cells").iterdir()}
+    """Return when each file of cells was written; a temporary one may go while it is looked at."""
+    times = {}
+    for path in (out / "cells").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            times[path.name] = path.stat().st_mtime_ns
+    return times
 
 
 def made_up_sweep(cells: list[dict[str, Any]], contrast: str = "associated - different") -> SweepResult:

@@ -54,6 +54,14 @@ def test_a_saved_fit_loads_the_same(result, tmp_path):
     assert loo(back).elpd == loo(result).elpd
 
 
+def test_a_fit_is_read_while_its_writer_holds_its_lock(saved):
+    """Who writes lets go of the lock only after the file is in its place."""
+    fcntl = pytest.importorskip("fcntl")
+    with open(saved, "rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert len(load_fit(saved).summary())
+
+
 def test_saving_changes_nothing(crossed, saved):
     assert set(crossed.tree.children) == {"posterior", "sample_stats", "observed_data"}
     assert not any(str(key).startswith("bayesbias") for key in crossed.tree.attrs)
