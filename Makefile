@@ -3,16 +3,21 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 READY_DEMO := .venv/.ready-demo
+READY_DOCS := .venv/.ready-docs
 ENCODERS := .venv-encoders
 
 # Each of two workers begins with half of the files, so that what a file's tests share is made once; who is through first
 # takes over half of what the other has left, so that both are busy to the end.
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
-.PHONY: demo test test-fast claims proof check format bench clean
+.PHONY: demo docs test test-fast claims proof check format bench clean
 
 demo: $(READY_DEMO)
 	$(BIN)/bayesbias demo --out demo-output
+
+# The site, readable from its files: docs/_build/html/index.html. A warning is an error.
+docs: $(READY_DOCS)
+	$(BIN)/python -m tools.pages
 
 test: $(READY)
 	$(PYTEST)
@@ -22,7 +27,7 @@ test-fast: $(READY)
 
 # The long evidence: whole notebooks, hundreds of fits, a browser; and real models, which need torch (about 6 GB), in
 # an environment of their own.
-claims: $(READY) $(ENCODERS)/.ready
+claims: $(READY) $(READY_DOCS) $(ENCODERS)/.ready
 	$(PYTEST) -m claim
 	$(ENCODERS)/bin/python -m pytest tests/with_torch -m ""
 
@@ -55,6 +60,10 @@ $(READY): $(READY_DEMO)
 	@$(PYTHON) tools/set_up.py .venv constraints.txt -e ".[dev]"
 	@touch $@
 
+$(READY_DOCS): $(READY_DEMO)
+	@$(PYTHON) tools/set_up.py .venv constraints.txt -e ".[docs]"
+	@touch $@
+
 $(ENCODERS)/.ready: pyproject.toml constraints-encoders.txt
 	@$(PYTHON) tools/check_python.py
 	@$(PYTHON) tools/set_up.py $(ENCODERS) constraints-encoders.txt \
@@ -62,4 +71,4 @@ $(ENCODERS)/.ready: pyproject.toml constraints-encoders.txt
 	@touch $@
 
 clean:
-	rm -rf .venv $(ENCODERS) dist demo-output
+	rm -rf .venv $(ENCODERS) dist demo-output docs/_build
