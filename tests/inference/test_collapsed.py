@@ -17,6 +17,7 @@ from bayesbias.inference.collapsed import NotCollapsible, collapse
 from bayesbias.inference.components import exchangeable_blocks
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
+from bayesbias.models.slopes import with_slopes
 from bayesbias.words.pairing import CONNECTIONS
 
 NORMAL_MODELS = ("additive", "crossed", "shared", "hierarchical", "cells")
@@ -99,6 +100,9 @@ def dense(design: Design, scales: dict[str, np.ndarray]) -> tuple[np.ndarray, np
 def spec_of(name: str):
     if name == "slopes":
         return slopes_model()
+    if name == "added slopes":
+        words = with_slopes("cells", "frequency", ["attribute_class"], varying=["attribute"])
+        return with_slopes(words, "age", ["protected_class"], varying=[("protected_word", "attribute_kind")])
     return parse_model(OWN, "own") if name == "own" else load_model(name)
 
 
@@ -140,6 +144,7 @@ CASES = [
 ]
 CASES += [("sentence", "sentences"), ("sentiment", "opinions")]
 CASES += [("slopes", "facts"), ("slopes", "facts and holes"), ("slopes", "few and facts")]
+CASES += [("added slopes", "facts")]
 
 
 @pytest.mark.parametrize(("model", "table"), CASES)

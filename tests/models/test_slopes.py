@@ -1,0 +1,101 @@
+"""Slopes on a fact, added to a model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers.models import MODELS, own, spec_of
+from helpers.tables import grid, with_facts
+
+from bayesbias.basics.errors import InputError
+from bayesbias.models.design import Design
+from bayesbias.models.loading import parse_model
+from bayesbias.models.slopes import with_slopes
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_slopes_are_added_and_nothing_else_changes(name):
+    spec = spec_of(name)
+    more = with_slopes(spec, "year of birth")
+    added = [key for key in more.parameters if key not in spec.parameters]
+    assert {key: more.parameters[key] for key in spec.parameters} == dict(spec.parameters)
+    assert added == ["slope_year_of_birth", f"slope_year_of_birth_{spec.results.group}"]
+    assert more.mu == (*spec.mu, *added)
+    assert more.facts() == [*spec.facts(), "year of birth"]
+    assert more.parameters[added[0]].dims == () and more.parameters[added[1]].dims == (spec.results.group,)
+    assert (more.noise, more.results, more.units, more.notes) == (
+        spec.noise,
+        spec.results,
+        spec.units,
+        spec.notes,
+    )
+    assert more.name == f"{spec.name} + year of birth" and more.origin == spec.origin
+    # What it says of itself is what it is.
+    assert parse_model(more.text.encode(), "again").parameters == more.parameters
+    assert more.sha256 != spec.sha256
+
+
+def test_kinds_of_slopes_and_their_priors():
+    spec = with_slopes(
+        own(), "age", ["protected_class", ("protected_class", "connection")], varying=["attribute"], sd=0.25
+    )
+    of = {name: about for name, about in spec.parameters.items() if about.fact == "age"}
+    assert {name: about.dims for name, about in of.items()} == {
+        "slope_age": (),
+        "slope_age_protected_class": ("protected_class",),
+        "slope_age_protected_class_connection": ("protected_class", "connection"),
+        "slope_age_attribute": ("attribute",),
+    }
+    assert [about.args["sigma"] for about in of.values()] == [0.25] * 3 + ["slope_age_attribute_sd"]
+    assert dict(spec.parameters["slope_age_attribute_sd"].args) == {"lam": 4.0}
+    assert [spec.is_random(name) for name in of] == [False, False, False, True]
+    assert with_slopes(own(), "age", ()).mu == (*own().mu, "slope_age")
+
+
+def test_the_mean_gains_fact_times_slope():
+    table = with_facts(grid())
+    spec = with_slopes(with_slopes("cells", "frequency", varying=["attribute"]), "age", ["protected_class"])
+    design, rng = Design.of(spec, table), np.random.default_rng(3)
+    draws = {name: rng.normal(0, 1, design.shape(name)) for name in spec.parameters}
+    without = {
+        name: np.zeros_like(draw) if name.startswith("slope_") else draw for name, draw in draws.items()
+    }
+
+    def at(name, column):
+        return draws[name][[design.coords[column].index(label) for label in table[column]]]
+
+    expected = table["frequency"] * (
+        draws["slope_frequency"]
+        + at("slope_frequency_connection", "connection")
+        + at("slope_frequency_attribute", "attribute")
+    ) + table["age"] * (draws["slope_age"] + at("slope_age_protected_class", "protected_class"))
+    np.testing.assert_allclose(design.mean(draws) - design.mean(without), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("distance",), r"must be a parameter or a column of numbers.*found: 'distance'"),
+        (("attribute",), "column of numbers"),
+        (("",), "fact"),
+        ((3,), "fact"),
+        (("age", ["connection", "connection"]), "by and varying"),
+        (("age", [()]), "must name a column"),
+        (("age", ["chain"]), "taken by the draws"),
+    ],
+)
+def test_what_cannot_be_is_refused(arguments, said):
+    with pytest.raises(InputError, match=said):
+        with_slopes("cells", *arguments)
+
+
+def test_a_fact_that_the_model_has_is_refused():
+    once = with_slopes("cells", "age")
+    with pytest.raises(InputError, match=r"slopes on this fact already; found: 'age'"):
+        with_slopes(once, "age")
+    with pytest.raises(InputError, match="parameters of these names"):
+        with_slopes(with_slopes("cells", "a b"), "a_b")
+    with pytest.raises(InputError, match="sd"):
+        with_slopes("cells", "age", sd=0)
+    with pytest.raises(InputError, match="by and varying"):
+        with_slopes("cells", "age", ["attribute"], varying=["attribute"])
