@@ -53,8 +53,8 @@ def with_slopes(
     Returns
     -------
     ModelSpec
-        Its parameters are ``slope_FACT``, ``slope_FACT_COLUMN`` and, with their spread, ``slope_FACT_COLUMN_sd``; its name is that
-        of the model and the fact. Its text is a model file like any other.
+        Its parameters are ``slope_FACT``, ``slope_FACT_COLUMN`` and, with their spread, ``slope_FACT_COLUMN_sd``; its name is
+        that of the model and the fact. Its text is a model file like any other.
 
     Raises
     ------
@@ -114,5 +114,7 @@ def _columns(given: str | Sequence[str], where: str) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else tuple(given)
     checks.texts(list(names), where)
     if not names:
-        raise InputError("must name a column", where=where, found=given, hint="one slope is added in any case")
+        raise InputError(
+            "must name a column", where=where, found=given, hint="one slope is added in any case"
+        )
     return tuple(checks.distinct(names, "a column", where))

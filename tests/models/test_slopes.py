@@ -22,14 +22,14 @@ def test_slopes_are_added_and_nothing_else_changes(name):
     assert added == ["slope_year_of_birth", f"slope_year_of_birth_{spec.results.group}"]
     assert more.mu == (*spec.mu, *added)
     assert more.facts() == [*spec.facts(), "year of birth"]
-    assert more.parameters[added[0]].dims == () and more.parameters[added[1]].dims == (spec.results.group,)
+    assert [more.parameters[key].dims for key in added] == [(), (spec.results.group,)]
     assert (more.noise, more.results, more.units, more.notes) == (
         spec.noise,
         spec.results,
         spec.units,
         spec.notes,
     )
-    assert more.name == f"{spec.name} + year of birth" and more.origin == spec.origin
+    assert (more.name, more.origin) == (f"{spec.name} + year of birth", spec.origin)
     # What it says of itself is what it is.
     assert parse_model(more.text.encode(), "again").parameters == more.parameters
     assert more.sha256 != spec.sha256
