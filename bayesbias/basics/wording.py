@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
 
 __all__ = [
@@ -106,6 +107,17 @@ def number_text(value: float, digits: int = 3, *, signed: bool = False) -> str:
     if float(text.replace(",", "")) == 0:
         return text.removeprefix("-")
     return (f"+{text}" if signed and value > 0 else text).replace("-", "−")
+
+
+def digits_of(sd: float, least: int = 3) -> int:
+    """Return the decimals that show two digits of a standard deviation, and at least some.
+
+    Examples
+    --------
+    >>> digits_of(0.2), digits_of(0.00025)
+    (3, 5)
+    """
+    return max(least, 1 - math.floor(math.log10(sd))) if 0 < sd < math.inf else least
 
 
 def signed_text(value: float) -> str:

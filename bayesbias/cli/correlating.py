@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from bayesbias.cli import options, screen
+
+if TYPE_CHECKING:
+    from bayesbias.studies.single_category import SingleCategory
+
+_MOST = 16  # targets that are printed; a run has all
 
 
 @click.command()
@@ -32,6 +39,9 @@ from bayesbias.cli import options, screen
 @options.prob()
 @options.postprocess
 @options.vector_files
+@options.engine("nuts")
+@options.folder("Write scores, fit, figures and tables here.")
+@options.spreadsheet_safe
 @options.as_json()
 def wefat(
     embedding: str,
@@ -47,6 +57,9 @@ def wefat(
     postprocess: str | None,
     allow_pickle: bool,
     invalid_utf8: str,
+    engine: str,
+    out: Path | None,
+    spreadsheet_safe: bool,
     as_json: bool,
 ) -> None:
     """Correlate associations with a fact about words.
@@ -55,24 +68,26 @@ def wefat(
     second, over the standard deviation of these cosines; and Pearson's r of score and fact, with its permutation p. Beside
     it the slope, and the correlation of true associations with the fact.
     """
-    from pathlib import Path
-
+    from bayesbias.findings.single_category import findings_of_single_category
+    from bayesbias.runs.kinds import check_run_folder
+    from bayesbias.runs.saving import save_run
     from bayesbias.studies.single_category import single_category
     from bayesbias.tables.facts import facts_given
     from bayesbias.vectors.loading import load_embedding
     from bayesbias.words.listfile import load_wordlist
 
+    if out is not None:
+        check_run_folder(out, "single_category")
     given = facts_given(Path(facts), None if fact is None else [fact])
     words = load_wordlist(sets, controls="none")
     asked = dict.fromkeys([*words.protected_words, *(word for each in given for word in each.values)])
     vectors = load_embedding(
         embedding, asked, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8, postprocess=postprocess
     )
-    held = {each.name: each.values for each in given}
     result = single_category(
         vectors,
         words,
-        held,
+        Path(facts),
         fact,
         prob=prob,
         samples=samples,
@@ -80,8 +95,30 @@ def wefat(
         draws=draws,
         tune=tune,
         chains=chains,
+        engine=engine,
     )
+    command = options.given()
+    files = save_run(result, out, command=command, spreadsheet_safe=spreadsheet_safe) if out else []
     if as_json:
         screen.data(json.dumps(result.summary(), allow_nan=False))
         return
-    screen.lines(result.in_words())
+    _print(result)
+    screen.lines(findings_of_single_category(result).lines())
+    screen.written(files)
+
+
+def _print(result: SingleCategory) -> None:
+    from bayesbias.columns.single_category import quantities, quantity_columns, target_columns
+    from bayesbias.columns.table import screen_table
+
+    known, frame = result.published, result.frame
+    screen.show(screen_table("Correlations and slopes", quantity_columns(result.prob), quantities(result)))
+    shown = frame
+    title = (
+        f"Targets by {known.fact}; association with {known.classes[0]} rather than {known.classes[1]} words"
+    )
+    if len(frame) > _MOST:
+        ends = [*range(_MOST // 2), *range(len(frame) - _MOST // 2, len(frame))]
+        shown = frame[frame.index.isin(ends) | frame["off_line"]]
+        title += f" ({len(shown)} of {len(frame)}: the ends, and those off the line)"
+    screen.show(screen_table(title, target_columns(known.fact, result.prob), shown.itertuples()))

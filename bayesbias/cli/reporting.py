@@ -36,7 +36,7 @@ from bayesbias.cli import options, screen
 def report(run: Path, out: Path, prob: float | None, rope: float | None, standard_rope: float | None) -> None:
     """Write one self-contained HTML file on a run.
 
-    RUN is a folder that `bayesbias fit`, `bayesbias compare`, `bayesbias seat`, `bayesbias sweep` or
+    RUN is a folder that `bayesbias fit`, `bayesbias compare`, `bayesbias seat`, `bayesbias wefat`, `bayesbias sweep` or
     `bayesbias sentiment --bayes` wrote with --out, or a .nc file of a fit. The file needs no network and no other
     file; it can be mailed, opened in any browser and printed.
     """

@@ -11,13 +11,14 @@ from typing import Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import check_folder, whole_file
-from bayesbias.figures import change, sentences, sentiment, sweeps, words
+from bayesbias.figures import change, sentences, sentiment, single_category, sweeps, words
 from bayesbias.figures.plates import Plate, rendered
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.studies.single_category import SingleCategory
 from bayesbias.sweeps.kinds import kind_of_any
 from bayesbias.sweeps.result import SweepResult
 
@@ -30,12 +31,13 @@ PLATES: Mapping[str, Callable[[Any, float, float], list[Plate]]] = {
     "sentences": lambda result, prob, rope: sentences.plates(result),
     "sentiment": lambda result, prob, rope: sentiment.plates(result, prob),
     "change": change.plates,
+    "single_category": lambda result, prob, rope: single_category.plates(result),
     "sweep": lambda result, prob, rope: sweeps.plates(result),
 }
 
 
 def save_figures(
-    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SweepResult,
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SingleCategory | SweepResult,
     folder: str | os.PathLike[str],
     formats: str | Iterable[str] = ("png", "svg"),
     *,
@@ -49,14 +51,14 @@ def save_figures(
 
     Parameters
     ----------
-    result : BiasFit, Comparison, SeatResult, SentimentAnalysis or SweepResult
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, SingleCategory or SweepResult
         Of a fit to sentiment there are more figures than of its analysis alone.
     folder : path
         Made where it does not exist.
     formats : str or iterable of str
         Of ``pdf``, ``png`` and ``svg``.
     prob : float in (0, 1)
-        Probability of the HPDIs; of sentence tests and sweeps it is that of the result.
+        Probability of the HPDIs; of sentence tests, single-category tests and sweeps it is that of the result.
     rope : float > 0
         Half-width of the region of practical equivalence.
 
@@ -68,7 +70,8 @@ def save_figures(
         Of a comparison: ``changes`` and ``pairs`` (numbered where there are several methods) and ``ranking``. Of
         sentence tests: ``seat``, and with a hierarchical reading ``seat_contrasts`` (numbered where there are several
         encoders). Of sentiment: ``professions``, ``noun_pairs``, ``predictive``, ``genders`` and ``earnings``, the
-        first three of a fit only. Of a sweep: ``sweep``, where a cell has a contrast in standard deviations.
+        first three of a fit only. Of a single-category test: ``fact`` and ``correlations``. Of a sweep:
+        ``sweep``, where a cell has a contrast in standard deviations.
 
     Raises
     ------
@@ -96,7 +99,7 @@ def save_figures(
 
 
 def plates_of(
-    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SweepResult,
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SingleCategory | SweepResult,
     prob: float = PROB,
     rope: float = ROPE,
 ) -> list[Plate]:
@@ -106,7 +109,7 @@ def plates_of(
         raise InputError(
             "has no figures",
             found=type(result).__name__,
-            valid="a fit, a comparison, a sentiment analysis, a sweep, or the result of sentence tests",
+            valid="a fit, a comparison, a sentiment analysis, a sweep, or the result of sentence or single-category tests",
         )
     return PLATES[kind](result, prob, rope)
 

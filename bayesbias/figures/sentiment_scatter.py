@@ -6,18 +6,17 @@ own, side by side and with the same rows; on Axes of your own one of them is dra
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.figures import headings, marks
+from bayesbias.figures.labels import label_points
 from bayesbias.figures.plates import Plate
-from bayesbias.figures.style import INK, MARKER, as_percent, new_panels, panels_of, plain, styled
+from bayesbias.figures.style import INK, MARKER, as_percent, new_panels, panels_of, styled
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_tests import earnings_correlation, profession_sentiment
@@ -32,9 +31,6 @@ __all__ = ["plot_earnings", "plot_genders"]
 _FEWEST = 4  # professions with earnings, of which there is a figure
 _GENDERS, _EARNINGS = 6.2, 4.8  # inches of height, where there is one panel
 _PANEL = 3.5  # inches of width of a panel, where there are several
-_TIED = 1e-9  # sentiments this near to each other are one value
-_LABEL = 7.5  # points
-_ROUND = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))  # places for a label
 
 
 @styled
@@ -124,7 +120,7 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
         axes[0], "Professions: male against female", subtitle, handles, across=axes if len(axes) > 1 else ()
     )
     for ax, *points in labelled:
-        _label_points(ax, *points, panels=len(axes))
+        label_points(ax, *points, panels=len(axes))
     return axes[0]
 
 
@@ -282,7 +278,7 @@ def _draw_earnings(
     headings.add_headings(axes[0], "Earnings and sentiment", lead + "; ".join(values), handles, across=across)
     for ax, part in labelled:
         x, y, low, high = (part[c].to_numpy(dtype=float) for c in ("earnings", "sentiment", "low", "high"))
-        _label_points(ax, x, y, part["profession"].tolist(), panels=len(axes), ends=(low, high))
+        label_points(ax, x, y, part["profession"].tolist(), panels=len(axes), ends=(low, high))
     return axes[0]
 
 
@@ -311,74 +307,3 @@ def naming_classifiers(names: Sequence[str]) -> str:
 
 def _size(panels: int, one: float) -> tuple[float, float]:
     return (7.0, one) if panels == 1 else (max(7.0, _PANEL * panels), 4.7)
-
-
-def _label_points(
-    ax: Axes,
-    x: npt.NDArray[np.float64],
-    y: npt.NDArray[np.float64],
-    names: Sequence[str],
-    *,
-    panels: int,
-    ends: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None,
-) -> None:
-    """Name points where a name meets neither another name nor another point; points that lie together share one.
-
-    Where there is the choice, names also keep clear of the diagonal, or of intervals with these `ends`.
-    """
-    from matplotlib.transforms import Bbox
-
-    figure = ax.get_figure(root=True)
-    assert figure is not None
-    # The layout is still to come: about the width and height that the Axes will have, in points.
-    width = float(figure.get_size_inches()[0] * 72 / panels) - 55.0
-    height = float(figure.get_size_inches()[1] * 72) - 95.0
-    if ax.get_box_aspect() is not None:
-        width = height = min(width, height)
-    (x0, x1), (y0, y1) = ax.get_xlim(), ax.get_ylim()
-
-    def placed(x: Any, y: Any) -> npt.NDArray[np.float64]:
-        return np.column_stack([(x - x0) / (x1 - x0) * width, (y - y0) / (y1 - y0) * height])
-
-    at = placed(x, y)
-    groups: dict[int, list[int]] = {}
-    for i in range(len(names)):
-        same = next((j for j in groups if math.dist((x[i], y[i]), (x[j], y[j])) < _TIED), i)
-        groups.setdefault(same, []).append(i)
-    taken = [Bbox.from_extents(px - 4, py - 4, px + 4, py + 4) for px, py in at]
-    if ends is None:
-        steps = placed(np.linspace(x0, x1, 150), np.linspace(x0, x1, 150))
-        better_not = [Bbox.from_extents(px - 1, py - 1, px + 1, py + 1) for px, py in steps]
-    else:
-        lines = zip(placed(x, ends[0]), placed(x, ends[1]), strict=True)
-        better_not = [Bbox.from_extents(a[0] - 1, a[1], b[0] + 1, b[1]) for a, b in lines]
-    # Those with the most room about them wait: a crowded point has fewer places for its name.
-    crowd = {i: np.sort(np.hypot(*(at - at[i]).T))[: 4 + len(groups[i])].sum() for i in groups}
-    for first in sorted(groups, key=lambda i: crowd[i]):
-        members = groups[first]
-        text = names[first] + (f" and {len(members) - 1} more" if len(members) > 1 else "")
-        wide, tall = 0.53 * _LABEL * len(text), 1.15 * _LABEL
-        others = [box for i, box in enumerate(taken) if i not in members]
-        possible = []
-        for place, (dx, dy) in enumerate(_ROUND):
-            reach = 6.0 if 0 in (dx, dy) else 4.5
-            left = at[first][0] + dx * reach - (0.5 - 0.5 * dx) * wide
-            low = at[first][1] + dy * reach - (0.5 - 0.5 * dy) * tall
-            box = Bbox.from_bounds(left, low, wide, tall)
-            inside = left >= 0 and low >= 0 and box.x1 <= width and box.y1 <= height
-            if inside and not box.count_overlaps(others):
-                possible.append((box.count_overlaps(better_not) > 0, place, (dx, dy), reach, box))
-        if not possible:
-            continue
-        _, _, (dx, dy), reach, box = min(possible, key=lambda candidate: candidate[:2])
-        ax.annotate(
-            plain(text),
-            (x[first], y[first]),
-            (dx * reach, dy * reach),
-            textcoords="offset points",
-            ha={1: "left", 0: "center", -1: "right"}[dx],
-            va={1: "bottom", 0: "center", -1: "top"}[dy],
-            fontsize=_LABEL,
-            zorder=4,
-        )
-        taken.append(box)

@@ -11,6 +11,7 @@ from bayesbias.findings.change import findings_of_change
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.sentences import findings_of_sentences
 from bayesbias.findings.sentiment import findings_of_sentiment
+from bayesbias.findings.single_category import findings_of_single_category
 from bayesbias.findings.words import findings_of_words
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -18,6 +19,7 @@ from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.studies.single_category import SingleCategory
 from bayesbias.tables.pair_table import PairTable
 
 __all__ = ["finding", "findings_of"]
@@ -28,19 +30,22 @@ FINDINGS: Mapping[str, Callable[[Any, float, float], Findings]] = {
     "sentences": lambda result, prob, rope: findings_of_sentences(result),
     "sentiment": lambda result, prob, rope: findings_of_sentiment(result, prob),
     "change": findings_of_change,
+    "single_category": lambda result, prob, rope: findings_of_single_category(result),
 }
 
 
 def findings_of(
-    result: BiasFit | Comparison | SeatResult | SentimentAnalysis, prob: float = PROB, rope: float = ROPE
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SingleCategory,
+    prob: float = PROB,
+    rope: float = ROPE,
 ) -> Findings:
     """Say what a result says: headline, sentences, doubts, problems and notes, each in its place.
 
     Parameters
     ----------
-    result : BiasFit, Comparison, SeatResult or SentimentAnalysis
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis or SingleCategory
     prob : float in (0, 1)
-        Probability of the HPDIs.
+        Probability of the HPDIs; of sentence and single-category tests it is that of the result.
     rope : float > 0
         Half-width of the region of practical equivalence, in cosine distance.
 
@@ -67,7 +72,7 @@ def findings_of(
         raise InputError(
             "says nothing by itself",
             found=type(result).__name__,
-            valid="a fit, a comparison, a sentiment analysis, or the result of sentence tests",
+            valid="a fit, a comparison, a sentiment analysis, or the result of sentence or single-category tests",
             hint="fit the table first: findings_of(fit(table))" if isinstance(result, PairTable) else None,
         )
     checks.probability(prob)

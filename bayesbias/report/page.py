@@ -25,6 +25,7 @@ from bayesbias.report.change import of_comparison
 from bayesbias.report.parts import Page
 from bayesbias.report.sentences import of_sentences
 from bayesbias.report.sentiment import of_sentiment
+from bayesbias.report.single_category import of_single_category
 from bayesbias.report.sweep import of_sweep
 from bayesbias.report.texts import escaped
 from bayesbias.report.words import of_fit
@@ -32,12 +33,13 @@ from bayesbias.runs.opening import Run, open_run
 from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.studies.single_category import SingleCategory
 from bayesbias.sweeps.kinds import kind_of_any
 from bayesbias.sweeps.result import SweepResult
 
 __all__ = ["write_report"]
 
-_KINDS = "words, sentences, change, sweep, or sentiment with a fit"
+_KINDS = "words, sentences, change, single_category, sweep, or sentiment with a fit"
 _SUFFIXES = (".html", ".htm")
 # Kind -> its page, of a result, a probability, a ROPE and the command that made it.
 PAGES: Mapping[str, Callable[..., Page]] = {
@@ -45,25 +47,27 @@ PAGES: Mapping[str, Callable[..., Page]] = {
     "sentences": lambda result, prob, rope, command: of_sentences(result, prob, command),
     "sentiment": lambda fit, prob, rope, command: of_sentiment(fit, prob, command),
     "change": of_comparison,
+    "single_category": lambda result, prob, rope, command: of_single_category(result, prob, command),
     "sweep": lambda result, prob, rope, command: of_sweep(result, prob, command),
 }
 
 
 def write_report(
-    run: BiasFit | Comparison | SeatResult | SweepResult | Run | str | os.PathLike[str],
+    run: BiasFit | Comparison | SeatResult | SingleCategory | SweepResult | Run | str | os.PathLike[str],
     path: str | os.PathLike[str],
     *,
     prob: float | None = None,
     rope: float | None = None,
     standard_rope: float | None = None,
 ) -> Path:
-    """Write one self-contained HTML file on a fit, a comparison, sentence tests or a sweep.
+    """Write one self-contained HTML file on a fit, a comparison, sentence or single-category tests, or a sweep.
 
     Parameters
     ----------
-    run : BiasFit, Comparison, SeatResult, SweepResult, Run or path
+    run : BiasFit, Comparison, SeatResult, SingleCategory, SweepResult, Run or path
         A fit of distances or of sentiment (see `with_analysis`), or what `open_run` returns. A path is a folder
-        that ``bayesbias fit``, ``compare``, ``seat``, ``sweep`` or ``sentiment --bayes`` wrote with ``--out``, or a ``.nc`` file.
+        that ``bayesbias fit``, ``compare``, ``seat``, ``wefat``, ``sweep`` or ``sentiment --bayes`` wrote with
+        ``--out``, or a ``.nc`` file.
     path : path
         Of the file, ``.html`` or ``.htm``; written whole or not at all.
     prob : float in (0, 1), optional
@@ -113,6 +117,8 @@ def write_report(
         result, command, where = opened.result, opened.command, opened.path
     if isinstance(result, SeatResult) and prob is None:
         prob = result.provenance.get("prob")
+    if isinstance(result, SingleCategory) and prob is None:
+        prob = result.prob
     if isinstance(result, SweepResult) and rope_given is not None:
         raise InputError(
             "a sweep has the region of practical equivalence of its plan, for which its cells were judged",

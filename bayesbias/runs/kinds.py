@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from bayesbias.basics.errors import InputError
-from bayesbias.runs import change, sentences, sentiment, sweep, words
+from bayesbias.runs import change, sentences, sentiment, single_category, sweep, words
 from bayesbias.runs.layout import Layout
 from bayesbias.runs.manifest import MANIFEST, matching, read_manifest
 
 LAYOUTS: dict[str, Layout] = {
-    room.LAYOUT.kind: room.LAYOUT for room in (words, sentences, sentiment, change, sweep)
+    room.LAYOUT.kind: room.LAYOUT for room in (words, sentences, sentiment, change, single_category, sweep)
 }
 
 

@@ -34,7 +34,7 @@ class Manifest:
         1. It changes when a key changes its meaning.
     ``kind``
         ``words`` (a fit of distances), ``sentences`` (SEAT), ``sentiment`` (with or without a fit), ``change`` (a
-        comparison) or ``sweep``.
+        comparison), ``single_category`` or ``sweep``.
     ``versions``
         Program -> version, of those that wrote the run: ``bayesbias`` and ``python`` at least.
     ``settings``

@@ -25,6 +25,7 @@ from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.kinds import kind_of
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.studies.single_category import SingleCategory
 from bayesbias.sweeps.result import SweepResult
 
 __all__ = ["Run", "open_run"]
@@ -49,8 +50,9 @@ class Run:
     Attributes
     ----------
     kind : str
-        ``words`` (a fit of distances), ``sentences`` (SEAT), ``sentiment``, ``change`` (a comparison) or ``sweep``.
-    result : BiasFit, Comparison, SeatResult, SentimentAnalysis or SweepResult
+        ``words`` (a fit of distances), ``sentences`` (SEAT), ``sentiment``, ``change`` (a comparison), ``single_category``
+        or ``sweep``.
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, SingleCategory or SweepResult
         Of sentiment the fit, where there is one; `analysis_of` has its analysis.
     settings : Mapping of str to float
         ``prob`` and ``rope`` of the tables, as far as they are known.
@@ -68,7 +70,7 @@ class Run:
     """
 
     kind: str
-    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SweepResult
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SingleCategory | SweepResult
     settings: Mapping[str, float]
     command: tuple[str, ...] | None
     versions: Mapping[str, str]

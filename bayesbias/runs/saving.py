@@ -18,6 +18,7 @@ from bayesbias.runs.transaction import whole_folder
 from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import SentimentAnalysis
+from bayesbias.studies.single_category import SingleCategory
 from bayesbias.sweeps.kinds import kind_of_any
 from bayesbias.sweeps.result import SweepResult
 
@@ -30,7 +31,7 @@ __all__ = ["save_run"]
 
 
 def save_run(
-    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SweepResult,
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SingleCategory | SweepResult,
     folder: str | os.PathLike[str],
     *,
     prob: float = PROB,
@@ -49,12 +50,12 @@ def save_run(
 
     Parameters
     ----------
-    result : BiasFit, Comparison, SeatResult, SentimentAnalysis or SweepResult
+    result : BiasFit, Comparison, SeatResult, SentimentAnalysis, SingleCategory or SweepResult
         A fit is one of distances or of sentiment. Of a sweep the tables are written; its cells stay in its own folder.
     folder : path
         Made where it does not exist.
     prob : float in (0, 1)
-        Probability of the intervals in the tables. SEAT and sweeps have theirs already.
+        Probability of the intervals in the tables. SEAT, single-category tests and sweeps have theirs already.
     rope : float > 0
         Half-width of the region of practical equivalence, in cosine distance.
     standard_rope : float > 0
@@ -150,7 +151,7 @@ def _kind_of(result: object, swapped: bool = False) -> str:
     return kind
 
 
-_RESULTS = "BiasFit, Comparison, SeatResult, SentimentAnalysis, SweepResult"
+_RESULTS = "BiasFit, Comparison, SeatResult, SentimentAnalysis, SingleCategory, SweepResult"
 
 
 def _in_order(folder: Path, first: Iterable[str]) -> list[Path]:

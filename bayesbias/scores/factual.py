@@ -11,7 +11,7 @@ import math
 import os
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -252,6 +252,12 @@ def wefat(
         a=tuple(sides[0]),
         b=tuple(sides[1]),
     )
+
+
+def at_prob(result: WefatResult, prob: float) -> WefatResult:
+    """Return a result with an interval of another probability."""
+    low, high = _fisher_interval(result.r, result.n, prob)
+    return replace(result, prob=prob, r_low=low, r_high=high)
 
 
 def correlation(first: Array, second: Array) -> float:

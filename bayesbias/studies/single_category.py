@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,11 +28,11 @@ from bayesbias.basics.wording import number_of
 from bayesbias.inference.diagnostics import batches_of, shortest_interval
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.mixtures import Mixtures
-from bayesbias.scores.factual import WefatResult, wefat
+from bayesbias.scores.factual import WefatResult, at_prob, wefat
 from bayesbias.studies.lines import Lines, association_rows, slope_row, true_correlations
 from bayesbias.tables.facts import facts_given
 from bayesbias.vectors.loading import load_embedding
-from bayesbias.words.listfile import load_wordlist
+from bayesbias.words.listfile import load_wordlist, shipped_wordlists
 from bayesbias.words.wordlist import WordList
 
 if TYPE_CHECKING:
@@ -80,6 +80,8 @@ class SingleCategory(Shown):
     seed : int
     fit : BiasFit
         Of the model `fact`.
+    provenance : dict
+        ``name``, ``embedding``, ``wordlist`` (the sets) and ``facts`` as a table of pairs has them, with hashes.
     """
 
     published: WefatResult
@@ -91,6 +93,7 @@ class SingleCategory(Shown):
     prob: float
     seed: int
     fit: BiasFit
+    provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return "\n".join(self.in_words())
@@ -128,14 +131,13 @@ class SingleCategory(Shown):
     def in_words(self) -> list[str]:
         """Say what was found, in lines."""
         slope, true, known = self.slope, self.true_correlation, self.published
-        off = list(self.frame.loc[self.frame["off_line"], "target"])
         lines = [
             *known.in_words()[:-1],
             f"  true association: r = {true.mean:.2f} ({self.prob:.0%} HPDI {true.hpdi_low:.2f} to {true.hpdi_high:.2f}), for "
             "new words and targets like these",
             f"  one standard deviation of {known.fact} ({self.scale:.3g}) goes with {slope.mean:+.3f} in cosine "
             f"({slope.hpdi_low:+.3f} to {slope.hpdi_high:+.3f}) towards {self.sets[0]}",
-            f"  off the line: {', '.join(off) or 'none for certain'}",
+            f"  off the line: {', '.join(self.off_line) or 'none for certain'}",
         ]
         for title, words in (
             ("targets", known.missing),
@@ -152,13 +154,34 @@ class SingleCategory(Shown):
             *(f"  {problem}" for problem in problems),
         ]
 
+    @property
+    def off_line(self) -> list[str]:
+        """The targets whose deviation from the line is one for certain, the farthest first."""
+        apart = self.frame[self.frame["off_line"]]
+        return apart["target"].iloc[np.argsort(-apart["deviation"].abs(), kind="stable")].tolist()
+
+    @property
+    def slope_per_unit(self) -> Estimated:
+        """The slope for one unit of the fact, such as one per cent."""
+        return Estimated(*(value / self.scale for value in vars(self.slope).values()))
+
+    def at(self, prob: float) -> SingleCategory:
+        """Return the same result with intervals of another probability."""
+        prob = checks.probability(prob)
+        if prob == self.prob:
+            return self
+        known = at_prob(self.published, prob)
+        targets = self.frame["target"].tolist()
+        return of_fit(known, self.fit, targets, prob=prob, seed=self.seed, provenance=self.provenance)
+
     def summary(self) -> dict[str, Any]:
         """Return the figures, for JSON."""
         return {
             **self.published.as_json(),
             "slope": vars(self.slope),
+            "slope_per_unit": vars(self.slope_per_unit),
             "true_correlation": vars(self.true_correlation),
-            "off_line": list(self.frame.loc[self.frame["off_line"], "target"]),
+            "off_line": self.off_line,
             "center": self.center,
             "scale": self.scale,
             "seed": self.seed,
@@ -277,7 +300,9 @@ def single_category(
     """
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
     listed = load_wordlist(sets, controls="none")
-    given = {one.name: one.values for one in facts_given({} if facts is None else facts)}
+    wanted = None if fact is None or isinstance(facts, list | tuple) else [fact]
+    read = {one.name: one for one in facts_given({} if facts is None else facts, wanted)}
+    given = {name: one.values for name, one in read.items()}
     words = [*listed.protected_words, *(word for values in given.values() for word in values)]
     vectors = load_embedding(embedding, words=list(dict.fromkeys(words)))
     published = wefat(vectors, listed, given, fact, prob=prob, samples=samples, seed=seed)
@@ -288,7 +313,7 @@ def single_category(
             )
     targets = sorted(published.facts, key=lambda word: (published.facts[word], word))
     cosines = _cosines(vectors, [*published.a, *published.b], targets)
-    return of_published(
+    found = of_published(
         published,
         cosines,
         targets,
@@ -299,6 +324,19 @@ def single_category(
         chains=chains,
         engine=engine,
     )
+    chosen = read[published.fact]
+    about = {
+        "name": published.name,
+        "wordlist": {
+            "name": listed.name,
+            "sha256": listed.sha256,
+            "controls": "none",
+            **({"file": os.path.basename(listed.origin)} if listed.name not in shipped_wordlists() else {}),
+        },
+        "embedding": {"name": vectors.name, **{str(key): value for key, value in vectors.provenance.items()}},
+        "facts": {chosen.name: {"of": chosen.name, "source": chosen.source, "sha256": chosen.sha256}},
+    }
+    return replace(found, provenance=about)
 
 
 def of_published(
@@ -316,9 +354,7 @@ def of_published(
     from bayesbias.inference.fitting import fit as fit_model
 
     sets, n_words = published.classes, len(published.a) + len(published.b)
-    number = np.array([published.facts[word] for word in targets])
-    center, scale = float(number.mean()), float(number.std(ddof=1))
-    x = (number - center) / scale
+    x = _standard(published, targets)[0]
     frame = pd.DataFrame(
         {
             "set_word": np.repeat([*published.a, *published.b], len(targets)),
@@ -329,6 +365,30 @@ def of_published(
         }
     )
     fitted = fit_model(frame, "fact", seed=seed, **sampling)
+    return of_fit(published, fitted, targets, prob=prob, seed=seed)
+
+
+def _standard(published: WefatResult, targets: Sequence[str]) -> tuple[np.ndarray, float, float]:
+    """Return the fact of the targets in standard deviations from its mean, and both."""
+    number = np.array([published.facts[word] for word in targets])
+    center, scale = float(number.mean()), float(number.std(ddof=1))
+    return (number - center) / scale, center, scale
+
+
+def of_fit(
+    published: WefatResult,
+    fitted: BiasFit,
+    targets: Sequence[str],
+    *,
+    prob: float,
+    seed: int,
+    provenance: Mapping[str, Any] | None = None,
+) -> SingleCategory:
+    """Return what a fit of the model `fact` says; no draw is made but those that its seed determines."""
+    import pandas as pd
+
+    sets = published.classes
+    x, center, scale = _standard(published, targets)
     asked = Lines(fitted)
     line = asked.mixtures(slope_row(asked.reduced, sets))
     associations = asked.mixtures(association_rows(asked.reduced, sets, x, targets)).described(prob)
@@ -344,7 +404,7 @@ def of_published(
     table = pd.DataFrame(
         {
             "target": list(targets),
-            "fact": number,
+            "fact": [published.facts[word] for word in targets],
             "score": [published.scores[word] for word in targets],
             "association": associations["mean"][0],
             "hpdi_low": associations["low"][0],
@@ -358,7 +418,16 @@ def of_published(
     )
     true = true_correlations(line, asked.spread_of_targets, seed)
     return SingleCategory(
-        published, _described(line, prob), _of_draws(true, prob), table, center, scale, prob, seed, fitted
+        published,
+        _described(line, prob),
+        _of_draws(true, prob),
+        table,
+        center,
+        scale,
+        prob,
+        seed,
+        fitted,
+        provenance or {},
     )
 
 

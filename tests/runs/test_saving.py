@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from helpers.draws import made_up_comparison
+from helpers.facts import made_up_test
 from helpers.fits import made_up, pairs
 from helpers.pages import without_figures, without_pictures
 from helpers.seeds import shifted
@@ -90,6 +91,11 @@ def comparison():
     return made_up_comparison(of_two_words(1), {"hard": of_two_words(2), "soft": of_two_words(3)})
 
 
+@pytest.fixture(scope="module")
+def single_category():
+    return made_up_test(prob=0.7)
+
+
 @pytest.fixture
 def sweep(tmp_path):
     numbers = {"mean": 0.1 + 0.2, "prob": 0.89, "rope": 0.02}
@@ -104,7 +110,17 @@ def sweep(tmp_path):
     return bb.sweeps.SweepResult(frame, timing, tmp_path / "sweep", 1, 2)
 
 
-@pytest.fixture(params=["words", "sentences", "sentiment", "sentiment with a fit", "change", "sweep"])
+OLDEST = [
+    "words",
+    "sentences",
+    "sentiment",
+    "sentiment with a fit",
+    "change",
+    "sweep",
+]  # without manifests once
+
+
+@pytest.fixture(params=[*OLDEST, "single_category"])
 def result(request):
     name = {
         "words": "fit",
@@ -113,7 +129,7 @@ def result(request):
         "sentiment with a fit": "sentiment_fit",
     }
     return request.param.split()[0], request.getfixturevalue(
-        {**name, "change": "comparison", "sweep": "sweep"}[request.param]
+        {**name, "change": "comparison"}.get(request.param, request.param)
     )
 
 
@@ -165,6 +181,7 @@ def test_what_is_written_is_what_is_opened(result, tmp_path):
             "change": {"prob": 0.8, "rope": 0.05},
             "sentiment": {"prob": 0.8},
             "sentences": {"prob": 0.5},
+            "single_category": {"prob": 0.7},
             "sweep": {"prob": 0.89, "rope": 0.02},
         }[kind]
     )
@@ -291,6 +308,7 @@ def test_any_run_replaces_any_other_and_nothing_else(seat, analysis, sentiment_f
             (folder / name).write_bytes(b"mine")
 
 
+@pytest.mark.parametrize("result", OLDEST, indirect=True)
 def test_a_run_of_the_first_layout_is_opened_and_replaced(result, analysis, sweep, tmp_path):
     kind, value = result
     folder = tmp_path / "run"

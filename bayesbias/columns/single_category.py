@@ -1,0 +1,81 @@
+"""The tables of a single-category test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bayesbias.basics.wording import digits_of
+from bayesbias.columns.table import Cell, Column, interval, interval_cell, number, number_cell, text
+
+if TYPE_CHECKING:
+    from bayesbias.studies.single_category import SingleCategory
+
+_DIGITS = 3
+
+
+def target_columns(fact: str, prob: float) -> list[Column]:
+    """Return the columns of targets: the fact, the published score, the association, and what it is from the line."""
+    return [
+        text("target", "target"),
+        Column(fact, lambda row: Cell(f"{row.fact:.4g}", True, repr(float(row.fact))), True),
+        number("published score", "score", 2, signed=True, screen="score"),
+        number("association", "association", signed=True),
+        interval(f"{prob:.0%} HPDI", signed=True),
+        number("off the line by", "deviation", signed=True, screen="off line"),
+        interval(
+            f"off the line, {prob:.0%} HPDI", "deviation_low", "deviation_high", signed=True, screen="HPDI"
+        ),
+        text("off the line", lambda row: "yes" if row.off_line else ""),
+    ]
+
+
+def quantity_columns(prob: float) -> list[Column]:
+    """Return the columns of what the test estimates, for the rows of `quantities`."""
+    return [
+        text("what", "what"),
+        Column("mean", lambda row: number_cell(row["mean"], row["digits"], signed=True), True),
+        Column("sd", lambda row: number_cell(row["sd"], row["digits"], missing="none"), True),
+        Column(
+            f"{prob:.0%} interval",
+            lambda row: interval_cell(row["low"], row["high"], signed=True, digits=row["digits"]),
+            True,
+        ),
+        text("of", "of").on_the_page_only(),
+    ]
+
+
+def quantities(result: SingleCategory) -> list[dict[str, Any]]:
+    """Return the correlations, published and true, and the slopes, one a row."""
+    known, first = result.published, result.sets[0]
+    rows: list[dict[str, Any]] = [
+        {
+            "what": "r of average scores",
+            "mean": known.r,
+            "sd": None,
+            "low": known.r_low,
+            "high": known.r_high,
+            "digits": _DIGITS,
+            "of": "the published score; Fisher's z, scores taken for exact",
+        }
+    ]
+    for what, of, which in (
+        ("r of true associations", "new words and targets like these", result.true_correlation),
+        (f"slope, one sd of {known.fact}", f"cosine towards {first}; new words like these", result.slope),
+        (
+            f"slope, one unit of {known.fact}",
+            f"cosine towards {first}; new words like these",
+            result.slope_per_unit,
+        ),
+    ):
+        rows.append(
+            {
+                "what": what,
+                "mean": which.mean,
+                "sd": which.sd,
+                "low": which.hpdi_low,
+                "high": which.hpdi_high,
+                "digits": digits_of(which.sd),
+                "of": of,
+            }
+        )
+    return rows

@@ -1,0 +1,233 @@
+"""Figures of a single-category test: targets against their fact with the line, and the two correlations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesbias.basics import checks
+from bayesbias.figures import headings, marks
+from bayesbias.figures.labels import label_points
+from bayesbias.figures.plates import Plate, on_axes
+from bayesbias.figures.style import COLOUR, FAINT, MARKER, as_percent, axes_or_new, plain, styled
+from bayesbias.studies.single_category import SingleCategory
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plot_correlations", "plot_fact"]
+
+_SIZE = (7.0, 5.0)
+_LOW = (7.0, 2.3)
+_POINTS = 61  # of the line
+
+
+def plates(result: SingleCategory) -> list[Plate]:
+    """List the figures of a single-category test."""
+    known, true = result.published, result.true_correlation
+    return [
+        Plate(
+            "fact",
+            on_axes(plot_fact, result),
+            _SIZE,
+            f"Association of each target against its {known.fact}, with the line. Bars: what is not known of a target's "
+            "association; band: of the line; both hold what other words of the sets would do to all targets alike. "
+            "Between the dashed lines lies a single new target. In bold: off the line.",
+            f"Scatter of {known.n} targets, association against {known.fact}, with a line of slope {result.slope.mean:+.3f} in "
+            "cosine per standard deviation; the numbers are in the table.",
+        ),
+        Plate(
+            "correlations",
+            on_axes(plot_correlations, result),
+            _LOW,
+            "The correlation of average scores, as published, and that of true associations, whose noise is taken out.",
+            f"r of average scores {known.r:.2f}, interval {known.r_low:.2f} to {known.r_high:.2f}; of true associations "
+            f"{true.mean:.2f}, {true.hpdi_low:.2f} to {true.hpdi_high:.2f}.",
+        ),
+    ]
+
+
+def _checked(result: SingleCategory) -> SingleCategory:
+    if not isinstance(result, SingleCategory):
+        raise checks.wrong_kind(result, "result", "what single_category returns")
+    return result
+
+
+@styled
+def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = None) -> Axes:
+    """Show the association of each target against its fact, with the uncertainty of both targets and line.
+
+    The association is that with new words like those of the sets. The band is the interval of the line, the dashed lines
+    hold a single new target. Targets whose interval of the deviation from the line excludes zero are drawn full and named
+    in bold; names of others stand where there is room.
+
+    Parameters
+    ----------
+    result : SingleCategory
+    names : bool
+        Whether targets on the line are named too.
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
+    >>> found = bb.single_category("minilm-static", "wefat", {"percent_women": women}, seed=1, engine="quick")
+    >>> ax = bb.figures.plot_fact(found, ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'percent_women'
+    """
+    frame, (first, second) = _checked(result).frame, result.sets
+    ax = axes_or_new(ax, _SIZE)
+    x, y = frame["fact"].to_numpy(dtype=float), frame["association"].to_numpy(dtype=float)
+    low, high = frame["hpdi_low"].to_numpy(dtype=float), frame["hpdi_high"].to_numpy(dtype=float)
+    pad = 0.04 * float(np.ptp(x))
+    line = result.predict(np.linspace(x.min() - pad, x.max() + pad, _POINTS).tolist())
+    colour = COLOUR["different"]
+    ax.fill_between(
+        line["fact"],
+        line["line_low"],
+        line["line_high"],
+        color=colour,
+        alpha=0.22,
+        linewidth=0,
+        label="_band",
+    )
+    ax.plot(line["fact"], line["line"], color=colour, linewidth=1.4, zorder=2, label="_line")
+    for end in ("hpdi_low", "hpdi_high"):
+        ax.plot(
+            line["fact"],
+            line[end],
+            color=colour,
+            linewidth=0.8,
+            linestyle=(0, (5, 3)),
+            zorder=1,
+            label="_new",
+        )
+    ax.axhline(0, color=FAINT, linewidth=0.7, zorder=0, label="_zero")
+    off = frame["off_line"].to_numpy(dtype=bool)
+    for chosen, face in ((~off, "white"), (off, COLOUR["associated"])):
+        if chosen.any():
+            ax.errorbar(
+                x[chosen],
+                y[chosen],
+                yerr=[(y - low)[chosen], (high - y)[chosen]],
+                fmt=MARKER["associated"],
+                markersize=4.5,
+                color=COLOUR["associated"],
+                ecolor=FAINT,
+                elinewidth=0.7,
+                markerfacecolor=face,
+                markeredgewidth=1.0,
+                zorder=3,
+                label="_off" if face != "white" else "_on",
+            )
+    spread = 0.05 * float(max(high.max(), line["hpdi_high"].max()) - min(low.min(), line["hpdi_low"].min()))
+    ax.set_xlim(x.min() - pad, x.max() + pad)
+    ax.set_ylim(
+        min(low.min(), line["hpdi_low"].min()) - spread, max(high.max(), line["hpdi_high"].max()) + spread
+    )
+    headings.name_x(ax, result.published.fact)
+    ax.set_ylabel(plain(f"cosine: {first} less {second}", 60), fontsize=8.5)
+    true, share = result.true_correlation, as_percent(result.prob)
+    said = (
+        f"{result.published.name}: {result.n} targets. True associations: r {true.mean:+.2f} [{true.hpdi_low:+.2f}, "
+        f"{true.hpdi_high:+.2f}]; average scores: r {result.r:+.2f}. Slope {result.slope.mean:+.3f} "
+        f"[{result.slope.hpdi_low:+.3f}, {result.slope.hpdi_high:+.3f}] per standard deviation."
+    ).replace("-", "−")
+    handles = [
+        marks.line_handle(
+            COLOUR["associated"],
+            f"target, {share} HPDI",
+            marker=MARKER["associated"],
+            width=0.7,
+            markerfacecolor="white",
+        ),
+        marks.line_handle(COLOUR["associated"], "off the line", marker=MARKER["associated"], style="none"),
+        marks.patch_handle(colour, f"line, {share} HPDI", alpha=0.35),
+        marks.line_handle(colour, "a new target", width=0.8, style=(0, (5, 3))),
+    ]
+    headings.add_headings(ax, "Association against a fact", said, handles)
+    shown = range(len(x)) if names else np.flatnonzero(off)
+    chosen = list(shown)
+    label_points(
+        ax,
+        x[chosen],
+        y[chosen],
+        frame["target"].iloc[chosen].astype(str).tolist(),
+        panels=1,
+        ends=(low[chosen], high[chosen]),
+        lead=off[chosen].tolist(),
+    )
+    return ax
+
+
+@styled
+def plot_correlations(result: SingleCategory, *, ax: Axes | None = None) -> Axes:
+    """Show the correlation of average scores with the fact, and that of true associations, each with its interval.
+
+    Parameters
+    ----------
+    result : SingleCategory
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
+    >>> found = bb.single_category("minilm-static", "wefat", {"percent_women": women}, seed=1, engine="quick")
+    >>> ax = bb.figures.plot_correlations(found, ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['average scores', 'true associations']
+    """
+    known, true = _checked(result).published, result.true_correlation
+    ax = axes_or_new(ax, _LOW)
+    share = as_percent(result.prob)
+    rows = (
+        (known.r, known.r_low, known.r_high, "different"),
+        (true.mean, true.hpdi_low, true.hpdi_high, "associated"),
+    )
+    for row, (mean, low, high, look) in enumerate(rows):
+        ax.plot(
+            [low, high],
+            [row, row],
+            color=COLOUR[look],
+            linewidth=2.4,
+            solid_capstyle="butt",
+            label="_interval",
+        )
+        marks.draw_point(ax, mean, row, look, 7)
+        text = f"{mean:.2f}\n[{low:.2f}, {high:.2f}]".replace("-", "−")
+        headings.write_aside(ax, row, text)
+    ax.axvline(0, color=FAINT, linewidth=0.7, zorder=0, label="_zero")
+    ends = [0.0, known.r_low, known.r_high, true.hpdi_low, true.hpdi_high]
+    ax.set_xlim(max(-1.0, min(ends) - 0.05), min(1.0, max(ends) + 0.05))
+    ax.set_yticks([0, 1], ["average scores", "true associations"])
+    ax.set_ylim(1.6, -0.6)
+    headings.name_x(ax, f"correlation with {known.fact}")
+    handles = [
+        marks.line_handle(
+            COLOUR["different"],
+            f"r of the published score, {share} interval by Fisher's z",
+            marker="s",
+            width=2.4,
+        ),
+        marks.line_handle(
+            COLOUR["associated"], f"posterior mean and {share} HPDI, noise taken out", marker="o", width=2.4
+        ),
+    ]
+    headings.add_headings(ax, "Two correlations", f"{known.name}, {result.n} targets", handles)
+    return ax

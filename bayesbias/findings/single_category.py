@@ -1,0 +1,79 @@
+"""What a single-category test says: the true correlation, the published one beside it, the slope, who is off the line."""
+
+from __future__ import annotations
+
+from bayesbias.basics.wording import conjoined, digits_of, interval_text, number_of, number_text, some
+from bayesbias.findings.parts import Findings
+from bayesbias.findings.trust import agreed, no_conclusion
+from bayesbias.studies.single_category import Estimated, SingleCategory
+
+
+def findings_of_single_category(result: SingleCategory) -> Findings:
+    """Say what a single-category test found, for terminal, text, JSON and page."""
+    known, (first, second) = result.published, result.sets
+    problems = list(result.fit.diagnostics()["problems"])
+    subject = result.published.name
+    notes = [*known.notes, *_missing(result)]
+    published = (
+        f"As published, on average scores: r = {known.r:.4f}, {known.prob:.0%} interval {known.r_low:.3f} to "
+        f"{known.r_high:.3f} (Fisher's z, targets taken for a sample and scores for exact), p {known.p_value:.2g} "
+        f"(permutation, {'all orders' if known.p_method == 'exact' else 'drawn orders'})."
+    )
+    if problems:
+        return Findings(
+            subject,
+            f"{subject}: {no_conclusion(problems[0])}",
+            (published,),
+            problems=tuple(problems),
+            notes=tuple(notes),
+        )
+    true, slope = result.true_correlation, result.slope
+    how = (
+        f"is nearer to {first} than to {second} words the higher its {known.fact}"
+        if slope.hpdi_low > 0
+        else f"is nearer to {second} than to {first} words the higher its {known.fact}"
+        if slope.hpdi_high < 0
+        else f"is not shown to be nearer to {first} or to {second} words the higher its {known.fact}"
+    )
+    headline = (
+        f"A target of {subject} {how}: true associations correlate with it by {number_text(true.mean, 2, signed=True)} "
+        f"({_interval(true, result.prob, 2)}), for new words and targets like these."
+    )
+    per = result.slope_per_unit
+    digits = digits_of(per.sd)
+    sentences = [
+        published,
+        f"One standard deviation of {known.fact} ({result.scale:.3g}) goes with {number_text(slope.mean, signed=True)} in "
+        f"cosine towards {first} ({_interval(slope, result.prob, 3)}), one unit with "
+        f"{number_text(per.mean, digits, signed=True)} ({_interval(per, result.prob, digits)}).",
+        _off_line(result),
+    ]
+    return Findings(subject, headline, tuple(sentences), notes=tuple(notes), trust=agreed(result.fit))
+
+
+def _interval(of: Estimated, prob: float, digits: int) -> str:
+    return f"{prob:.0%} HPDI {interval_text(of.hpdi_low, of.hpdi_high, digits=digits, signed=True)}"
+
+
+def _off_line(result: SingleCategory) -> str:
+    apart = result.frame.set_index("target").loc[result.off_line, "deviation"]
+    beyond = (apart[apart > 0].index, apart[apart < 0].index)
+    sides = [
+        f"{some(words)} nearer to {name}"
+        for name, words in zip(result.sets, beyond, strict=True)
+        if len(words)
+    ]
+    if not sides:
+        return "No target is off the line for certain."
+    return f"Off the line: {conjoined(sides)} than the {result.published.fact} of such a target says."
+
+
+def _missing(result: SingleCategory) -> list[str]:
+    known = result.published
+    sets = " and ".join(result.sets)
+    lost = ((known.missing, "target", ""), (known.dropped, "word", f" of {sets}"))
+    return [
+        f"{number_of(len(words), noun)}{of} without a vector: {some(words)}"
+        for words, noun, of in lost
+        if words
+    ]

@@ -1,0 +1,26 @@
+"""The page on a single-category test."""
+
+from __future__ import annotations
+
+from helpers.facts import made_up_test
+from helpers.pages import Page, without_pictures
+
+import bayesbias as bb
+
+
+def test_the_page_has_answer_line_and_targets(tmp_path, monkeypatch):
+    without_pictures(monkeypatch)
+    result = made_up_test(far=0.15)
+    text = bb.write_report(result, tmp_path / "page.html").read_text(encoding="utf-8")
+    Page(text)
+    assert f"{result.true_correlation.mean:.2f}" in text
+    assert all(f">{target}<" in text for target in result.frame["target"])
+    assert (
+        "bb.single_category(&#39;v.txt&#39;, &#39;wefat&#39;, &#39;occupations.csv&#39;, &#39;percent_women&#39;"
+        in text
+    )
+    assert "3" * 64 in text
+    assert "89% HPDI" in text
+    again = bb.write_report(result, tmp_path / "page.html", prob=0.5).read_text(encoding="utf-8")
+    assert "50% HPDI" in again
+    assert "89% HPDI" not in again
