@@ -13,7 +13,7 @@ from bayesbias.figures.single_category import plates, plot_correlations, plot_fa
 
 @pytest.fixture(scope="module")
 def result():
-    return made_up_test(far=0.15)
+    return made_up_test(far=0.3)
 
 
 def test_points_line_and_band_are_those_of_the_result(result) -> None:

@@ -29,8 +29,8 @@ def test_the_headline_follows_the_slope(slope, said):
 
 
 def test_targets_off_the_line_are_named_with_their_side():
-    assert "t6 nearer to female than" in findings_of(made_up_test(far=0.15)).sentences[-1]
-    assert "t6 nearer to male than" in findings_of(made_up_test(far=-0.15)).sentences[-1]
+    assert "t6 nearer to female than" in findings_of(made_up_test(far=0.3)).sentences[-1]
+    assert "t6 nearer to male than" in findings_of(made_up_test(far=-0.3)).sentences[-1]
     assert findings_of(made_up_test()).sentences[-1] == "No target is off the line for certain."
 
 

@@ -9,7 +9,7 @@ from bayesbias.scores.factual import WefatResult
 from bayesbias.studies.single_category import SingleCategory, of_fit
 from helpers.fits import made_up
 
-SPREADS = {"sigma": 0.02, "wsd": 0.02, "tsd": 0.03, "bsd": 0.01, "rsd": 0.003}
+SPREADS = {"sigma": 0.02, "wsd": 0.02, "tsd": 0.03, "bsd": 0.004, "rsd": 0.003}
 
 
 def made_up_test(

@@ -10,7 +10,7 @@ import bayesbias as bb
 
 def test_the_page_has_answer_line_and_targets(tmp_path, monkeypatch):
     without_pictures(monkeypatch)
-    result = made_up_test(far=0.15)
+    result = made_up_test(far=0.3)
     text = bb.write_report(result, tmp_path / "page.html").read_text(encoding="utf-8")
     Page(text)
     assert f"{result.true_correlation.mean:.2f}" in text
