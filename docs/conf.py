@@ -28,6 +28,8 @@ logging.getLogger("sphinx.sphinx.directives.other").addFilter(
     lambda record: "toctree glob" not in str(record.msg)
 )
 nitpicky = True
+toc_object_entries_show_parents = "hide"
+python_maximum_signature_line_length = 90
 html_math_renderer = "mathml"
 
 html_theme = "furo"

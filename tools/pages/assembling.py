@@ -6,6 +6,8 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from tools.pages import reference
+
 __all__ = ["assemble"]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,7 +46,7 @@ def elsewhere() -> Pages:
         yield page, text.replace("](docs/", "](").encode()
 
 
-MAKERS: tuple[Callable[[], Pages], ...] = (written, notebooks, elsewhere)
+MAKERS: tuple[Callable[[], Pages], ...] = (written, notebooks, elsewhere, reference.pages)
 
 
 def assemble(goal: Path) -> list[str]:
