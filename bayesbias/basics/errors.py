@@ -18,7 +18,17 @@ _READ = 5_000  # characters of a part that are looked at
 
 @public_in("bayesbias")
 class BayesbiasError(Exception):
-    """Base of every error raised on purpose; the command line prints it and exits with 2."""
+    """Base of every error raised on purpose; the command line prints it and exits with 2.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> try:
+    ...     bb.load_wordlist("religon")
+    ... except bb.BayesbiasError as error:
+    ...     print(type(error).__name__)
+    InputError
+    """
 
 
 @public_in("bayesbias")
@@ -101,7 +111,14 @@ def _cut(text: str, most: int, *, ends: bool = False) -> str:
 
 @public_in("bayesbias")
 class FitError(BayesbiasError, RuntimeError):
-    """A model could not be fitted to a table, for a reason that lies in neither file alone."""
+    """A model could not be fitted to a table, for a reason that lies in neither file alone.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> issubclass(bb.FitError, bb.BayesbiasError)
+    True
+    """
 
 
 def nearest(name: str, options: Iterable[str]) -> str | None:

@@ -103,6 +103,11 @@ def train_bilstm(
 
     Source: Bhaskaran & Bhallamudi (2019), section 3, M.2. The paper trains for three passes without stopping
     early, and drops the words that its vectors lack.
+
+    Examples
+    --------
+    >>> from bayesbias.classifiers import train_bilstm
+    >>> train_bilstm("labelled.csv", "minilm-static", seed=1)  # doctest: +SKIP
     """
     for value, what in ((hidden, "hidden"), (batch, "batch"), (epochs, "epochs"), (patience, "patience")):
         checks.count(value, what)

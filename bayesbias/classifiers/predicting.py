@@ -49,6 +49,18 @@ class ClassifierError(InputError):
     ----------
     finished : pandas.DataFrame
         ``sentence, probability`` of the batches before.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from bayesbias.classifiers import ClassifierError
+    >>> def broken(sentences):
+    ...     raise OSError("no memory")
+    >>> try:
+    ...     bb.predict(broken, progress=False)
+    ... except ClassifierError as error:
+    ...     print(len(error.finished))
+    0
     """
 
     finished: pd.DataFrame

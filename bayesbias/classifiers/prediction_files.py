@@ -52,6 +52,13 @@ class Predictions(Shown):
         Classifier -> where it comes from.
     notes : tuple of str
         What a reader should know, such as rows that were put in order.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> m1 = bb.shipped_predictions("m1")
+    >>> m1.classifiers, len(m1.frame)
+    (('m1',), 840)
     """
 
     frame: pd.DataFrame

@@ -43,6 +43,19 @@ class Encoder(Protocol):
         How many sentences it is best given at once; None for all.
     ``account(sentences)`` -> dict
         What became of the sentences: words that were not found, sentences that were cut.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesbias as bb
+    >>> class Lengths:
+    ...     name = "lengths"
+    ...     def encode(self, sentences):
+    ...         return np.array([[len(sentence), 1.0] for sentence in sentences])
+    >>> isinstance(Lengths(), bb.encoders.Encoder)
+    True
+    >>> bb.encode(Lengths(), ["This is a nurse.", "A nurse."], cache=False).tolist()
+    [[16.0, 1.0], [8.0, 1.0]]
     """
 
     @property

@@ -160,6 +160,17 @@ def plot_raw_pairs(comparison: Comparison, *, method: str | None = None, ax: Axe
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import bayesbias as bb
+    >>> before = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> after = before.frame.assign(distance=(1 + before.frame["distance"]) / 2)  # every cosine halved
+    >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
+    >>> ax = bb.figures.plot_raw_pairs(found, ax=Figure().subplots())
+    >>> sum(len(points.get_offsets()) for points in ax.collections) == len(before)
+    True
     """
     name = _method(comparison, method)
     pairs = comparison.methods[name].pairs
@@ -229,6 +240,17 @@ def plot_controls(
     ------
     FitError
         Where the tables hold no control words.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import bayesbias as bb
+    >>> before = bb.distance_table("minilm-static", "religion")
+    >>> after = before.frame.assign(distance=(1 + before.frame["distance"]) / 2)  # every cosine halved
+    >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
+    >>> ax = bb.figures.plot_controls(found, ax=Figure().subplots())
+    >>> ax.get_xlabel()
+    'distance before'
     """
     names = comparison.chosen_methods(method)
     if ax is not None:
@@ -349,6 +371,17 @@ def plot_ranking(
     ------
     FitError
         Where the tables hold no associated and different attributes.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import bayesbias as bb
+    >>> before = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> after = before.frame.assign(distance=(1 + before.frame["distance"]) / 2)  # every cosine halved
+    >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
+    >>> ax = bb.figures.plot_ranking(found, ax=Figure().subplots())
+    >>> len(ax.get_yticklabels())
+    2
     """
     frame = comparison.ranking(prob, rope, estimand)
     gap = comparison.original.contrasts(prob, rope, estimand)

@@ -38,6 +38,17 @@ class Plate:
         What is to be seen, in a sentence or two.
     alt : str
         What it shows, for those who do not see it.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import bayesbias as bb
+    >>> from bayesbias.figures.saving import plates_of
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=100, tune=100, chains=2)
+    >>> plate = plates_of(fit)[0]
+    >>> plate.name, bool(plate.alt), type(plate.figure()).__name__
+    ('priors', True, 'Figure')
     """
 
     name: str

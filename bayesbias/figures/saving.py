@@ -77,6 +77,16 @@ def save_figures(
     ------
     InputError
         For an unknown format, or where the folder cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> found = bb.seat("weat7", "minilm-static", seed=1, cache=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     names = [path.name for path in bb.figures.save_figures(found, folder, "png")]
+    >>> names
+    ['seat.png']
     """
     wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
     for kind in wanted:

@@ -177,6 +177,15 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
     ------
     InputError
         Where nothing was fitted, or for an unknown encoder.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import bayesbias as bb
+    >>> result = bb.seat("weat7", "minilm-static", bayes=True, draws=100, tune=100, chains=2, seed=1, cache=False)
+    >>> ax = bb.figures.plot_seat_contrasts(result, ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['C7: Math/Arts, M/F Terms']
     """
     rows = _contrast_rows(result, encoder)
     titles = list(dict.fromkeys(rows["title"]))

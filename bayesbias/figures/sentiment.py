@@ -107,6 +107,16 @@ def plot_noun_pairs(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import bayesbias as bb
+    >>> table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    >>> fit = bb.fit(table, "sentiment", draws=100, tune=100, chains=2, seed=1)
+    >>> ax = bb.figures.plot_noun_pairs(fit, ax=Figure().subplots())
+    >>> len(ax.get_yticklabels()) == table["noun_pair"].nunique()
+    True
     """
     return _forest(fit, "noun_pair", prob, ax, classifier)
 
@@ -212,6 +222,16 @@ def plot_sentiment_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | 
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import bayesbias as bb
+    >>> table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    >>> fit = bb.fit(table, "sentiment", draws=100, tune=100, chains=2, seed=1)
+    >>> ax = bb.figures.plot_sentiment_predictive(fit, replicates=10, ax=Figure().subplots())
+    >>> len(ax.lines)
+    11
     """
     names = _classifiers(fit)
     colour = marks.colour_of("different")

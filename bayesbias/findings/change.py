@@ -205,7 +205,18 @@ def _neighbours(result: Comparison, prob: float, rope: float) -> list[str]:
 
 
 def construction_sentences(construction: Construction) -> list[str]:
-    """Say what a method forces and what can still be learned, one sentence each, without full stops."""
+    """Say what a method forces and what can still be learned, one sentence each, without full stops.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> before = bb.distance_table("minilm-static", "religion")
+    >>> same = before.frame.groupby("attribute")["distance"].transform("mean")  # for all protected words
+    >>> after = before.frame.assign(distance=same)
+    >>> found = bb.studies.find_construction(bb.tables.join_pairs(before, after)[0])
+    >>> len(bb.findings.construction_sentences(found)) >= 1
+    True
+    """
     out = []
     sets, flags = construction.sets, construction.flags
     raw = construction.means.set_index("connection")

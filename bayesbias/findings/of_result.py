@@ -81,5 +81,14 @@ def findings_of(
 
 
 def finding(result: Any, prob: float = PROB, rope: float = ROPE) -> str:
-    """Say the main result in one sentence: the headline of `findings_of`, whose parameters these are."""
+    """Say the main result in one sentence: the headline of `findings_of`, whose parameters these are.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=100, tune=100, chains=2)
+    >>> bb.finding(fit).split(":")[0]
+    'religion in minilm-static'
+    """
     return findings_of(result, prob, rope).headline

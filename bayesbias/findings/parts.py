@@ -26,7 +26,14 @@ _DECIDES = ("geometry_destroyed", "geometry_unknown", "identical")
 
 @public_in("bayesbias.findings")
 class Effect(enum.StrEnum):
-    """What a doubt says of intervals."""
+    """What a doubt says of intervals.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> [str(effect) for effect in bb.findings.Effect]
+    ['too narrow', 'too wide']
+    """
 
     TOO_NARROW = "too narrow"
     TOO_WIDE = "too wide"
@@ -59,6 +66,13 @@ class Doubt:
         The parameter whose prior it is.
     model : str or None
         Name of the shipped model that has a term for it.
+
+    Examples
+    --------
+    >>> from bayesbias.findings import Doubt, Effect
+    >>> doubt = Doubt("word", "some words differ from the rest", Effect.TOO_NARROW, level="overall")
+    >>> doubt.decides, doubt.as_dict()["kind"]
+    (False, 'word')
     """
 
     kind: DoubtKind
@@ -102,6 +116,12 @@ class Unexamined:
         The parameter whose prior it is.
     direction : str
         ``halved`` or ``doubled``.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.findings.Unexamined("prior_not_refitted", "cbar", "halved").as_dict()
+    {'kind': 'prior_not_refitted', 'parameter': 'cbar', 'direction': 'halved'}
     """
 
     kind: Literal["prior_not_refitted", "prior_unknown"]
@@ -144,6 +164,15 @@ class Findings(Shown):
         One for each method or classifier.
     lead : str
         What stands before each line where there are several subjects.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=100, tune=100, chains=2)
+    >>> found = bb.findings_of(fit)
+    >>> found.subject, found.headline in found.lines()
+    ('religion in minilm-static', True)
     """
 
     subject: str

@@ -43,6 +43,14 @@ class Engine:
         How often the distribution they were drawn from was adapted.
     why_not : str
         ``""``, ``"pareto_k"``, ``"modes"``, ``"effective"``, ``"no mode"`` or ``"pairwise"``.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, "crossed", seed=1, draws=100, chains=2, engine="quick")
+    >>> fit.engine.asked, fit.engine.name in ("quick", "nuts")
+    ('quick', True)
     """
 
     name: str = "nuts"

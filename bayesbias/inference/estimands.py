@@ -46,6 +46,12 @@ Single pairs of one connection scatter with a standard deviation near 0.2 around
 on the published Reddit tables). A standardised difference of 0.1, half of what is by convention called a
 small effect, is therefore about 0.02 in cosine distance; a difference inside +-0.02 is lost among the pairs
 even for someone who looks for it. On vectors whose distances scatter otherwise, set your own.
+
+Examples
+--------
+>>> import bayesbias as bb
+>>> bb.inference.ROPE
+0.02
 """
 STANDARD_ROPE = 0.1
 """Half-width of the default region of practical equivalence of a standardised contrast, in standard deviations.
@@ -54,6 +60,12 @@ Half of a standardised difference of 0.2, the least that Cohen (1988, Statistica
 calls an effect, as Kruschke (2018, Advances in Methods and Practices in Psychological Science 1: 270-280) takes it
 where nothing better is known of a field. Of two groups that lie 0.1 apart, a random member of the one is nearer than a
 random member of the other 53 times in 100, where 50 is chance. It holds for any vectors, which `ROPE` does not.
+
+Examples
+--------
+>>> import bayesbias as bb
+>>> bb.inference.STANDARD_ROPE
+0.1
 """
 CONTRASTS = (
     ("associated", "different"),

@@ -60,6 +60,14 @@ class PriorExpectation(Shown):
     impossible : float or None
         The share of simulated single pairs that no data can show: distances outside [0, 2], changes of a distance
         outside [-2, 2], differences of two probabilities outside [-1, 1]. None where every number is possible.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> found = bb.inference.prior_expectation(bb.load_model("crossed"), table)
+    >>> found.model, "for new words like these" in found.sentence()
+    ('crossed', True)
     """
 
     model: str

@@ -279,6 +279,18 @@ def load_fit(path: str | os.PathLike[str]) -> BiasFit:
     ------
     InputError
         Where the file is missing, cut short, or no bayesbias fit.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=100, tune=100, chains=2)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fit.save(f"{folder}/fit.nc")
+    ...     again = bb.load_fit(f"{folder}/fit.nc")
+    >>> bool((again.summary()["mean"] == fit.summary()["mean"]).all())
+    True
     """
     tree, table, spec, provenance, pointwise = read_fit(path)
     result = BiasFit(tree=tree, table=table, spec=spec, provenance=provenance)

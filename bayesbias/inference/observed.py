@@ -35,6 +35,13 @@ class Excluded:
         Probability of the intervals.
     p_value : float
         That so many or more of `rows` intervals exclude it where each does with probability ``1 - prob`` (binomial).
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> found = bb.inference.Excluded("word", None, excluded=30, rows=90, prob=0.89, p_value=1e-8)
+    >>> found.far_too_often
+    True
     """
 
     level: str

@@ -60,6 +60,15 @@ def loo(fit: BiasFit) -> Any:
     arviz ELPDData
         ``elpd`` (higher is better), its standard error ``se``, ``p`` (effective number of parameters), and the
         Pareto k per pair.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=100, tune=100, chains=2)
+    >>> found = bb.inference.loo(fit)
+    >>> bool(found.se > 0), int(found.n_data_points) == len(table)
+    (True, True)
     """
     return kept_with(fit, "loo", lambda: _loo_made(fit))
 
@@ -93,6 +102,14 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
     ------
     FitError
         Where the fits are of different tables.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fits = [bb.fit(table, name, seed=1, draws=100, tune=100, chains=2) for name in ("cells", "hierarchical")]
+    >>> bb.compare_models(fits).index.tolist()
+    ['cells', 'hierarchical']
     """
     import arviz as az
 

@@ -23,7 +23,14 @@ __all__ = ["DEFAULT_MODEL", "load_model", "shipped_models"]
 
 SCHEMA = 1
 DEFAULT_MODEL = "cells"
-"""The shipped model that fits distances where none is named."""
+"""The shipped model that fits distances where none is named.
+
+Examples
+--------
+>>> import bayesbias as bb
+>>> bb.models.DEFAULT_MODEL in bb.models.shipped_models()
+True
+"""
 _KEYS = ("schema", "name", "description", "source", "notes", "trim", "likelihood", "parameter", "results")
 _LIKELIHOOD_KEYS = ("outcome", "distribution", "mu", "sigma", "nu", "units")
 _TAKEN_DIMS = ("chain", "draw", "pair")  # the dimensions that a result has of its own

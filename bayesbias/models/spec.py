@@ -116,6 +116,15 @@ class ModelSpec(Shown):
         Of the file.
     origin : str
         The file, for messages; empty for a shipped model. Two specs are equal whatever it is.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> model = bb.load_model("cells")
+    >>> model.name, model.outcome, model.likelihood
+    ('cells', 'distance', 'Normal')
+    >>> list(model.parameters)[:3]
+    ['g', 'd', 'e']
     """
 
     name: str

@@ -67,6 +67,17 @@ class Run:
     verified : bool
         Whether the files that the result was read from are, bit by bit, those that were written. False of a run without
         hashes, as first versions wrote it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> found = bb.seat("weat7", "minilm-static", seed=1, cache=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = bb.save_run(found, f"{folder}/run")
+    ...     run = bb.open_run(f"{folder}/run")
+    >>> run.kind, run.verified, "results.csv" in run.files
+    ('sentences', True, True)
     """
 
     kind: str
@@ -111,6 +122,17 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     --------
     save_run : with an example.
     bayesbias.runs.verify_run : checks every file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> found = bb.seat("weat7", "minilm-static", seed=1, cache=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = bb.save_run(found, f"{folder}/run")
+    ...     run = bb.open_run(f"{folder}/run")
+    >>> run.kind, run.result.frame["test"].tolist()
+    ('sentences', ['weat7'])
     """
     path = Path(checks.path(path, "path", _VALID_RUNS))
     if path.name in _FIRST_LAYOUT and path.suffix == ".json" and path.is_file():

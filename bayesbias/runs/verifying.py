@@ -35,7 +35,19 @@ _WORST = (State.DAMAGED, State.MISSING, State.UNVERIFIED, State.INTACT)
 @public_in("bayesbias.runs")
 @dataclass(frozen=True)
 class FileState:
-    """What became of one file: its name in the folder, and its state."""
+    """What became of one file: its name in the folder, and its state.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> found = bb.seat("weat7", "minilm-static", seed=1, cache=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = bb.save_run(found, f"{folder}/run")
+    ...     states = bb.runs.verify_run(f"{folder}/run").files
+    >>> {file.name: file.state.value for file in states}["run.json"]
+    'intact'
+    """
 
     name: str
     state: State
@@ -53,6 +65,17 @@ class Verification(Shown):
         As in `Run`; None of vectors, and where the damage hides it.
     files : tuple of FileState
         In the order of their names, the damaged first. Files that no run wrote are not among them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> found = bb.seat("weat7", "minilm-static", seed=1, cache=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = bb.save_run(found, f"{folder}/run")
+    ...     state = bb.runs.verify_run(f"{folder}/run")
+    >>> state.ok, state.kind, len(state.files) == len(written)
+    (True, 'sentences', True)
     """
 
     path: Path

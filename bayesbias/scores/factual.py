@@ -71,6 +71,14 @@ class WefatResult(ScoreResult):
     dropped : tuple of str
         The words of A and B that the vectors lack.
     notes : tuple of str
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
+    >>> found = bb.scores.wefat("minilm-static", "wefat", {"percent_women": women}, seed=1)
+    >>> found.n, found.classes, found.r_low < found.r < found.r_high
+    (6, ('female', 'male'), True)
     """
 
     fact: str

@@ -65,6 +65,13 @@ class PermutationResult(Shown):
         The seed they were drawn with, also where none was given; else None.
     note : str
         How the p-value was found, in a sentence.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> found = bb.scores.permutation_test([0.3, 0.2, 0.4], [0.1, 0.0, 0.05])
+    >>> found.p_value, found.method, found.partitions
+    (0.05, 'exact', 20)
     """
 
     statistic: float

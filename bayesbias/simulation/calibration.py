@@ -97,6 +97,14 @@ def calibrate(
         which the method has an answer, `quick` is the share of them that the quick engine fitted, NUTS the others.
         Standard errors of shares are those of Agresti and Coull (1998), which are
         not zero at 0 and 1.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> small = bb.simulation.Scenario(human=10, neutral=10)
+    >>> found = bb.calibrate(small, tables=4, methods=["weat"], seed=1, workers=1, progress=False)
+    >>> found["method"].unique().tolist(), int(found["tables"].max())
+    (['weat'], 4)
     """
     methods = checked_methods(methods)
     checks.instance(scenario, Scenario, "scenario", "a Scenario", "real vectors are what calibrate_on takes")

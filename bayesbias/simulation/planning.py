@@ -106,6 +106,14 @@ def plan_words(
         among those that are enough. `known_width` is the width at known spreads; the last three, mean width of the
         simulated tables, its standard error, and the width that 80 % of them stay below, stand only where tables
         were simulated. `enough` goes by `simulated_width` where there is one, else by `known_width`.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> plan = bb.plan_words(0.1, words=[5, 10], attributes=[5, 10], check=0, seed=1, progress=False)
+    >>> narrowest = plan.sort_values("known_width").iloc[0]
+    >>> int(narrowest["words"]), int(narrowest["attributes"])
+    (10, 10)
     """
     import pandas as pd
     from scipy import stats
@@ -212,6 +220,15 @@ class ReliabilityPlan(Shown):
     limit : {"", "attributes", "words", "both"}
         What keeps the coefficient below `target` however many there are of the other; ``both``: neither more words nor
         more attributes alone are enough.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=100, tune=100, chains=2)
+    >>> plan = bb.simulation.plan_reliability(fit, target=0.5)
+    >>> plan.measure, plan.target
+    ('weat', 0.5)
     """
 
     measure: str

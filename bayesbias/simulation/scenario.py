@@ -52,6 +52,12 @@ class Scenario(Shown):
         Numbers of control words.
     values : Mapping
         Every parameter of the model that is not itself drawn around another: a number, or numbers by label.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.simulation.Scenario(words=(8, 8), attributes=(10, 10), neutral=50).without_difference().words
+    (8, 8)
     """
 
     model: str = "crossed"
@@ -111,7 +117,17 @@ def _own_numbers(value: Any) -> Any:
 
 
 def scenario_from_fit(fit: BiasFit) -> Scenario:
-    """Return the scenario a real fit suggests: its words, and posterior means of its population parameters."""
+    """Return the scenario a real fit suggests: its words, and posterior means of its population parameters.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=100, tune=100, chains=2)
+    >>> scenario = bb.simulation.scenario_from_fit(fit)
+    >>> scenario.model, sum(scenario.words) == table.frame["protected_word"].nunique()
+    ('cells', True)
+    """
     if not os.path.exists(fit.spec.name) and fit.spec.name not in shipped_models():
         raise InputError(
             "only shipped models can be simulated from a fit", found=fit.spec.name, valid=shipped_models()

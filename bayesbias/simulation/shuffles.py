@@ -57,6 +57,14 @@ def negative_controls(
         ``real`` for the list as it is. `called` is the share of tables whose interval leaves out zero, which should
         be no more than about ``1 - prob`` in all but the real ones; `mean` and `sd` are those of the posterior means;
         `quick` is the share of tables that the quick engine fitted, NUTS the others.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> found = bb.simulation.negative_controls("minilm-static", "religion", "crossed", kinds=["shuffled_classes"], tables=2,
+    ...     seed=1, draws=100, tune=100, controls="none", progress=False)
+    >>> found.columns.tolist()
+    ['kind', 'tables', 'called', 'called_se', 'mean', 'sd', 'width', 'quick']
     """
     import pandas as pd
 

@@ -117,6 +117,15 @@ class Comparison(Shown):
     between : Mapping of (str, str) to fit of differences
         For methods that follow each other in the ranking, what tells the second from the first.
     provenance : Mapping
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> before = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> after = before.frame.assign(distance=(1 + before.frame["distance"]) / 2)  # every cosine halved
+    >>> found = bb.compare(before, after, draws=100, tune=100, chains=2, seed=1)
+    >>> list(found.methods), found.changes().columns.tolist()[:3]
+    (['debiased'], ['method', 'level', 'name'])
     """
 
     original: BiasFit

@@ -58,6 +58,16 @@ class Construction(Shown):
         Raw means per connection: ``connection, n_pairs, before, after``.
     share : float
         Share of protected words in complete sets.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> before = bb.distance_table("minilm-static", "religion")
+    >>> same = before.frame.groupby("attribute")["distance"].transform("mean")  # for all protected words
+    >>> after = before.frame.assign(distance=same)
+    >>> found = bb.studies.find_construction(bb.tables.join_pairs(before, after)[0])
+    >>> found.flags
+    ('equalised', 'controls_moved')
     """
 
     flags: tuple[str, ...]

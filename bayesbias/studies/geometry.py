@@ -36,7 +36,14 @@ KEPT = 0.7
 
 @public_in("bayesbias.studies")
 class Left(enum.StrEnum):
-    """What is left of the geometry. The one place where this is decided is `left_of`."""
+    """What is left of the geometry. The one place where this is decided is `left_of`.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> [left.value for left in bb.studies.Left]
+    ['identical', 'kept', 'partly_kept', 'mostly_destroyed', 'unrelated', 'too_few', 'no_controls']
+    """
 
     IDENTICAL = "identical"
     KEPT = "kept"
@@ -76,7 +83,14 @@ _SAID = {
 @public_in("bayesbias.studies")
 @dataclass(frozen=True)
 class Related:
-    """A correlation or slope, after on before, with its interval; not a number where it cannot be told."""
+    """A correlation or slope, after on before, with its interval; not a number where it cannot be told.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.studies.Related(value=0.9, low=0.85, high=0.94)
+    Related(value=0.9, low=0.85, high=0.94)
+    """
 
     value: float
     low: float
@@ -107,6 +121,15 @@ class Geometry(Shown):
         Standard deviation of the distances.
     largest : float
         Largest change of any pair of the table in size, stereotypes included.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> before = bb.distance_table("minilm-static", "religion")
+    >>> after = before.frame.assign(distance=(1 + before.frame["distance"]) / 2)  # every cosine halved
+    >>> found = bb.studies.find_geometry(bb.tables.join_pairs(before, after)[0])
+    >>> found.left.value, found.n_pairs == found.n_words * found.n_attributes
+    ('kept', True)
     """
 
     left: Left

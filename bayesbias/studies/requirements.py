@@ -32,7 +32,14 @@ _UNKNOWN = (math.nan, math.nan)
 @public_in("bayesbias.studies")
 @dataclass(frozen=True)
 class Requirement:
-    """One requirement: a name, ``<``, ``<=``, ``>`` or ``>=``, and a number."""
+    """One requirement: a name, ``<``, ``<=``, ``>`` or ``>=``, and a number.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> str(bb.studies.Requirement("controls", ">", 0.7))
+    'controls > 0.7'
+    """
 
     name: str
     sign: str
@@ -59,6 +66,12 @@ class Check:
         Why it cannot be, without a full stop; else empty.
     prob : float
         Probability of the interval.
+
+    Examples
+    --------
+    >>> from bayesbias.studies import Check, Requirement
+    >>> Check("hard", Requirement("controls", ">", 0.7), value=0.93, met=True, why="", prob=0.89).line
+    'hard: controls > 0.7 is met (0.93, lower end of the 89% interval)'
     """
 
     method: str

@@ -62,6 +62,13 @@ class SeatResult(Shown):
         ``model, options, test, note``: what a reader of a number has to know of it.
     provenance : dict
         Encoders, tests with their SHA-256, seed, samples, versions.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> found = bb.seat(["weat7", "sent-weat7"], "minilm-static", seed=1, cache=False)
+    >>> found.frame[["test", "num_targ1"]].values.tolist(), len(found.failures)
+    ([['weat7', 8], ['sent-weat7', 72]], 0)
     """
 
     frame: pd.DataFrame

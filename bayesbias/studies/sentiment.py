@@ -60,6 +60,13 @@ class SentimentAnalysis(Shown):
     provenance : dict
         ``classifiers`` (name -> where it comes from)``, occupations`` (name, source and SHA-256 of the
         sentences)``, hypotheses`` and ``earnings`` (profession -> earnings).
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> found = bb.published_analysis(bb.shipped_predictions("m1"))
+    >>> found.classifiers, len(found.noun_pairs)
+    (('m1',), 20)
     """
 
     table: pd.DataFrame

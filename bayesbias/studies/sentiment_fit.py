@@ -112,6 +112,14 @@ def analysis_of(fit: BiasFit) -> SentimentAnalysis:
     ------
     FitError
         For a fit of something else than sentiment.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    >>> fit = bb.fit(table, "sentiment", draws=100, tune=100, chains=2, seed=1)
+    >>> bb.studies.analysis_of(fit).classifiers
+    ('m1',)
     """
     if not is_sentiment(fit):
         raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")

@@ -134,6 +134,13 @@ def profession_sentiment(table: pd.DataFrame, *, prob: float = 0.95) -> pd.DataF
     Source: sections 4.1 and 4.2, table 2. Professions tie where a classifier does not know their words. Intervals are
     those of Morey (2008, Tutorials in Quantitative Methods for Psychology 4, 61-64), within 0 and 1: they say how well
     professions can be told apart with these nouns.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    >>> bb.studies.profession_sentiment(table)["profession"].tolist()[:3]
+    ['secretary', 'teacher', 'writer']
     """
     checks.probability(prob)
     out = _tests_by_group(table, ["profession", "category"])
@@ -189,6 +196,14 @@ def top_bottom(table: pd.DataFrame, n: int = 3) -> pd.DataFrame:
     -----
     Source: table 2. For the bag of words the paper gives "many" for the third lowest; that is
     scientist, and the many come after it.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    >>> found = bb.studies.top_bottom(table, n=2)
+    >>> found[["end", "professions"]].values.tolist()
+    [['top', ('secretary',)], ['top', ('teacher',)], ['bottom', ('truck driver',)], ['bottom', ('flight attendant',)]]
     """
     import pandas as pd
 
@@ -223,6 +238,13 @@ def noun_pair_differences(table: pd.DataFrame) -> pd.DataFrame:
     Notes
     -----
     Source: section 4.2.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    >>> bb.studies.noun_pair_differences(table)["noun_pair"].tolist()[:3]
+    ['My uncle / My aunt', 'My son / My daughter', 'My grandson / My granddaughter']
     """
     out = _tests_by_group(table, ["noun_pair"])
     order = {name: i for i, name in enumerate(classifiers_in(table))}
@@ -270,6 +292,14 @@ def earnings_correlation(
     professions and their mean sentiment for known.
 
     Source: section 4.1 and figure 2, which show the scatter and state no number.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    >>> found = bb.studies.earnings_correlation(table)
+    >>> found.columns.tolist()[:5]
+    ['classifier', 'method', 'r', 'low', 'high']
     """
     import pandas as pd
     from scipy.special import ndtri

@@ -47,7 +47,14 @@ __all__ = ["Estimated", "SingleCategory", "single_category"]
 @public_in("bayesbias.studies")
 @dataclass(frozen=True)
 class Estimated:
-    """A quantity as its posterior has it: mean, sd, and the ends of its shortest interval."""
+    """A quantity as its posterior has it: mean, sd, and the ends of its shortest interval.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> bb.studies.Estimated(mean=0.1, sd=0.02, hpdi_low=0.07, hpdi_high=0.13).hpdi_low
+    0.07
+    """
 
     mean: float
     sd: float
@@ -82,6 +89,14 @@ class SingleCategory(Shown):
         Of the model `fact`.
     provenance : dict
         ``name``, ``embedding``, ``wordlist`` (the sets) and ``facts`` as a table of pairs has them, with hashes.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
+    >>> found = bb.single_category("minilm-static", "wefat", {"percent_women": women}, draws=100, tune=100, chains=2, seed=1)
+    >>> found.published.n, len(found.frame), bool(found.slope.hpdi_low < found.slope.hpdi_high)
+    (6, 6, True)
     """
 
     published: WefatResult

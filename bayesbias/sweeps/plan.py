@@ -55,6 +55,13 @@ class SweepPlan(Shown):
         As in `read_distances` and `load_embedding`.
     allow_pickle, keep_fits : bool
         Whether pickled vectors may be read; whether the whole fit of each cell is saved as netCDF.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> plan = bb.sweeps.load_plan({"embeddings": ["minilm-static"], "wordlists": ["religion", "gender"], "models": ["cells"]})
+    >>> plan.wordlists, plan.draws
+    (('religion', 'gender'), 1000)
     """
 
     name: str

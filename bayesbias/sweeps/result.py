@@ -52,6 +52,17 @@ class SweepResult(Shown):
         Cells that were finished before, were damaged since, and were fitted again.
     unverified : int
         Reused cells that were written without a hash, as first versions did.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import bayesbias as bb
+    >>> plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "controls": ["none"],
+    ...         "settings": {"draws": 100, "tune": 100}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = bb.run_sweep(plan, folder, workers=1, progress=False)
+    >>> found.cells["wordlist"].tolist(), len(found.failures)
+    (['religion'], 0)
     """
 
     frame: pd.DataFrame

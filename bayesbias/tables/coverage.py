@@ -35,7 +35,14 @@ _NOUNS = {"protected": "protected words", "attribute": "stereotypes", "example":
 
 @public_in("bayesbias.tables")
 class LossKind(enum.StrEnum):
-    """How much of a list was lost."""
+    """How much of a list was lost.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> [kind.value for kind in bb.tables.LossKind]
+    ['gone', 'most', 'few left']
+    """
 
     GONE = "gone"
     MOST = "most"
@@ -58,6 +65,13 @@ class Loss:
         Of the protected class, the attribute class, ``human`` and ``neutral``, or the set.
     listed, found : int
         Words; of a set, examples.
+
+    Examples
+    --------
+    >>> from bayesbias.tables import Loss, LossKind
+    >>> loss = Loss(LossKind.MOST, "protected", "jewish", listed=5, found=2)
+    >>> loss.kind.value, loss.listed - loss.found
+    ('most', 3)
     """
 
     kind: LossKind

@@ -49,6 +49,15 @@ class PairTable(Shown):
     coverage : Coverage
     provenance : Mapping
         Names and hashes of the word list and the vectors, or of the imported file.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "religion", controls="none")
+    >>> table.frame.columns.tolist()[:4], len(table)
+    (['protected_word', 'protected_class', 'attribute', 'attribute_class'], 165)
+    >>> table.frame["connection"].value_counts().to_dict()
+    {'different': 110, 'associated': 55}
     """
 
     frame: pd.DataFrame

@@ -52,6 +52,14 @@ class Cosines:
         errors, since a share of nothing says nothing.
     dimensions : tuple of int
         Those dimensions, counted from 1, the largest first.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> words = bb.load_wordlist("religion").words
+    >>> shape = bb.vectors.describe_vectors(bb.load_embedding("minilm-static", words=words))
+    >>> -1 <= shape.words.mean <= 1, shape.words.n_words > 300
+    (True, True)
     """
 
     n_words: int
@@ -91,6 +99,14 @@ class VectorShape(Shown):
     histogram : ndarray, shape (200,)
         Pairs, of the first 1,500 words, with a cosine in each of 200 equal bins from -1 to 1.
     provenance : dict
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> words = bb.load_wordlist("religion").words
+    >>> shape = bb.vectors.describe_vectors(bb.load_embedding("minilm-static", words=words))
+    >>> shape.dim, len(shape.hubs) > 0
+    (128, True)
     """
 
     name: str

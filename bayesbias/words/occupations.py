@@ -53,6 +53,13 @@ class Occupations(Shown):
         What stands for a profession in the control sentences.
     categories : dict
         Category -> what it means.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> occupations = bb.words.load_occupations()
+    >>> len(occupations.noun_pairs), len(occupations.professions)
+    (20, 20)
     """
 
     name: str

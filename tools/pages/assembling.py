@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tools.pages import reference
+from tools.pages import commands, reference
 
 __all__ = ["assemble"]
 
@@ -46,7 +46,7 @@ def elsewhere() -> Pages:
         yield page, text.replace("](docs/", "](").encode()
 
 
-MAKERS: tuple[Callable[[], Pages], ...] = (written, notebooks, elsewhere, reference.pages)
+MAKERS: tuple[Callable[[], Pages], ...] = (written, notebooks, elsewhere, reference.pages, commands.pages)
 
 
 def assemble(goal: Path) -> list[str]:

@@ -40,11 +40,11 @@ class Section:
 
 
 def parted(doc: str) -> list[Section]:
-    """Take a docstring apart at its underlined headings.
+    r"""Take a docstring apart at its underlined headings.
 
     Examples
     --------
-    >>> [section.heading for section in parted("Measure.\\n\\nReturns\\n-------\\nfloat\\n")]
+    >>> [section.heading for section in parted("Measure.\n\nReturns\n-------\nfloat\n")]
     ['', 'Returns']
     """
     pieces = _HEADING.split(doc)

@@ -34,14 +34,16 @@ class Group:
 GROUPS = (
     Group("words", "Words", "Word lists, their pairs, sentence tests and occupations.", ("words",)),
     Group("vectors", "Vectors", "Embeddings: read, written, described, changed on purpose.", ("vectors", "debiasing")),
-    Group("encoders", "Encoders and classifiers", "Sentence encoders, and classifiers of sentiment.", ("encoders", "classifiers")),
+    Group(
+        "encoders", "Encoders and classifiers", "Encoders of sentences, classifiers of sentiment.", ("encoders", "classifiers")
+    ),
     Group("tables", "Tables", "One row an observation, and the account of what is missing.", ("tables",)),
     Group("fits", "Models and fits", "What is believed of a pair before it is seen, and after.", ("models", "inference")),
     Group("scores", "Scores in common use", "Averages, projections and their tests.", ("scores",)),
-    Group("studies", "Studies", "Sentence encoders, sentiment classifiers, one category, and debiased against original vectors.", ("studies",)),
-    Group("planning", "Simulation, planning, sweeps", "What methods do on data whose truth is known, and many fits after a plan.", ("simulation", "sweeps")),
+    Group("studies", "Studies", "Encoders, classifiers, one category; debiased against original.", ("studies",)),
+    Group("planning", "Simulation and sweeps", "Data whose truth is known; fits after a plan.", ("simulation", "sweeps")),
     Group("figures", "Findings and figures", "What a result says in sentences, and what it looks like.", ("findings", "figures")),
-    Group("files", "Runs, reports, errors", "A result as a folder and as a page, checked; and what is raised.", ("runs", "report", "basics")),
+    Group("files", "Runs, reports, errors", "A result as a folder and as a page; what is raised.", ("runs", "report", "basics")),
 )  # fmt: skip
 
 
