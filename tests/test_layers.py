@@ -304,7 +304,7 @@ def test_the_picture_of_the_architecture_counts_the_same_imports():
 
 TESTS = ROOT / "tests"
 # What belongs to no folder of the package: what tests share, and tests with real models.
-OTHER_FOLDERS = {"fuzz", "helpers", "proof", "with_torch"}
+OTHER_FOLDERS = {"docs", "fuzz", "helpers", "proof", "with_torch"}
 TEST_FILES = sorted(TESTS.rglob("*.py"))
 
 
