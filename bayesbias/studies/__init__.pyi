@@ -1,5 +1,11 @@
 from .comparison import Comparison as Comparison
 from .construction import Construction as Construction, find_construction as find_construction
+from .frequency import (
+    Frequency as Frequency,
+    frequency_of as frequency_of,
+    unequal_frequencies as unequal_frequencies,
+    with_frequency as with_frequency,
+)
 from .geometry import (
     Geometry as Geometry,
     Left as Left,

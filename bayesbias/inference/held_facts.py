@@ -1,0 +1,122 @@
+"""Contrasts of words that all have one value of a fact, and what slopes on the fact carry of a contrast.
+
+Means and contrasts of a model with slopes are those of words with the facts of the listed ones: where classes differ in the
+fact, slopes are part of them. Held at one value on all rows, that part is gone. Both are linear in the effects, and so is
+their difference: each has a posterior of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bayesbias.basics import checks
+from bayesbias.basics.errors import InputError
+from bayesbias.inference.answers import answer_draws, asked_rows, mixed_rows, rows_at
+from bayesbias.inference.collapsed import collapse
+from bayesbias.inference.contrasts import check_level, described_with_rope, no_contrasts
+from bayesbias.inference.effects import joined_draws
+from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, Rows
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.row_order import in_own_order
+from bayesbias.models.design import Design
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["contrasts_at"]
+
+
+def contrasts_at(
+    fit: BiasFit,
+    facts: Mapping[str, float],
+    *,
+    carried: bool = False,
+    prob: float = PROB,
+    rope: float = ROPE,
+    estimand: str = "population",
+    level: str | None = None,
+) -> pd.DataFrame:
+    """Return the contrasts of words and attributes that all have given values of some facts.
+
+    Parameters
+    ----------
+    fit : BiasFit
+        Of a model with slopes; see `bayesbias.models.with_slopes`.
+    facts : Mapping of str to float
+        Facts of the model and their value on all rows, in the units of the table's column: of one that was centred, 0 is
+        the mean over the words. Facts that are not named stay as they are.
+    carried : bool
+        Return instead what slopes on these facts carry: the contrast at the facts of the listed words, less that.
+    prob, rope, level
+        As of `BiasFit.contrasts`.
+    estimand : {"population", "these_words"}
+        Or one that the model declares.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `BiasFit.contrasts`.
+
+    Raises
+    ------
+    InputError
+        For a fact on which the model has no slope, or a value that is no finite number.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from bayesbias.models import with_slopes
+    >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
+    >>> frame = table.frame.assign(length=table.frame["attribute"].str.len() - 5.0)
+    >>> fit = bb.fit(frame, with_slopes("cells", "length", ["protected_class"]), seed=1, draws=200, chains=2)
+    >>> row = contrasts_at(fit, {"length": 0}, level="overall").iloc[0]
+    >>> row["contrast"], bool(row["hpdi_low"] < row["mean"] < row["hpdi_high"])
+    ('associated - different', True)
+    """
+    import pandas as pd
+
+    known = fit.spec.facts()
+    if not facts:
+        raise InputError("no fact is named", where="facts", valid=known)
+    for name, value in facts.items():
+        checks.choice(name, known, "fact of the model", "facts")
+        checks.finite(value, f"facts, {name}")
+    checks.choice(estimand, (*ESTIMANDS, *fit.spec.results.estimands), "estimand", "estimand")
+    checks.probability(prob)
+    checks.positive(rope, "rope")
+    if level is not None:
+        check_level(fit.spec, level)
+    design, table = in_own_order(fit.design, fit.table)
+    values = {name: np.full(len(design.y), float(value)) for name, value in facts.items()}
+    held = replace(design, facts={**design.facts, **values})
+    rows = asked_rows(held, table, estimand, True, fit.table)
+    if carried:
+        own = asked_rows(design, table, estimand, True, fit.table)
+        rows = replace(own, linear=own.linear.minus(rows.linear))
+    levels = ("overall", *fit.spec.results.levels) if level is None else (level,)
+    frames = [_described(fit, design, rows_at(rows, each), prob, rope, estimand) for each in levels]
+    frames = [frame for frame in frames if frame is not None]
+    if not frames:
+        raise no_contrasts(fit.spec)
+    return pd.concat(frames, ignore_index=True)
+
+
+def _described(
+    fit: BiasFit, design: Design, rows: Rows, prob: float, rope: float, estimand: str
+) -> pd.DataFrame | None:
+    if not rows.keys:
+        return None
+    sampler = fit.provenance.get("sampler", {})
+    chains, seed = int(fit.tree["posterior"].sizes["chain"]), int(sampler.get("seed", 0))
+    reduced = collapse(design) if sampler.get("method") == "collapsed" else None
+    names = [name for name, about in fit.spec.parameters.items() if about.positive or reduced is None]
+    draws = joined_draws(fit.tree["posterior"].dataset, names)
+    mixed = mixed_rows(rows, design, reduced, draws, chains)
+    if mixed is None:
+        own = answer_draws(rows, design, fit.draws(), chains, estimand, "contrast", seed)
+        return described_with_rope(own, prob, rope)
+    return described_with_rope(mixed.draws(estimand, "contrast", seed), prob, rope, mixed.mixtures)

@@ -1,0 +1,238 @@
+"""Frequency as a rival explanation: inequality by hand, both models side by side, and distances made of frequency alone."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.draws import made_up_fit
+from helpers.seeds import shifted
+from helpers.tables import grid
+from scipy import stats
+
+import bayesbias as bb
+from bayesbias.basics.errors import InputError
+from bayesbias.inference.held_facts import contrasts_at
+from bayesbias.models.loading import load_model
+from bayesbias.studies import frequency
+from bayesbias.studies.frequency import (
+    column_of,
+    frequency_model,
+    frequency_of,
+    unequal_frequencies,
+    with_frequency,
+)
+from bayesbias.tables.counts import load_counts
+
+
+def counts_of(table, seed=1, without=()):
+    rng = np.random.default_rng(seed)
+    words = [*table["protected_word"].unique(), *table["attribute"].unique()]
+    return {word: float(10 ** rng.normal(3, 1)) for word in words if word not in without}
+
+
+@pytest.fixture
+def quickly(monkeypatch):
+    """Fits with made-up draws in the place of sampled ones."""
+    made = []
+
+    def fit(table, model, **settings):
+        made.append((table, model))
+        return made_up_fit(table, model)
+
+    monkeypatch.setattr(frequency, "fit_model", fit)
+    return made
+
+
+def test_two_classes_of_one_weight_are_welchs_test():
+    table = grid(words=(6, 4), attributes=(5, 3))
+    counts = load_counts(counts_of(table), list(counts_of(table)))
+    frame = unequal_frequencies(table, counts, prob=0.9)
+    row = frame[(frame["of"] == "protected_class") & (frame["group"] == "class0")].iloc[0]
+    logs = {
+        name: [counts.log_frequency[w] for w in own.unique()]
+        for name, own in table.groupby("protected_class")["protected_word"]
+    }
+    test = stats.ttest_ind(logs["class0"], logs["class1"], equal_var=False)
+    low, high = test.confidence_interval(0.9)
+    assert (row["difference"], row["low"], row["high"]) == pytest.approx(
+        (np.mean(logs["class0"]) - np.mean(logs["class1"]), low, high)
+    )
+    assert (row["n_words"], row["mean"]) == pytest.approx((6, np.mean(logs["class0"])))
+    assert row["sd"] == pytest.approx(np.std(logs["class0"], ddof=1))
+    assert row["unequal"] == (low > 0 or high < 0)
+
+
+def test_connections_weigh_words_by_their_pairs():
+    table = grid(words=(6, 4), attributes=(5, 3))
+    counts = load_counts(counts_of(table), list(counts_of(table)))
+    frame = unequal_frequencies(table, counts).set_index(["of", "side", "group"])
+    logs = table["attribute"].map(dict(counts.log_frequency))
+    means = logs.groupby(table["connection"]).mean()
+    for group in ("associated", "different", "human", "neutral"):
+        assert frame.loc[("connection", "attribute", group), "mean"] == pytest.approx(means[group])
+    row = frame.loc[("connection", "attribute", "neutral")]
+    assert row["versus"] == "associated"
+    assert row["difference"] == pytest.approx(means["neutral"] - means["associated"])
+    assert row["low"] < row["difference"] < row["high"]
+    # The words of every class meet all control words alike.
+    assert frame.loc[("connection", "protected", "neutral"), "mean"] == pytest.approx(
+        frame.loc[("connection", "protected", "human"), "mean"]
+    )
+    assert np.isnan(frame.loc[("connection", "attribute", "associated"), "low"])
+
+
+@pytest.mark.slow
+def test_intervals_of_differences_cover():
+    """Weighted differences with unequal spreads: 89 % of the intervals hold the difference of the means."""
+    table, rng, held = grid(words=(8, 5), attributes=(7, 4), human=0), np.random.default_rng(shifted(3)), []
+    words = [*table["protected_word"].unique(), *table["attribute"].unique()]
+    spread = {word: 0.3 if word.startswith(("w0", "a0")) else 0.9 for word in words}
+    for _ in range(150):
+        values = {word: 10 ** rng.normal(0, spread[word]) for word in words}
+        frame = unequal_frequencies(table, load_counts(values, words))
+        rows = frame[(frame["of"] == "connection") & (frame["group"] != "associated")]
+        held += [(rows["low"] <= 0) & (rows["high"] >= 0)]
+    share = np.mean(held)
+    assert abs(share - 0.89) < 4 * np.sqrt(0.89 * 0.11 / 150)
+
+
+def test_the_model_has_slopes_on_both_sides():
+    spec = frequency_model(load_model("cells"), ["protected", "attribute"])
+    slopes = {name: about for name, about in spec.parameters.items() if about.fact}
+    assert {about.dims: about.fact for about in slopes.values()} == {
+        (): "attribute_log_frequency",
+        ("attribute_kind",): "protected_log_frequency",
+        ("attribute",): "protected_log_frequency",
+        ("protected_class",): "attribute_log_frequency",
+        ("protected_word",): "attribute_log_frequency",
+    }
+    assert len(slopes) == 6
+    assert frequency_model(load_model("cells"), ["attribute"], ["attribute"]).facts() == [
+        "attribute_log_frequency"
+    ]
+
+
+def test_words_without_counts_are_in_neither_model(quickly):
+    table = grid()
+    fit = made_up_fit(table)
+    found = frequency_of(with_frequency(fit, counts_of(table, without=("w00", "n1"))))
+    left = table[~table["protected_word"].eq("w00") & ~table["attribute"].eq("n1")]
+    assert [len(rows) for rows, _ in quickly] == [len(left)] * 2
+    assert (found.n_pairs, found.n_pairs_all, found.missing) == (len(left), len(table), ("w00", "n1"))
+    assert quickly[0][1] == fit.spec
+    rows = quickly[1][0]
+    for side, word in (("protected", "protected_word"), ("attribute", "attribute")):
+        own = rows.drop_duplicates(word)[column_of(side)]
+        assert (own.mean(), own.std(ddof=1)) == pytest.approx((0, 1))
+
+
+def test_with_all_counts_the_fit_itself_is_the_one_without(quickly):
+    table = grid()
+    fit = made_up_fit(table, "cells")
+    known = with_frequency(fit, counts_of(table))
+    found = frequency_of(known)
+    assert len(quickly) == 1
+    own = fit.contrasts(estimand="population").set_index(["level", "name", "contrast"])
+    adjusted = made_up_fit(*quickly[0])
+    held = contrasts_at(adjusted, {column_of("protected"): 0, column_of("attribute"): 0}).set_index(
+        ["level", "name", "contrast"]
+    )
+    assert set(found.contrasts["level"]) == {"overall", "class", "stereotype"}
+    for row in found.contrasts.itertuples():
+        key = (row.level, row.name, row.contrast)
+        assert row.without_mean == pytest.approx(own.loc[key, "mean"])
+        assert row.with_mean == pytest.approx(held.loc[key, "mean"])
+        assert row.change == pytest.approx(row.with_mean - row.without_mean)
+    moved = found.moved(0.01)
+    assert (moved["change"].abs() > 0.01).all()
+    assert list(moved["change"].abs()) == sorted(moved["change"].abs(), reverse=True)
+    assert frequency_of(fit) is None
+    assert known.provenance["frequency"] == json.loads(
+        json.dumps(known.provenance["frequency"], allow_nan=False)
+    )
+    pd.testing.assert_frame_equal(found.contrasts, frequency_of(known).contrasts)
+
+
+def test_one_side_alone_may_have_counts_that_differ(quickly):
+    table = grid()
+    counts = {word: 10.0 for word in table["protected_word"].unique()} | {
+        word: value for word, value in counts_of(table).items() if not word.startswith("w")
+    }
+    assert list(frequency_of(with_frequency(made_up_fit(table), counts)).scale) == ["attribute"]
+
+
+def test_what_cannot_be_asked_is_refused(quickly):
+    table = grid()
+    fit = made_up_fit(table)
+    with pytest.raises(InputError, match="too few words have a count, or all the same"):
+        with_frequency(fit, dict.fromkeys(counts_of(table), 10.0))
+    with pytest.raises(InputError, match="no word has a count"):
+        with_frequency(fit, {"other": 3})
+    with pytest.raises(InputError, match="fit"):
+        with_frequency(table, counts_of(table))
+    with pytest.raises(InputError, match="prob"):
+        with_frequency(fit, counts_of(table), prob=2)
+
+
+def of_frequency_alone(rng, product=0.03, additive=0.03):
+    """Two classes and two lists, frequent and rare; distances fall with the product of both frequencies, and with each.
+
+    What else there is, effects of words, attributes and of either with the other's class, has a mean of zero.
+    """
+    sign = {"a": 1.0, "b": -1.0}
+    words = {f"{c}w{i}": (c, rng.normal(sign[c], 0.7)) for c in "ab" for i in range(8)}
+    listed = {f"{c}s{i}": (c, rng.normal(sign[c], 0.7)) for c in "ab" for i in range(8)}
+    listed |= {f"n{i}": ("neutral", rng.normal(0, 1)) for i in range(12)}
+    of_word, of_listed = ({w: rng.normal(0, 0.05) for w in each} for each in (words, listed))
+    rows = []
+    for word, (own, x) in words.items():
+        gap = {each: rng.normal(0, 0.03) for each in ("associated", "different", "neutral")}
+        for attribute, (kind, z) in listed.items():
+            connection = "neutral" if kind == "neutral" else "associated" if kind == own else "different"
+            mean = 1 - product * x * z - additive * (x + z) + of_word[word] + of_listed[attribute]
+            rows.append((word, own, attribute, kind, connection, mean + gap[connection], x, z))
+    names = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
+    table = pd.DataFrame(rows, columns=[*names, *map(column_of, ("protected", "attribute"))])
+    table["attribute_kind"] = np.where(table["attribute_class"] == "neutral", "neutral", "stereotype")
+    both = {
+        pair: rng.normal(0, 0.04) for pair in set(zip(table["protected_class"], table["attribute"], strict=True))
+    }  # fmt: skip
+    joint = [both[pair] for pair in zip(table["protected_class"], table["attribute"], strict=True)]
+    table["distance"] += joint + rng.normal(0, 0.1, len(table))
+    for word, column in (("protected_word", column_of("protected")), ("attribute", column_of("attribute"))):
+        own = table.drop_duplicates(word)[column]
+        table[column] = (table[column] - own.mean()) / own.std(ddof=1)
+    table.attrs["simulated"] = "of frequency alone"
+    return table
+
+
+@pytest.mark.claim
+def test_distances_of_frequency_alone_have_no_contrast_at_equal_frequency():
+    """In 300 tables the contrast with frequency holds zero at the rate of its intervals, and the one without does not."""
+    rng, n = np.random.default_rng(shifted(2)), 300
+    plainly = load_model("cells")
+    adjusted = frequency_model(plainly, ["protected", "attribute"])
+    held = {"without": [], "with": []}
+    means = []
+    for seed in range(n):
+        table = of_frequency_alone(rng)
+        settings = {"seed": seed, "draws": 250, "chains": 2, "engine": "quick", "progress": False}
+        one = bb.fit(table, plainly, **settings).contrasts(estimand="population", level="overall").iloc[0]
+        two = contrasts_at(
+            bb.fit(table, adjusted, **settings),
+            {column_of(side): 0.0 for side in ("protected", "attribute")},
+            level="overall",
+        ).iloc[0]
+        for name, row in (("without", one), ("with", two)):
+            assert row["contrast"] == "associated - different"
+            held[name].append(row["hpdi_low"] < 0 < row["hpdi_high"])
+        means.append((one["mean"], two["mean"]))
+    error = np.sqrt(0.89 * 0.11 / n)
+    assert np.mean(held["with"]) > 0.89 - 3 * error
+    assert np.mean(held["with"]) < 0.99
+    assert np.mean(held["without"]) < 0.5
+    biased, left = np.abs(np.mean(means, axis=0))
+    assert left < 0.2 * biased
