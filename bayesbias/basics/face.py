@@ -26,7 +26,6 @@ SYNONYMS = {
     "read_run": "bayesbias.open_run",
     "read_wordlist": "bayesbias.load_wordlist",
     "save_fit": "bayesbias.BiasFit.save, or bayesbias.save_run for a folder",
-    "save_vectors": "bayesbias.save_word2vec",
     "wordlist": "bayesbias.WordList",
 }
 

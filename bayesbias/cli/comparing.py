@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 )
 @options.folder("Write fits, tables and figures here.")
 @options.spreadsheet_safe
-@options.as_json()
+@options.as_json
 def compare(
     original: str | None,
     debiased: tuple[str, ...],
@@ -137,10 +136,11 @@ def compare(
             "load_s": round(loaded - started, 4),
             "total_s": round(time.perf_counter() - started, 4),
         }
-        screen.data(json.dumps(payload, allow_nan=False))
+        screen.answer("compare", {**payload, "written": None if out is None else str(out)})
     else:
-        _print_comparison(comparison, prob, half, files)
+        _print_comparison(comparison, prob, half)
         screen.lines([f"{check.line}." for check in required if check.met])
+        screen.written(files, run=out)
     missed = [check for check in required if not check.met]
     for check in missed:
         screen.say(f"bayesbias: {check.line}", err=True)
@@ -231,12 +231,12 @@ def comparison_json(comparison: Comparison, prob: float, rope: float) -> dict[st
     }
 
 
-def _print_comparison(comparison: Comparison, prob: float, rope: float, files: list[Path]) -> None:
+def _print_comparison(comparison: Comparison, prob: float, rope: float) -> None:
     from bayesbias.columns.change import change_columns, gap_columns, geometry_columns, ranking_columns
     from bayesbias.columns.table import screen_table
     from bayesbias.findings.change import findings_of_change
 
-    screen.lines(findings_of_change(comparison, prob, rope).lines())
+    screen.lines([*findings_of_change(comparison, prob, rope).lines(), ""])
     for name, item in comparison.methods.items():
         for what, frame, columns in (
             (
@@ -258,4 +258,3 @@ def _print_comparison(comparison: Comparison, prob: float, rope: float, files: l
     ):
         title = "Methods, by what they leave of associated - different"
         screen.show(screen_table(title, ranking_columns(prob), comparison.ranking(prob, rope).itertuples()))
-    screen.written(files)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,7 +41,7 @@ _MOST = 16  # targets that are printed; a run has all
 @options.engine("nuts")
 @options.folder("Write scores, fit, figures and tables here.")
 @options.spreadsheet_safe
-@options.as_json()
+@options.as_json
 def wefat(
     embedding: str,
     sets: str,
@@ -100,11 +99,11 @@ def wefat(
     command = options.given()
     files = save_run(result, out, command=command, spreadsheet_safe=spreadsheet_safe) if out else []
     if as_json:
-        screen.data(json.dumps(result.summary(), allow_nan=False))
+        screen.answer("wefat", {**result.summary(), "written": None if out is None else str(out)})
         return
+    screen.lines([*findings_of_single_category(result).lines(), ""])
     _print(result)
-    screen.lines(findings_of_single_category(result).lines())
-    screen.written(files)
+    screen.written(files, run=out)
 
 
 def _print(result: SingleCategory) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +31,7 @@ from bayesbias.debiasing.methods import METHODS
     type=options.Place(),
     required=True,
     metavar="FILE",
-    help="word2vec file: binary where FILE ends in .bin (or .bin.gz), else text.",
+    help="word2vec (.txt, .vec, .bin; each also with .gz), or arrays (.npz).",
 )
 @click.option("--k", type=click.IntRange(1), help="Components of the subspace; by default classes less one.")
 @click.option(
@@ -51,7 +50,7 @@ from bayesbias.debiasing.methods import METHODS
 )
 @options.of_settings(setting for row in METHODS.values() for setting in row.settings)
 @options.allow_pickle()
-@options.as_json("Print the account as one JSON object.")
+@options.as_json
 def debias(
     embedding: str,
     wordlist: str,
@@ -65,11 +64,12 @@ def debias(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    """Debias word vectors and write them as word2vec."""
+    """Debias word vectors and write them."""
     from bayesbias.vectors.loading import load_embedding
-    from bayesbias.vectors.writing import save_word2vec
+    from bayesbias.vectors.writing import form_of_ending, save_vectors
     from bayesbias.words.listfile import load_wordlist
 
+    form_of_ending(out)  # before the work
     listed = load_wordlist(wordlist, controls=controls)
     in_sets = [word for group in listed.definitional_sets for word in group]
     wanted = dict.fromkeys([*listed.words, *in_sets]) if words == "listed" else None
@@ -82,9 +82,9 @@ def debias(
         vectors = dataclasses.replace(vectors, lookup=None)
     own = {setting.name: settings[setting.name] for setting in METHODS[method].settings}
     result = METHODS[method].run(vectors, listed, k=k, neutralise=neutralise, **own)
-    save_word2vec(result.embedding, out, binary=out.name.removesuffix(".gz").endswith(".bin"))
+    save_vectors(result.embedding, out)
     if as_json:
-        screen.data(json.dumps({**result.as_dict(), "written": str(out)}, allow_nan=False))
+        screen.answer("debias", {**result.as_dict(), "written": str(out)})
         return
     screen.say(repr(result))
     if 0 < len(result.unchanged) <= 12:

@@ -37,7 +37,7 @@ from bayesbias.cli import options, screen
 )
 @options.vector_files
 @options.folder("Write the figures and the numbers (shape.json) here.")
-@options.as_json()
+@options.as_json
 def describe(
     embedding: str,
     controls: str,
@@ -83,12 +83,13 @@ def describe(
                 temporary.write_bytes(content)
         files = list(contents)
     if as_json:
-        screen.data(json.dumps(payload, allow_nan=False))
+        where = None if out is None else str(out)
+        screen.answer("describe", {"embedding": vectors.name, "shapes": payload, "written": where})
         return
     from bayesbias.columns.table import screen_table
     from bayesbias.columns.vectors import shape_columns
 
     title = f"{vectors.name}, {len(vectors):,} words: cosines of pairs of them (standard errors in brackets)"
+    screen.lines([*shapes["as they are"].in_words(), ""])
     screen.show(screen_table(title, shape_columns(top), shapes.items()))
-    screen.lines(shapes["as they are"].in_words()[-1:])
     screen.written(files)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,7 +74,7 @@ def _check_contrasts(table: PairTable) -> None:
 @options.engine("nuts")
 @options.folder("Write table, fit, figures and summaries here.")
 @options.spreadsheet_safe
-@options.as_json()
+@options.as_json
 def fit(
     embedding: str | None,
     wordlist: str | None,
@@ -156,17 +155,19 @@ def fit(
             "fit_s": round(fitted - loaded, 4),
             "total_s": round(time.perf_counter() - started, 4),
         }
-        screen.data(json.dumps(payload, allow_nan=False))
+        screen.answer("fit", {**payload, "written": None if out is None else str(out)})
     else:
-        _print_fit(result, files, prob, rope, in_sds)
+        _print_fit(result, prob, rope, in_sds)
         if others is not None:
             _print_models(others)
+        screen.written(files, run=out)
 
 
 @click.command()
 @click.option("--out", type=options.Place(), default=Path("bayesbias-demo"), show_default=True, metavar="DIR")
 @click.option("--seed", type=options.SEED, default=1, show_default=True)
-def demo(out: Path, seed: int) -> None:
+@options.as_json
+def demo(out: Path, seed: int, as_json: bool) -> None:
     """Run the main job on shipped vectors; no network needed.
 
     The vectors are minilm-static, the word list is religion.
@@ -176,10 +177,18 @@ def demo(out: Path, seed: int) -> None:
 
     check_run_folder(out, "words")
     table = bayesbias.distance_table(DEMO[0], DEMO[1])
-    screen.say(repr(table))
-    result = bayesbias.fit(table, seed=seed, pointwise=False)
+    progress = None
+    if as_json:
+        progress = False
+    else:
+        screen.say(repr(table))
+    result = bayesbias.fit(table, seed=seed, pointwise=False, progress=progress)
     files = bayesbias.save_run(result, out, command=options.given())
-    _print_fit(result, files, PROB, ROPE, STANDARD_ROPE, answer_last=True)
+    if as_json:
+        screen.answer("fit", {**fit_json(result, PROB, ROPE, STANDARD_ROPE), "written": str(out)})
+        return
+    _print_fit(result, PROB, ROPE, STANDARD_ROPE)
+    screen.written(files, run=out)
 
 
 def fit_json(result: BiasFit, prob: float, rope: float, standard_rope: float) -> dict[str, Any]:
@@ -234,14 +243,8 @@ def _print_models(others: pd.DataFrame) -> None:
     screen.lines([*notes, WHAT_LOO_MISSES])
 
 
-def _print_fit(
-    result: BiasFit,
-    files: list[Path],
-    prob: float,
-    rope: float,
-    standard_rope: float,
-    answer_last: bool = False,
-) -> None:
+def _print_fit(result: BiasFit, prob: float, rope: float, standard_rope: float) -> None:
+    """Print what the fit says, then the tables it rests on."""
     from bayesbias.columns.table import screen_table
     from bayesbias.columns.words import (
         contrast_columns,
@@ -254,6 +257,7 @@ def _print_fit(
     from bayesbias.inference.spreads import has_variance
     from bayesbias.inference.standard import in_full
 
+    screen.lines([*findings_of_words(result, prob, rope).lines(), ""])
     summary = result.summary(prob).itertuples()
     screen.show(
         screen_table("Mean cosine distance, for new words like these", summary_columns(prob), summary)
@@ -287,9 +291,3 @@ def _print_fit(
         screen.lines([f"sampled pair by pair, since {method['why_pairwise']}"])
     elif said := result.engine.in_words():
         screen.lines([f"scales by {said}"])
-    answer = findings_of_words(result, prob, rope).lines()
-    if not answer_last:
-        screen.lines(answer)
-    screen.written(files)
-    if answer_last:
-        screen.lines(answer)

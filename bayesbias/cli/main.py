@@ -28,18 +28,42 @@ from bayesbias.cli.simulating import simulate
 from bayesbias.cli.sweeping import sweep
 from bayesbias.cli.verifying import verify
 
-COMMANDS = (
-    fit, demo, measure, wefat, simulate, calibrate, plan, debias, compare, seat, sentiment, sweep, report, verify, describe,
-    list_, show, check_wordlist,
-)  # fmt: skip
+# As the help shows them: what one wants to do, and with what.
+TASKS: dict[str, tuple[click.Command, ...]] = {
+    "Begin": (demo, list_, show, check_wordlist),
+    "Word vectors": (fit, measure, wefat, describe),
+    "Debiased vectors": (debias, compare),
+    "Sentence encoders and classifiers": (seat, sentiment),
+    "Many at once": (sweep,),
+    "Before a study, and on methods": (plan, calibrate, simulate),
+    "What was written": (report, verify),
+}
 
 _FORMAT = warnings.formatwarning
 
 
+class ByTask(click.Group):
+    """A group whose help lists its commands by what they are for."""
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands of each task below its name, aligned over all tasks."""
+        width = max(map(len, self.commands))
+        room = formatter.width - formatter.indent_increment - width - 2
+        for task, commands in TASKS.items():
+            with formatter.section(task):
+                formatter.write_dl(
+                    [(f"{command.name:<{width}}", command.get_short_help_str(room)) for command in commands]
+                )
+
+
 @click.group(
-    commands=options.on_every_command(COMMANDS),
+    cls=ByTask,
+    commands=options.on_every_command(command for commands in TASKS.values() for command in commands),
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Begin with: bayesbias demo",
+    epilog="""\b
+Each command has --help and --json. Tab completes them, in bash after
+  eval "$(_BAYESBIAS_COMPLETE=bash_source bayesbias)"
+Begin with: bayesbias demo""",
 )
 @click.version_option(bayesbias.__version__, prog_name="bayesbias")
 def cli() -> None:

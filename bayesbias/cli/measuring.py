@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,7 +27,7 @@ from bayesbias.scores.measures import MEASURES, Given
 @options.of_settings(setting for row in MEASURES.values() for setting in row.settings)
 @options.postprocess
 @options.vector_files
-@options.as_json("Print one JSON object, with a key per measure.")
+@options.as_json
 def measure(
     embedding: str | None,
     wordlist: str | None,
@@ -72,7 +71,7 @@ def measure(
         own = {setting.name: settings[setting.name] for setting in MEASURES[name].settings}
         results[name] = MEASURES[name].run(given, **own)
     if as_json:
-        screen.data(json.dumps({name: result.as_json() for name, result in results.items()}, allow_nan=False))
+        screen.answer("measure", {"measures": {name: result.as_json() for name, result in results.items()}})
         return
     for result in results.values():
         screen.say("\n".join(result.in_words()))

@@ -153,9 +153,10 @@ def spreadsheet_safe(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--spreadsheet-safe", is_flag=True, help=text)(command)
 
 
-def as_json(text: str = "Print one JSON object and nothing else.") -> Option:
+def as_json(command: Callable[..., Any]) -> Callable[..., Any]:
     """Output for scripts."""
-    return click.option("--json", "as_json", is_flag=True, help=text)
+    text = "Print one JSON object and nothing else; its schema names the layout."
+    return click.option("--json", "as_json", is_flag=True, help=text)(command)
 
 
 def allow_pickle(what: str = "vectors") -> Option:

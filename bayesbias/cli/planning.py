@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -111,7 +110,7 @@ def _sizes(command: Any) -> Any:
 @click.option("--workers", type=click.IntRange(1), help="Processes; default: one per core.")
 @options.folder("Keep finished batches here.")
 @click.option("--resume", is_flag=True, help="Go on with the batches in DIR.")
-@options.as_json()
+@options.as_json
 def calibrate(
     fit: str | None,
     words: tuple[int, ...] | None,
@@ -215,7 +214,7 @@ def calibrate(
         )
         if as_json:
             about = {"model": model, "tables": tables, "seed": seed, "prob": prob, "engine": engine}
-            screen.data(json.dumps({**about, "negative_controls": records(frame)}, allow_nan=False))
+            screen.answer("calibrate.negative-controls", {**about, "rows": records(frame)})
         else:
             _print_result(
                 frame,
@@ -251,7 +250,7 @@ def calibrate(
             "engine": engine,
         }
         content = {name: records(frame) for name, frame in frames.items()}
-        screen.data(json.dumps({**about, **content}, allow_nan=False))
+        screen.answer("calibrate", {**about, **content})
         return
     screen.say(f"{tables:,} tables of each kind, {_in_words(scenario, fit)}; seed {seed}.")
     screen.say("Standard errors of shares after Agresti and Coull; a dash where a method has no such answer.")
@@ -290,7 +289,7 @@ def calibrate(
 )
 @options.engine("quick")
 @click.option("--seed", type=options.SEED, default=0, show_default=True)
-@options.as_json()
+@options.as_json
 def plan(
     width: float | None,
     reliability: float | None,
@@ -343,7 +342,7 @@ def _plan_reliability(
     if as_json:
         values = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
         about = {**values, "best": found.best, "combinations": records(found.combinations)}
-        screen.data(json.dumps(about, allow_nan=False))
+        screen.answer("plan.reliability", about)
         return
     for line in _reliability_lines(found, path):
         screen.say(line)
@@ -435,11 +434,8 @@ def _plan_width(
             "engine": engine,
         }
         scenario_of = {"model": scenario.model, "scenario": dataclasses.asdict(scenario)}
-        screen.data(
-            json.dumps(
-                {**about, **scenario_of, "best": best[0] if best else None, "combinations": records(frame)}
-            )
-        )
+        found = {"best": best[0] if best else None, "combinations": records(frame)}
+        screen.answer("plan.width", {**about, **scenario_of, **found})
         return
     by = "fitted by the quick engine" if engine == "quick" else "fitted by NUTS"
     checked = frame[frame["simulated_width"].notna()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +64,7 @@ def on_pools(
         about = {"pools": str(table.provenance["name"]), **_sizes(pool)}
         lost = {"missing": missing, "left_out": list(pool.grid.left_out)}
         chosen = {name: settings[name] for name in ("tables", "seed", "prob", "engine")}
-        screen.data(json.dumps({**about, **lost, **chosen, "rows": records(frame)}, allow_nan=False))
+        screen.answer("calibrate.pools", {**about, **lost, **chosen, "rows": records(frame)})
         return
     name = table.provenance["name"]
     screen.say(

@@ -33,7 +33,15 @@ from bayesbias.cli import options, screen
     type=click.FloatRange(0, min_open=True),
     help="The same in standard deviations, of a fit of distances; by default that of the tables in RUN.",
 )
-def report(run: Path, out: Path, prob: float | None, rope: float | None, standard_rope: float | None) -> None:
+@options.as_json
+def report(
+    run: Path,
+    out: Path,
+    prob: float | None,
+    rope: float | None,
+    standard_rope: float | None,
+    as_json: bool,
+) -> None:
     """Write one self-contained HTML file on a run.
 
     RUN is a folder that `bayesbias fit`, `bayesbias compare`, `bayesbias seat`, `bayesbias wefat`, `bayesbias sweep` or
@@ -42,4 +50,8 @@ def report(run: Path, out: Path, prob: float | None, rope: float | None, standar
     """
     from bayesbias.report.page import write_report
 
-    screen.say(f"written: {write_report(run, out, prob=prob, rope=rope, standard_rope=standard_rope)}")
+    page = write_report(run, out, prob=prob, rope=rope, standard_rope=standard_rope)
+    if as_json:
+        screen.answer("report", {"run": str(run), "written": str(page)})
+    else:
+        screen.say(f"written: {page}")

@@ -7,9 +7,12 @@ terminal has. Tables that are wider than the terminal are set row by row, so tha
 from __future__ import annotations
 
 import codecs
+import json
 import os
+import shlex
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
 
 WIDE = 10_000  # where it is read by programs and pagers, which have no width to keep to
 _NARROWEST = 10  # characters in a line
+_NAMED = 4  # files that are named one by one
 _LONGEST = 200  # characters of a word in a table; of a longer one the middle is left out
 
 
@@ -64,6 +68,14 @@ def data(text: str, end: str = "\n") -> None:
     import click
 
     click.echo(text + end, nl=False)
+
+
+def answer(command: str, content: Mapping[str, Any], version: int = 1) -> None:
+    """Print what ``--json`` of a command prints: one object, which names its layout first.
+
+    A version is raised where a key goes, or means something else; a key that is added raises none.
+    """
+    data(json.dumps({"schema": f"bayesbias.{command}/{version}", **content}, allow_nan=False))
 
 
 def console(stream: TextIO | None = None) -> Console:
@@ -231,7 +243,21 @@ def converged(state: Mapping[str, object]) -> None:
         )
 
 
-def written(files: Sequence[Path]) -> None:
-    """Name the files that were written, if any; a path is never broken, so that it can be copied."""
-    if files:
-        _print_lines([shown(text) for text in ("written:", *(f"  {path}" for path in files))], whole=True)
+def written(files: Sequence[Path], *, run: Path | None = None) -> None:
+    """Name the files that were written, if any; of many their folder, and how many there are of each kind.
+
+    A path is never broken, so that it can be copied. Of the folder of a `run` the command that makes a page of it is named.
+    """
+    if not files:
+        return
+    if len(files) <= _NAMED:
+        out = ["written:", *(f"  {path}" for path in files)]
+    else:
+        folder = os.path.commonpath([path.parent for path in files])
+        kinds = Counter(path.suffix for path in files)
+        counted = ", ".join(f"{count} {kind or 'without an ending'}" for kind, count in sorted(kinds.items()))
+        out = [f"written: {len(files)} files in {folder} ({counted})"]
+    if run is not None:
+        page = shlex.join(["bayesbias", "report", str(run), "--out", f"{run}.html"])
+        out.append(f"a page of it: {page}")
+    _print_lines([shown(text) for text in out], whole=True)

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 @click.option("--no-cache", is_flag=True, help="Neither read nor keep vectors on the disk.")
 @options.folder("Write tables, provenance and figures here.")
 @options.spreadsheet_safe
-@options.as_json("Print one JSON list of rows and nothing else.")
+@options.as_json
 @click.pass_context
 def seat(
     context: click.Context,
@@ -108,9 +108,10 @@ def seat(
         else []
     )
     if as_json:
-        screen.data(json.dumps(seat_json(result), allow_nan=False))
+        screen.answer("seat", {**seat_json(result), "written": None if out is None else str(out)})
     else:
-        _print_tests(result, files)
+        _print_tests(result)
+        screen.written(files, run=out)
     for row in result.failures.itertuples():
         screen.say(f"bayesbias: {named_encoder(row.model, row.options)}, {row.test}: {row.reason}", err=True)
     context.exit(1 if len(result.failures) else 0)
@@ -128,8 +129,9 @@ def seat(
     "--published-cut", is_flag=True, help="Leave out the sentences that the authors dropped at random."
 )
 @click.option("--parts", is_flag=True, help="Also write the word and template of each sentence.")
+@options.as_json
 def sentences(
-    test: str | None, out: Path | None, level: str | None, published_cut: bool, parts: bool
+    test: str | None, out: Path | None, level: str | None, published_cut: bool, parts: bool, as_json: bool
 ) -> None:
     """Write a test in the published format; without TEST, list the names there are.
 
@@ -140,18 +142,33 @@ def sentences(
     from bayesbias.words.sentence_tests import published_json, write_test
 
     if test is None:
-        screen.say("\n".join(shipped_tests()))
+        if as_json:
+            screen.answer("seat.sentences", {"tests": list(shipped_tests())})
+        else:
+            screen.say("\n".join(shipped_tests()))
         return
     test_made = sentence_test(test, level=level, published_cut=published_cut)
-    if out is None:
+    if out is not None:
+        write_test(test_made, out, parts=parts)
+    if as_json:
+        made = json.loads(published_json(test_made, parts))
+        screen.answer("seat.sentences", {"test": made, "written": None if out is None else str(out)})
+    elif out is None:
         screen.data(published_json(test_made, parts))
     else:
-        write_test(test_made, out, parts=parts)
         screen.say(f"{test_made!r}\nwritten: {out}", err=True)
 
 
-def seat_json(result: SeatResult) -> list[dict[str, Any]]:
+def seat_json(result: SeatResult) -> dict[str, Any]:
     """Return what ``bayesbias seat --json`` prints; what does not exist is null."""
+    return {
+        "tests": _rows(result),
+        "failures": records(result.failures),
+        "findings": findings_of_sentences(result).as_dict(),
+    }
+
+
+def _rows(result: SeatResult) -> list[dict[str, Any]]:
     rows = records(result.frame)
     # Pandas writes 15 decimals, which is nothing of a p-value of 1e-20.
     sentences_of: dict[Any, list[str]] = {}
@@ -163,7 +180,8 @@ def seat_json(result: SeatResult) -> list[dict[str, Any]]:
     return rows
 
 
-def _print_tests(result: SeatResult, files: list[Path]) -> None:
+def _print_tests(result: SeatResult) -> None:
+    screen.lines([*findings_of_sentences(result).lines(), ""])
     table = result.table()
     rows, last = [], None
     for (test, context), row in zip(table.index, table.itertuples(index=False), strict=True):
@@ -176,8 +194,6 @@ def _print_tests(result: SeatResult, files: list[Path]) -> None:
     )
     if "contrast" in result.frame:
         _print_contrasts(result)
-    screen.lines(findings_of_sentences(result).lines())
-    screen.written(files)
 
 
 def _print_contrasts(result: SeatResult) -> None:

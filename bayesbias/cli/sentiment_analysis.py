@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import Sequence
@@ -70,7 +69,7 @@ if TYPE_CHECKING:
 @options.sampling
 @options.folder("Write tables, fit and figures here.")
 @options.spreadsheet_safe
-@options.as_json()
+@options.as_json
 @click.pass_context
 def sentiment(
     context: click.Context,
@@ -184,9 +183,10 @@ def sentiment(
         )
     payload["timing"] = timing | {"total_s": round(time.perf_counter() - started, 4)}
     if as_json:
-        screen.data(json.dumps(payload, allow_nan=False))
+        screen.answer("sentiment", {**payload, "written": None if out is None else str(out)})
     else:
-        print_sentiment(analysis, fit, prob, files)
+        print_sentiment(analysis, fit, prob)
+        screen.written(files, run=None if fit is None else out)
     if unfit is not None:
         screen.say(f"bayesbias: {unfit}", err=True)
         context.exit(1)
@@ -227,7 +227,8 @@ def _not_fitted(table: pd.DataFrame, spec: ModelSpec) -> str:
     metavar="FILE",
     help=".tsv or .csv; .txt for the sentences alone.",
 )
-def sentences(words: str, control: bool, out: Path) -> None:
+@options.as_json
+def sentences(words: str, control: bool, out: Path, as_json: bool) -> None:
     """Write the sentences of the test bench, in the published order.
 
     Predict them with any classifier, and hand the probabilities of the positive class, one a line and in this order, to
@@ -248,7 +249,10 @@ def sentences(words: str, control: bool, out: Path) -> None:
             temporary.write_text(text, encoding="utf-8", newline="\n")
         else:
             write_csv(frame, temporary, separator="," if out.suffix == ".csv" else "\t")
-    screen.say(f"written: {out} ({len(frame)} sentences)")
+    if as_json:
+        screen.answer("sentiment.sentences", {"sentences": len(frame), "written": str(out)})
+    else:
+        screen.say(f"written: {out} ({len(frame)} sentences)")
 
 
 @sentiment.command()
@@ -261,7 +265,7 @@ def sentences(words: str, control: bool, out: Path) -> None:
 @click.option("--seed", type=options.SEED, default=0, show_default=True, help="Of bilstm.")
 @click.option("--epochs", type=click.IntRange(1), default=10, show_default=True, help="Of bilstm, at most.")
 @options.folder("Write the classifier here.", required=True)
-@options.as_json()
+@options.as_json
 def train(
     model: str,
     data: str,
@@ -319,7 +323,7 @@ def train(
         )
     if as_json:
         facts = {"name": trained.name, "written": str(out), **trained.provenance}
-        screen.data(json.dumps(facts, allow_nan=False))
+        screen.answer("sentiment.train", facts)
         return
     screen.say(repr(trained))
     for sentence in trained.weaknesses():

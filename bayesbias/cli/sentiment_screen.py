@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesbias.cli import screen
@@ -14,8 +13,8 @@ if TYPE_CHECKING:
 _SHOWN = 4  # rows at either end of a list
 
 
-def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float, files: list[Path]) -> None:
-    """Print the published analysis, the fit if there is one, doubts, and the files written."""
+def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float) -> None:
+    """Print what the tests and the fit, if there is one, say; then the tables they rest on."""
     from bayesbias.columns.sentiment import test_columns
     from bayesbias.columns.table import screen_table
     from bayesbias.findings.sentiment import findings_of_sentiment, signed
@@ -24,8 +23,8 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
     from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
 
     interval = f"{prob:.0%} HPDI"
-    findings = findings_of_sentiment(analysis if fit is None else fit, prob)
-    for name, part in zip(analysis.classifiers, findings.parts, strict=True):
+    screen.lines([*findings_of_sentiment(analysis if fit is None else fit, prob).lines(), ""])
+    for name in analysis.classifiers:
         account = analysis.as_dict(name)
         tests = [{"unit": "sentence_pair"} | row for row in (account, *account["units"])]
         title = f"{name}: paired t-tests of male against female"
@@ -54,11 +53,8 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
             ["profession", "#sentiment", "#female - male"],
             _ends(professions),
         )
-        screen.lines([*part.lines(), ""])
     if fit is not None:
         screen.converged(fit.diagnostics())
-    screen.lines((*findings.statements(), *findings.closing()))
-    screen.written(files)
 
 
 def _ends(rows: list[list[str]]) -> list[list[str]]:

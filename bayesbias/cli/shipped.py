@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,43 +10,55 @@ from typing import Any
 import click
 
 from bayesbias.basics.errors import BayesbiasError, InputError, nearest
-from bayesbias.cli import screen
+from bayesbias.cli import options, screen
 
 KINDS = ("wordlists", "models", "embeddings")
 
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS))
-def list_(kind: str) -> None:
+@options.as_json
+def list_(kind: str, as_json: bool) -> None:
     """List what is shipped: wordlists, models or embeddings."""
+    items: dict[str, str] = {}
+    more: dict[str, Any] = {}
+    beside: list[str] = []
     if kind == "wordlists":
         from bayesbias.words.controls import shipped_controls
         from bayesbias.words.listfile import load_wordlist, shipped_wordlists
 
-        for name in shipped_wordlists():
-            screen.say(f"{name:<24} {load_wordlist(name).title}")
-        screen.say(f"controls: {', '.join(shipped_controls())}, none")
-        screen.say("for `bayesbias sentiment`: occupations")
+        items = {name: load_wordlist(name).title for name in shipped_wordlists()}
+        more = {"controls": [*shipped_controls(), "none"], "for_sentiment": ["occupations"]}
+        beside = [f"controls: {', '.join(more['controls'])}", "for `bayesbias sentiment`: occupations"]
     elif kind == "models":
         from bayesbias.models.loading import load_model, shipped_models
 
-        for name in shipped_models():
-            screen.say(f"{name:<24} {load_model(name).description}")
+        items = {name: load_model(name).description for name in shipped_models()}
     else:
         from bayesbias.basics.files import data_dir
         from bayesbias.border.texts import read_toml
         from bayesbias.vectors.readers.formats import valid_formats
         from bayesbias.vectors.static import shipped_embeddings
 
-        for name in shipped_embeddings():
-            about = read_toml(data_dir("embeddings") / name / "MODEL.toml")
-            screen.say(f"{name:<24} {about['description']}")
-        screen.say(f"or a file: {valid_formats()}")
+        about = {
+            name: read_toml(data_dir("embeddings") / name / "MODEL.toml") for name in shipped_embeddings()
+        }
+        items = {name: str(each["description"]) for name, each in about.items()}
+        beside = [f"or a file: {valid_formats()}"]
+    if as_json:
+        rows = [{"name": name, "title": title} for name, title in items.items()]
+        screen.answer("list", {"kind": kind, "items": rows, **more})
+        return
+    for name, title in items.items():
+        screen.say(f"{name:<24} {title}")
+    for line in beside:
+        screen.say(line)
 
 
 @click.command()
 @click.argument("name")
-def show(name: str) -> None:
+@options.as_json
+def show(name: str, as_json: bool) -> None:
     """Show a list, model or embedding by name or path.
 
     A list is one of words, of control words or of occupations. Of a model, what its prior expects of a contrast is said
@@ -53,50 +66,65 @@ def show(name: str) -> None:
 
     `show template` starts a word list of your own, `show occupations` a list for the sentences on occupations.
     """
+    from bayesbias.models.loading import load_model
+
+    kind, content = _shipped(name)
+    if as_json:
+        if kind in ("wordlist", "controls"):
+            facts = dataclasses.asdict(content)
+        else:
+            facts = {"text": content}
+            if kind == "model":
+                facts["prior"] = _prior_lines(load_model(name))
+        screen.answer("show", {"kind": kind, **facts})
+    elif kind == "wordlist":
+        _show_wordlist(content)
+    elif kind == "controls":
+        screen.say(f"{content.title}\nsource: {content.source}")
+        screen.say(f"human ({len(content.human)}): {', '.join(content.human)}")
+        screen.say(f"neutral ({len(content.neutral)}): {', '.join(content.neutral)}")
+    else:
+        screen.data(content, end="")  # as it is, so that it can be edited and used
+        for line in _prior_lines(load_model(name)) if kind == "model" else ():
+            screen.say(line, err=True)  # no part of the file
+
+
+def _shipped(name: str) -> tuple[str, Any]:
+    """Return the kind of what is asked for, and its content: a value of words, or the text of a file."""
     from bayesbias.basics.files import data_dir
     from bayesbias.models.loading import load_model, shipped_models
     from bayesbias.vectors.static import shipped_embeddings
-    from bayesbias.words.controls import shipped_controls
+    from bayesbias.words.controls import load_controls, shipped_controls
     from bayesbias.words.listfile import load_wordlist, shipped_wordlists, wordlist_template
 
     path = Path(name)
     if name == "template":
-        screen.data(wordlist_template(), end="")
-    elif name in shipped_models() or (path.is_file() and _has_key(path, "likelihood")):
-        screen.data(load_model(name).text, end="")  # as it is, so that it can be edited and used
-        for line in _prior_lines(load_model(name)):
-            screen.say(line, err=True)  # no part of the file
-    elif name in shipped_controls():
-        from bayesbias.words.controls import load_controls
-
-        controls = load_controls(name)
-        assert controls is not None
-        screen.say(f"{controls.title}\nsource: {controls.source}")
-        screen.say(f"human ({len(controls.human)}): {', '.join(controls.human)}")
-        screen.say(f"neutral ({len(controls.neutral)}): {', '.join(controls.neutral)}")
-    elif name in shipped_wordlists() or path.is_file():
-        _show_wordlist(load_wordlist(name))
-    elif name == "occupations":  # as it is, so that it can be edited and used by `sentiment --words`
-        screen.data(
-            (data_dir("wordlists") / "sentiment" / "occupations.toml").read_text(encoding="utf-8"), end=""
-        )
-    elif name in shipped_embeddings():
-        screen.data((data_dir("embeddings") / name / "MODEL.toml").read_text(encoding="utf-8"), end="")
-    else:
-        names = [
-            *shipped_wordlists(),
-            *shipped_controls(),
-            *shipped_models(),
-            *shipped_embeddings(),
-            "occupations",
-            "template",
-        ]
-        raise InputError(
-            "nothing of this name is shipped",
-            found=name,
-            valid="see `bayesbias list`",
-            hint=nearest(name, names),
-        )
+        return "template", wordlist_template()
+    if name in shipped_models() or (path.is_file() and _has_key(path, "likelihood")):
+        return "model", load_model(name).text
+    if name in shipped_controls():
+        return "controls", load_controls(name)
+    if name in shipped_wordlists() or path.is_file():
+        return "wordlist", load_wordlist(name)
+    if name == "occupations":
+        file = data_dir("wordlists") / "sentiment" / "occupations.toml"
+        return "occupations", file.read_text(encoding="utf-8")
+    if name in shipped_embeddings():
+        return "embedding", (data_dir("embeddings") / name / "MODEL.toml").read_text(encoding="utf-8")
+    names = [
+        *shipped_wordlists(),
+        *shipped_controls(),
+        *shipped_models(),
+        *shipped_embeddings(),
+        "occupations",
+        "template",
+    ]
+    raise InputError(
+        "nothing of this name is shipped",
+        found=name,
+        valid="see `bayesbias list`",
+        hint=nearest(name, names),
+    )
 
 
 def _prior_lines(spec: Any) -> list[str]:
@@ -140,16 +168,26 @@ def _show_wordlist(words: Any) -> None:
 
 @click.command("check-wordlist")
 @click.argument("file")
-def check_wordlist(file: str) -> None:
+@options.as_json
+def check_wordlist(file: str, as_json: bool) -> None:
     """Say everything that is wrong with a list of your own."""
     from bayesbias.words.listfile import check_wordlist as check, load_wordlist
 
     if _has_key(file, "noun_pairs"):  # of the sentences on occupations
         from bayesbias.words.occupations import load_occupations
 
-        screen.say(f"{file}: a good list: {load_occupations(file)!r}")
+        listed = load_occupations(file)
+        if as_json:
+            screen.answer("check-wordlist", {"file": file, "ok": True, "problems": [], "notes": []})
+        else:
+            screen.say(f"{file}: a good list: {listed!r}")
         return
     problems = check(file)
+    if as_json:
+        notes = [] if problems else list(load_wordlist(file).notes)
+        state = {"ok": not problems, "problems": problems, "notes": notes}
+        screen.answer("check-wordlist", {"file": file, **state})
+        sys.exit(2 if problems else 0)
     if problems:
         for problem in problems:
             screen.say(f"bayesbias: {problem}", err=True)

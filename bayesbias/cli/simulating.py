@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -34,7 +33,7 @@ from bayesbias.cli import options, screen
     metavar="SD,...",
     help="Spread of attribute words, for grid.",
 )
-@options.as_json("Print JSON and nothing else.")
+@options.as_json
 def simulate(
     what: str,
     draws: int | None,
@@ -63,7 +62,10 @@ def simulate(
             raise InputError(f"{option} has no meaning for {what!r}", found=given[option])
     if what == "paper":
         frame = paper.simulate_paper(10_000 if draws is None else draws)
-        _print_frame(frame, as_json)
+        if as_json:
+            screen.answer("simulate.paper", {"rows": records(frame)})
+        else:
+            screen.frame(frame, 7, general=True)
     elif what == "null":
         for option, numbers in (("--words", words), ("--pair-sd", pair_sd)):
             if numbers is not None and len(numbers) != 1:
@@ -80,14 +82,11 @@ def simulate(
         frame = null.summary()
         if as_json:
             fields = ("n_x", "n_y", "n_attributes", "sd", "denominator", "draws", "seed", "largest")
-            screen.data(
-                json.dumps(
-                    {**{f: getattr(null, f) for f in fields}, "summary": records(frame)}, allow_nan=False
-                )
-            )
+            about = {field: getattr(null, field) for field in fields}
+            screen.answer("simulate.null", {**about, "summary": records(frame)})
         else:
             screen.say(f"effect sizes of {n} + {n} words without any difference, at most {null.largest:.4f}")
-            _print_frame(frame, False)
+            screen.frame(frame, 7, general=True)
     else:
         settings: dict[str, Any] = {
             "n_words": words,
@@ -99,10 +98,10 @@ def simulate(
         given_settings = {key: value for key, value in settings.items() if value is not None}
         frame = alarms.simulate_grid(seed=seed, **given_settings)
         if as_json:
-            _print_frame(frame, True)
+            screen.answer("simulate.grid", {"seed": seed, "rows": records(frame)})
             return
         screen.say(_GRID)
-        _print_frame(frame.drop(columns=["effect_low", "effect_high", "draws"]), False, 3)
+        screen.frame(frame.drop(columns=["effect_low", "effect_high", "draws"]), 3, general=True)
 
 
 _GRID = """\
@@ -110,10 +109,3 @@ How often each method calls a difference that is not there (alarms, at the 5 % l
 the truth lies from its score (truth_sd, truth_low, truth_high) beside the standard error it claims (claimed_sd).
 Question "classes": do two classes of words differ? "tables": did the mean of one class move between two tables?
 """
-
-
-def _print_frame(frame: Any, as_json: bool, digits: int = 7) -> None:
-    if as_json:
-        screen.data(json.dumps(records(frame), allow_nan=False))
-    else:
-        screen.frame(frame, digits, general=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from bayesbias.sweeps.result import SweepResult
 
 _SHOWN = 40
-_SHORTEST = 10  # characters that a shortened name keeps
+# What gives way where the terminal is narrow, step by step: how many characters names are cut down to, and what is left
+# to the files of results. Where that is not enough, each cell is a paragraph, with everything in it.
+_STEPS: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (16, ()),
+    (16, ("cosine",)),
+    (16, ("cosine", "sup.")),
+    (10, ("cosine", "sup.")),
+)
+_SHORT_FOR = {"sup.": "superiority", "cosine": "in cosine distance"}
 _SAID = "the first is"  # a column of the table
 _NOTE = 24  # characters of it in one line of a terminal
 
@@ -42,7 +50,7 @@ _NOTE = 24  # characters of it in one line of a terminal
 @click.option(
     "--resume", is_flag=True, help="Go on with the sweep in DIR; failed and changed cells are fitted."
 )
-@options.as_json()
+@options.as_json
 def sweep(
     plan: Path,
     out: Path,
@@ -115,11 +123,13 @@ def sweep(
             "failures": records(failures[[*labels, "error"]]),
             "compared": records(result.compared()),
             "results": [str(out / "results.csv"), str(out / "results.parquet")],
+            "written": str(out),
             "timing": {"total_s": round(time.perf_counter() - started, 4)},
         }
-        screen.data(json.dumps(payload, allow_nan=False))
+        screen.answer("sweep", payload)
     else:
-        _print_sweep(result, files)
+        _print_sweep(result)
+        screen.written(files, run=out)
     sys.exit(1 if len(failures) else 0)
 
 
@@ -128,42 +138,46 @@ def _doubtful(result: SweepResult) -> pd.DataFrame:
     return cells[~cells["trusted"].fillna(True)]
 
 
-def _print_sweep(result: SweepResult, files: list[Path]) -> None:
+def _print_sweep(result: SweepResult) -> None:
+    """Print how the sweep went and what it says, then the table of cells."""
     from bayesbias.sweeps.comparing import in_words
 
-    cells = result.cells
-    _print_table(result, screen.width())
-    if len(cells) > _SHOWN:
-        screen.lines([f"and {len(cells) - _SHOWN} more cells in the results"])
+    cells, doubtful, again = result.cells, _doubtful(result), result.cells["look_again"].dropna()
+    screen.lines([_how_it_went(result)])
     screen.lines(in_words(result.compared()))
     # One bad file fails many cells with one message.
     for error, count in result.failures["error"].value_counts(sort=False).items():
         screen.lines([f"failed ({number_of(int(count), 'cell')}): {error}"])
-    doubtful = _doubtful(result)
     if len(doubtful):
-        screen.lines(
-            [
-                f"not to be trusted ({number_of(len(doubtful), 'cell')}), such as: {doubtful['problems'].iloc[0]}"
-            ]
-        )
-    again = result.cells["look_again"].dropna()
+        such = doubtful["problems"].iloc[0]
+        screen.lines([f"not to be trusted ({number_of(len(doubtful), 'cell')}), such as: {such}"])
     if len(again):
         screen.lines([f"look again ({number_of(len(again), 'cell')}), such as: {again.iloc[0]}"])
-    screen.written(files)
-    before = f" ({result.reused} of them before)" if result.reused else ""
-    failed = f", {len(result.failures)} failed" if len(result.failures) else ""
-    doubts = [
-        f"{len(rows)} {state}"
-        for rows, state in ((doubtful, "not to be trusted"), (again, "to look at again"))
-        if len(rows)
-    ]
-    more = f", {', '.join(doubts)} (see the columns problems and look_again of the results)" if doubts else ""
-    fitted = int((cells["status"] == "ok").sum())
-    screen.lines([f"{number_of(len(cells), 'cell')}: {fitted} fitted{before}{failed}{more}"])
     screen.lines(result.of_damage())
+    screen.lines([""])
+    _print_table(result, screen.width())
+    if len(cells) > _SHOWN:
+        screen.lines([f"and {len(cells) - _SHOWN} more cells in the results"])
     if result.others:
         kept = f"kept in {result.out / 'cells'}, and not part of these results"
         screen.lines([f"{number_of(result.others, 'cell')} of earlier plans: {kept}"])
+
+
+def _how_it_went(result: SweepResult) -> str:
+    """Say how many cells were fitted, and how many of them need a look."""
+    before = f" ({result.reused} of them before)" if result.reused else ""
+    failed = f", {len(result.failures)} failed" if len(result.failures) else ""
+    doubts = [
+        f"{count} {state}"
+        for count, state in (
+            (len(_doubtful(result)), "not to be trusted"),
+            (result.cells["look_again"].notna().sum(), "to look at again"),
+        )
+        if count
+    ]
+    more = f", {', '.join(doubts)} (see the columns problems and look_again of the results)" if doubts else ""
+    fitted = int((result.cells["status"] == "ok").sum())
+    return f"{number_of(len(result.cells), 'cell')}: {fitted} fitted{before}{failed}{more}"
 
 
 def _print_table(result: SweepResult, width: int | None) -> None:
@@ -191,22 +205,38 @@ def _print_table(result: SweepResult, width: int | None) -> None:
         texts = [*numbers, "; ".join(filter(None, [verdict, note]))]
         for column, text in zip(rest.values(), texts, strict=True):
             column.append(text)
-    title = _title(compared)
-    while width is not None and (excess := _width(title, names, rest, width) - width) > 0:
-        # The widest column gives way first, down to the others; names that differ stay different.
+    fitted = names, rest
+    for shortest, left_out in _STEPS:
+        kept = {name: texts for name, texts in rest.items() if name not in left_out}
+        shorter = _shortened(names, kept, width, shortest)
+        if width is None or _width(shorter, kept, width) <= width:
+            fitted = shorter, kept
+            break
+    screen.print_table(_title(compared, fitted[1]), *_laid_out(*fitted, width))
+    if gone := [name for name in rest if name not in fitted[1]]:
+        screen.lines([f"left out at this width: {', '.join(gone)} (see results.csv)"])
+
+
+def _shortened(
+    names: dict[str, list[str]], rest: dict[str, list[str]], width: int | None, shortest: int
+) -> dict[str, list[str]]:
+    """Cut names until the table fits, at most down to so many characters; names that differ stay different."""
+    names = dict(names)
+    while width is not None and (excess := _width(names, rest, width) - width) > 0:
+        # The widest column gives way first, down to the others.
         for name in sorted(names, key=lambda name: -max(map(len, names[name]))):
             longest = max(map(len, names[name]))
-            target = max(_SHORTEST, len(name), longest - min(excess, max(1, longest // 4)))
+            target = max(shortest, len(name), longest - min(excess, max(1, longest // 4)))
             shorter = [screen.middle_out(text, target) for text in names[name]]
             if target < longest and len(set(shorter)) == len(set(names[name])):
                 names[name] = shorter
                 break
         else:
             break
-    screen.print_table(title, *_laid_out(names, rest, width))
+    return names
 
 
-def _title(compared: pd.DataFrame) -> str:
+def _title(compared: pd.DataFrame, shown: Iterable[str]) -> str:
     from bayesbias.inference.standard import in_full
 
     if not len(compared):
@@ -216,7 +246,8 @@ def _title(compared: pd.DataFrame) -> str:
     others = [in_full(other) for other in dict.fromkeys(units) if in_full(other) != unit]
     return (
         f"{compared['contrast'].iloc[0]}, for new words like these (population), in {unit}"
-        f"{f' (* {conjoined(others)})' if others else ''}; sup.: superiority; cosine: in cosine distance"
+        f"{f' (* {conjoined(others)})' if others else ''}"
+        + "".join(f"; {name}: {long}" for name, long in _SHORT_FOR.items() if name in shown)
     )
 
 
@@ -269,5 +300,5 @@ def _laid_out(
     return heads, rows, {_SAID: None if width is None else _NOTE}
 
 
-def _width(title: str, names: dict[str, list[str]], rest: dict[str, list[str]], width: int | None) -> int:
-    return screen.width_of(screen.laid_out(title, *_laid_out(names, rest, width)))
+def _width(names: dict[str, list[str]], rest: dict[str, list[str]], width: int | None) -> int:
+    return screen.width_of(screen.laid_out("", *_laid_out(names, rest, width)))

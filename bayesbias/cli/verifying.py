@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from bayesbias.cli import options, screen
 
 @click.command()
 @click.argument("runs", type=click.Path(path_type=Path), metavar="RUN...", nargs=-1, required=True)
-@options.as_json("Print one JSON object for each RUN and nothing else.")
+@options.as_json
 def verify(runs: tuple[Path, ...], as_json: bool) -> None:
     """Check that the files of a run are as they were written.
 
@@ -27,9 +26,10 @@ def verify(runs: tuple[Path, ...], as_json: bool) -> None:
     from bayesbias.runs.verifying import verify_run
 
     found = [verify_run(run) for run in runs]
-    for each in found:
-        if as_json:
-            screen.data(json.dumps(each.as_dict()))
-        else:
+    ok = all(each.ok for each in found)
+    if as_json:
+        screen.answer("verify", {"ok": ok, "runs": [each.as_dict() for each in found]})
+    else:
+        for each in found:
             screen.lines(each.lines())
-    sys.exit(0 if all(each.ok for each in found) else 2)
+    sys.exit(0 if ok else 2)

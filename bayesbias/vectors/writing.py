@@ -11,11 +11,81 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
 from bayesbias.basics.wording import some
 from bayesbias.vectors.embedding import Embedding
 
-__all__ = ["save_word2vec"]
+__all__ = ["save_vectors", "save_word2vec"]
+
+_BINARY, _ARRAYS, _TEXT = ".bin", ".npz", ".txt"
+# Endings of forms that are not written here; any other is part of a name, such as that of glove.6B.50d.
+_OTHERS = (
+    ".npy", ".safetensors", ".parquet", ".feather", ".h5", ".hdf5", ".csv", ".tsv", ".json", ".pkl", ".pickle", ".kv",
+    ".model", ".pt", ".pth", ".zip", ".bz2", ".xz", ".zst",
+)  # fmt: skip
+
+
+@public_in("bayesbias.vectors")
+def save_vectors(embedding: Embedding, path: str | os.PathLike[str]) -> None:
+    """Write an embedding in the form that the ending of its path names, whole or not at all.
+
+    Beside it goes its SHA-256, as by `bayesbias.save_word2vec`, which writes the first two.
+
+    Parameters
+    ----------
+    embedding : Embedding
+    path : str or path
+        ``.npz``: the arrays ``words`` and ``vectors``, with every digit, and words with blanks too. ``.bin``: word2vec
+        binary, in single precision. Else, such as ``.txt`` or ``.vec``: word2vec text. Both also compressed, with ``.gz``.
+
+    Raises
+    ------
+    InputError
+        Where the ending is that of another form, such as ``.parquet``, the form cannot hold the words, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bayesbias import load_embedding
+    >>> e = load_embedding({"rabbi": [1.0, 0.1], "high priest": [0.8, 0.6]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_vectors(e, f"{folder}/two.npz")
+    ...     load_embedding(f"{folder}/two.npz").words
+    ('rabbi', 'high priest')
+    """
+    checks.instance(embedding, Embedding, "embedding", "an Embedding", "it comes first, then the path")
+    form = form_of_ending(path)
+    if form == _ARRAYS:
+        _save_arrays(embedding, path)
+    else:
+        save_word2vec(embedding, path, binary=form == _BINARY)
+
+
+def form_of_ending(path: str | os.PathLike[str]) -> str:
+    """Return the ending that says how vectors are written, before minutes are spent on them."""
+    name = os.path.basename(checks.path(path, "path"))
+    packed = name.removesuffix(".gz")
+    ending = os.path.splitext(packed)[1].lower()
+    if ending in _OTHERS or (ending == _ARRAYS and packed != name):
+        raise InputError(
+            "vectors are not written in this form",
+            where=path,
+            found=name[len(packed) - len(ending) :],
+            valid=".txt, .vec or .bin (each also with .gz), or .npz",
+        )
+    return ending if ending in (_BINARY, _ARRAYS) else _TEXT
+
+
+def _save_arrays(embedding: Embedding, path: str | os.PathLike[str]) -> None:
+    import zipfile
+
+    arrays = {"words": np.array(embedding.words, dtype=np.str_), "vectors": embedding.vectors}
+    with whole_file(path, summed=True) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name, array in arrays.items():
+            # An entry made by its name alone would bear the time, and the same vectors have other bytes.
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
 
 
 def save_word2vec(embedding: Embedding, path: str | os.PathLike[str], binary: bool = False) -> None:

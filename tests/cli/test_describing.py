@@ -33,12 +33,14 @@ def run(*args: object) -> str:
 
 def test_describe_tells_each_version(file, tmp_path) -> None:
     printed = json.loads(run("describe", "--embedding", file, "--top", 2, "--neighbours", 4, "--json"))
-    assert list(printed) == ["as they are", "center", "standardize", "abtt"]
+    assert list(printed["shapes"]) == ["as they are", "center", "standardize", "abtt"]
     shape = describe_vectors(file, top=2, neighbours=4)
-    assert printed["as they are"] == json.loads(json.dumps(shape.as_dict()))
-    assert printed["center"]["provenance"]["postprocess"]["method"] == "center"
+    assert printed["shapes"]["as they are"] == json.loads(json.dumps(shape.as_dict()))
+    assert printed["shapes"]["center"]["provenance"]["postprocess"]["method"] == "center"
     text = run("describe", "--embedding", file, "--out", tmp_path / "shape")
     assert f"{shape.mean_cosine:.4f} ({shape.words.se:.4f})" in text
+    said = describe_vectors(load_embedding(file)).in_words()
+    assert text.splitlines()[: len(said)] == said  # before the table
     written = sorted(path.name for path in (tmp_path / "shape").iterdir())
     assert written == ["cosines.png", "cosines.svg", "dimensions.png", "dimensions.svg", "shape.json"]
 
@@ -48,10 +50,9 @@ def test_vectors_are_moved_before_a_score_is_taken(file, tmp_path) -> None:
     listed.write_text(json.dumps(LIST))
     args = ["measure", "--embedding", file, "--wordlist", listed, "--measure", "weat", "--json"]
     expected = weat(load_embedding(file, postprocess="abtt"), LIST)
-    assert json.loads(run(*args, "--postprocess", "abtt"))["weat"]["statistic"] == pytest.approx(
-        expected.statistic
-    )
-    assert json.loads(run(*args))["weat"]["statistic"] != pytest.approx(expected.statistic)
+    moved, plain = (json.loads(run(*args, *more))["measures"] for more in (("--postprocess", "abtt"), ()))
+    assert moved["weat"]["statistic"] == pytest.approx(expected.statistic)
+    assert plain["weat"]["statistic"] != pytest.approx(expected.statistic)
     with pytest.raises(InputError, match="--postprocess moves vectors, and --distances holds none"):
         run("fit", "--distances", "x.csv", "--postprocess", "center")
     with pytest.raises(InputError, match="do not mix"):

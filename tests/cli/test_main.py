@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import BashComplete
+from click.testing import CliRunner
+from helpers.places import ROOT
 
 import bayesbias
+from bayesbias.cli.main import TASKS, cli
 
 
 @pytest.mark.parametrize(
@@ -43,7 +49,8 @@ def test_a_process_ends_with_code_2_and_no_traceback(files):
 def test_version_and_help(run):
     assert run("--version")[1] == f"bayesbias, version {bayesbias.__version__}\n"
     code, out, err = run("--help")
-    assert "..." not in out.partition("Commands:")[2]  # no first sentence is cut
+    assert "..." not in out.partition("Begin:")[2]  # no first sentence is cut
+    assert max(map(len, out.splitlines())) <= 80
     assert out.rstrip().endswith("Begin with: bayesbias demo")
     assert (code, err) == (0, "")
     assert run("-h")[1] == out
@@ -55,6 +62,34 @@ def test_version_and_help(run):
         "--out", "--json",
     ):  # fmt: skip
         assert option in out
+
+
+def test_the_help_has_every_command_once_below_its_task():
+    listed = [command.name for commands in TASKS.values() for command in commands]
+    assert sorted(listed) == sorted(cli.commands)
+    shown = CliRunner().invoke(cli, ["--help"]).stdout
+    heads = re.findall(r"^(\S.*):$", shown, re.MULTILINE)
+    assert heads == ["Options", *TASKS]
+    for task, commands in TASKS.items():
+        below = shown.partition(f"\n{task}:\n")[2].partition("\n\n")[0]
+        assert [line.split()[0] for line in below.splitlines()] == [command.name for command in commands]
+
+
+def test_the_shell_completes_commands_and_options():
+    complete = BashComplete(cli, {}, "bayesbias", "_BAYESBIAS_COMPLETE").get_completions
+    assert [item.value for item in complete([], "che")] == ["check-wordlist"]
+    assert [item.value for item in complete(["fit"], "--emb")] == ["--embedding"]
+    assert [item.value for item in complete(["fit", "--engine"], "")] == ["nuts", "quick"]
+    # By the line that help and README give, from a process as the shell starts it.
+    line = 'eval "$(_BAYESBIAS_COMPLETE=bash_source bayesbias)"'
+    assert line in CliRunner().invoke(cli, ["--help"]).stdout
+    assert line in (ROOT / "README.md").read_text(encoding="utf-8")
+    asked = {"_BAYESBIAS_COMPLETE": "bash_complete", "COMP_WORDS": "bayesbias swee", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "bayesbias"],
+        env={**os.environ, **asked, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=600, check=True,
+    )  # fmt: skip
+    assert done.stdout == "plain,sweep\n"
 
 
 def test_a_full_stdout_is_an_error_and_no_traceback(files):

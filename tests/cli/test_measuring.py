@@ -26,6 +26,8 @@ def run(*args: object) -> str:
 
 def test_measure_prints_one_object() -> None:
     printed = json.loads(run("measure", "--embedding", "minilm-static", "--wordlist", "weat7", "--json"))
+    assert list(printed) == ["schema", "measures"]
+    printed = printed["measures"]
     assert list(printed) == ["weat", "sc_weat", "mac", "relative_norm_distance", "ect", "rnsb"]
     result = weat("minilm-static", "weat7")
     keys = ["statistic", "effect_size", "p_value", "p_lower", "p_upper", "p_method", "sides", "n_x", "n_y"]
@@ -42,7 +44,7 @@ def test_measure_passes_its_options_on() -> None:
             "--p", "montecarlo", "--samples", 500, "--seed", shifted(7), "--sides", 2, "--denominator", "pooled",
             "--strictness", 2, "--classes", "woman,man", "--json",
         )
-    )  # fmt: skip
+    )["measures"]  # fmt: skip
     expected = weat(
         "minilm-static", "gender", p="montecarlo", samples=500, seed=shifted(7), sides=2, denominator="pooled",
         classes=("woman", "man"),
@@ -64,7 +66,7 @@ def test_measure_passes_the_options_of_a_bootstrap_on() -> None:
             "measure", "--embedding", "minilm-static", "--wordlist", "gender", "--measure", ",".join(names),
             "--resamples", 99, "--seed", shifted(3), "--prob", 0.8, "--shrinkage", 2, "--json",
         )
-    )  # fmt: skip
+    )["measures"]  # fmt: skip
     given = {"resamples": 99, "seed": shifted(3), "prob": 0.8}
     for name in names:
         options = {"shrinkage": 2} if name == "rnsb" else {}
@@ -82,10 +84,10 @@ def test_measure_takes_the_evaluation_sets_of_the_race_table(shared) -> None:
         "--against",
         folder / "debiasedRaceReddit.csv",
     ]
-    printed = json.loads(run(*args, "--json"))
+    printed = json.loads(run(*args, "--json"))["measures"]
     assert list(printed) == ["mac"]  # three classes, and no vectors
     assert (round(printed["mac"]["mac"], 6), round(printed["mac"]["mac_against"], 6)) == (0.892089, 0.924707)
-    every = json.loads(run(*args, "--mac-words", "all", "--json"))
+    every = json.loads(run(*args, "--mac-words", "all", "--json"))["measures"]
     assert every["mac"]["n_words"] == 10
     assert every["mac"]["mac"] == mac(folder / "raceReddit.csv").mac
 
@@ -179,7 +181,7 @@ def test_a_new_score_is_one_file_and_one_row(tmp_path, monkeypatch) -> None:
             return result.stdout
 
         distance = table.frame["distance"]
-        printed = json.loads(run_it("--measure", "nearness", "--within", "0.9", "--json"))
+        printed = json.loads(run_it("--measure", "nearness", "--within", "0.9", "--json"))["measures"]
         assert printed["nearness"]["share"] == pytest.approx((distance < 0.9).mean())
         own = distance[table.frame["connection"] == "associated"]
         text = run_it("--kind", "associated")

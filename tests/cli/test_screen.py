@@ -56,7 +56,9 @@ def print_all(words=HOSTILE) -> None:
     rows = [[word, "-0.123", f"{i}.000 to +1.000"] for i, word in enumerate(words)]
     screen.table(f"title {words[0]}", ["word [b]", "#mean", "#89% HPDI"], rows)
     screen.lines(f"The word {word} is one." for word in words)
-    screen.written([Path(f"/tmp/{word}") for word in words if "\0" not in word])
+    for word in words:
+        if "\0" not in word:
+            screen.written([Path(f"/tmp/{word}")])
     for word in words:
         screen.say(f"said: {word}")
 
@@ -120,6 +122,18 @@ def test_a_pipe_has_no_width_and_a_path_is_never_broken(on):
     stream = on(20)
     screen.written([Path("/a/path/that is longer/than the terminal.csv")])
     assert "  /a/path/that is longer/than the terminal.csv\n" in stream.text()
+
+
+def test_many_files_are_counted_and_a_page_of_a_run_is_a_line_to_copy(capsys):
+    run = Path("my runs/a")
+    files = [run / f"{name}.csv" for name in "abc"]
+    screen.written([*files, run / "figures/a.png", run / "README"], run=run)
+    assert capsys.readouterr().out.splitlines() == [
+        "written: 5 files in my runs/a (1 without an ending, 3 .csv, 1 .png)",
+        "a page of it: bayesbias report 'my runs/a' --out 'my runs/a.html'",
+    ]
+    screen.written(files)
+    assert capsys.readouterr().out.split("\n") == ["written:", *(f"  my runs/a/{n}.csv" for n in "abc"), ""]
 
 
 def test_a_frame_is_a_table_with_dashes_for_what_is_not_there(on):

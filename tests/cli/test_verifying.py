@@ -38,12 +38,14 @@ def test_a_whole_run_and_a_damaged_one(kind, tmp_path):
     ]
 
 
-def test_one_object_for_each_run(tmp_path):
+def test_one_object_has_each_run(tmp_path):
     a, b = (made_up_run(tmp_path / name, LAYOUTS["words"]) for name in "ab")
     (b / "fit.nc").write_bytes((a / "fit.nc").read_bytes().replace(b"run", b"fun", 1))
     done = run(a, b, a / "fit.nc", b / "fit.nc", "--json")
     assert done.exit_code == 2
-    each = [json.loads(line) for line in done.output.splitlines()]
+    said = json.loads(done.output)
+    assert (said["schema"], said["ok"]) == ("bayesbias.verify/1", False)
+    each = said["runs"]
     assert [(one["kind"], one["ok"], one["damaged"]) for one in each] == [
         ("words", True, 0),
         ("words", False, 1),

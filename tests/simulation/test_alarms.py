@@ -404,8 +404,8 @@ def run(*args: object) -> str:
     return result.stdout
 
 
-def test_simulate_paper_prints_a_list(paper) -> None:
-    rows = json.loads(run("paper", "--json"))
+def test_simulate_paper_prints_its_rows(paper) -> None:
+    rows = json.loads(run("paper", "--json"))["rows"]
     assert [list(row) for row in rows] == [["case", "formula", "quantity", "printed", "value"]] * len(paper)
     for row, value in zip(rows, paper["value"], strict=True):
         assert row["value"] == pytest.approx(value, abs=1e-14)
@@ -436,7 +436,7 @@ def test_simulate_null_and_grid() -> None:
         "--attributes",
         3,
     ]
-    rows = json.loads(run(*args, "--seed", shifted(6), "--json"))
+    rows = json.loads(run(*args, "--seed", shifted(6), "--json"))["rows"]
     expected = simulate_grid([2, 4], [0.2], [0, 0.1], n_attributes=3, draws=50, seed=shifted(6))
     assert [row["alarms"] for row in rows] == expected["alarms"].tolist()
     assert {row["effect_low"] is None for row in rows if row["method"] == "manzini"} == {True}

@@ -213,6 +213,7 @@ def test_commands(monkeypatch):
                      "--tables", "2", "--methods", "pairs_t,weat", "--workers", "1", "--json"])  # fmt: skip
     assert done.exit_code == 0, done.output
     report = json.loads(done.stdout)
+    assert report.pop("schema") == "bayesbias.calibrate/1"
     assert set(report) == {"difference", "no_difference", "scenario", "tables", "seed", "prob", "engine"}
     assert report["scenario"]["model"] == "crossed"
     weat = [row for row in report["difference"] if row["method"] == "weat"]

@@ -14,7 +14,7 @@ from helpers.vector_files import GOOD, WORDS, binary_file, text_file
 from bayesbias.basics.errors import InputError
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.vectors.loading import load_embedding
-from bayesbias.vectors.writing import save_word2vec
+from bayesbias.vectors.writing import save_vectors, save_word2vec
 
 
 def test_embedding_value(vectors):
@@ -69,6 +69,40 @@ def test_saved_files_come_back(tmp_path, vectors, binary, suffix, dtype):
     assert np.array_equal(
         ours.vectors, table.astype(np.float32) if binary else table.astype(ours.vectors.dtype)
     ) or (dtype == "f4" and np.array_equal(ours.vectors.astype(np.float32), table))
+
+
+def test_the_ending_says_how_vectors_are_written(tmp_path, vectors):
+    words = (*WORDS[:5], "new york")
+    mine = Embedding("mine", words, vectors.astype("f8") * np.pi)
+    for name in ("a.npz", "b.npz"):
+        save_vectors(mine, tmp_path / name)
+    back = load_embedding(tmp_path / "a.npz")  # as numpy's own reader has it
+    assert back.provenance["format"] == "npz"
+    assert back.words == words
+    assert np.array_equal(back.vectors, mine.vectors)
+    with np.load(tmp_path / "b.npz") as arrays:
+        assert arrays["words"].tolist() == list(words)
+        assert np.array_equal(arrays["vectors"], mine.vectors)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    assert (tmp_path / "a.npz.sha256").read_text().split()[1] == "a.npz"
+    with pytest.raises(InputError, match="cannot hold these words"):
+        save_vectors(mine, tmp_path / "a.txt")
+    plain = Embedding("mine", tuple(WORDS), vectors)
+    forms = {}
+    for name in ("c.txt", "c.vec.gz", "c.bin", "c.bin.gz", "glove.6B.50d", "C.NPZ"):
+        save_vectors(plain, tmp_path / name)
+        again = load_embedding(tmp_path / name)
+        forms[name] = again.provenance["format"]
+        np.testing.assert_allclose(again.vectors, plain.vectors, rtol=1e-7)
+    assert list(forms.values()) == [
+        "word2vec text", "word2vec text, gzipped", "word2vec binary", "word2vec binary, gzipped", "word2vec text", "npz",
+    ]  # fmt: skip
+    for name, found in {"d.npz.gz": r"\.npz\.gz", "d.parquet": r"\.parquet", "d.KV": r"\.KV"}.items():
+        with pytest.raises(
+            InputError, match=f"not written in this form; found: '{found}'; valid: .txt, .vec"
+        ):
+            save_vectors(plain, tmp_path / name)
+    assert not [path for path in tmp_path.iterdir() if path.name.startswith("d.")]
 
 
 def test_nothing_half_written(tmp_path, vectors):
