@@ -42,7 +42,8 @@ def save_vectors(embedding: Embedding, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     InputError
-        Where the ending is that of another form, such as ``.parquet``, the form cannot hold the words, or the file cannot be written.
+        Where the ending is that of another form, such as ``.parquet``, the form cannot hold the words, or the file cannot
+        be written.
 
     Examples
     --------
