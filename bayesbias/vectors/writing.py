@@ -11,7 +11,6 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
 from bayesbias.basics.wording import some
 from bayesbias.vectors.embedding import Embedding
@@ -26,7 +25,6 @@ _OTHERS = (
 )  # fmt: skip
 
 
-@public_in("bayesbias.vectors")
 def save_vectors(embedding: Embedding, path: str | os.PathLike[str]) -> None:
     """Write an embedding in the form that the ending of its path names, whole or not at all.
 
