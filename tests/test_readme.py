@@ -7,50 +7,33 @@ import functools
 import io
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import matplotlib
 import pytest
-from click.testing import CliRunner
+from helpers.documents import FEWER, blocks_of, run_line
 from helpers.pages import without_figures, without_pictures
 from helpers.places import ROOT
 
 import bayesbias as bb
-from bayesbias.cli.main import cli
 
 README = ROOT / "README.md"
 
 
 def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return [block.code for block in blocks_of(README) if block.language == language]
 
 
-def test_the_readme_has_what_is_run_here():
+def test_the_readme_has_what_is_run():
     assert len(blocks("python")) >= 1
     assert sum("bayesbias" in block for block in blocks("sh")) >= 4
     inline = set(re.findall(r"`(bayesbias [^`]+)`", README.read_text(encoding="utf-8")))
     assert "bayesbias show cells > mymodel.toml" in inline
 
 
-def run_here(line: str) -> tuple[str, str]:
-    """Run one command of the README in this process; return what it printed, on stdout and on stderr."""
-    name, *arguments = shlex.split(line)
-    assert name == "bayesbias"
-    into = None
-    if ">" in arguments:
-        *arguments, _, into = arguments
-    done = CliRunner().invoke(cli, arguments)
-    assert done.exit_code == 0, f"{line}: {done.exception!r}\n{done.stderr}"
-    if into is not None:
-        Path(into).write_text(done.stdout, encoding="utf-8")
-    return done.stdout, done.stderr
-
-
 # A reader's numbers of draws and tables are long for a test: as printed the lines are a claim.
-FEWER = {"draws": 200, "tune": 300, "chains": 2}
 SAMPLING = (
     "bayesbias fit",
     "bayesbias compare",
@@ -95,12 +78,12 @@ def test_every_line_runs(tmp_path, monkeypatch, as_printed):
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "")
     assert done.stderr.startswith("Before any data")  # beside the file, for the reader
-    assert (tmp_path / "mymodel.toml").read_text(encoding="utf-8") == run_here("bayesbias show cells")[0]
+    assert (tmp_path / "mymodel.toml").read_text(encoding="utf-8") == run_line("bayesbias show cells")[0]
     for command in commands:
         if not as_printed and command != commands[0]:  # the demonstration draws its own
             without_figures(monkeypatch)
             without_pictures(monkeypatch)
-        stdout, stderr = run_here(command)
+        stdout, stderr = run_line(command)
         assert "Traceback" not in stderr
         if command == "bayesbias demo":
             assert stderr == ""
