@@ -18,7 +18,7 @@ from bayesbias.inference.contrasts import (
 )
 from bayesbias.inference.estimands import PREDICTIVE, Rows, contrast_rows, mean_rows, times_of
 from bayesbias.inference.mixtures import Mixtures
-from bayesbias.inference.moments import conditional_moments
+from bayesbias.inference.moments import Projected
 from bayesbias.inference.new_words import new_rows
 from bayesbias.models.design import Design, labels_of
 
@@ -114,11 +114,6 @@ class Mixed:
     mixtures: Mixtures
     scales: Mapping[str, np.ndarray]
 
-    def at(self, level: str) -> Mixed:
-        """Return the rows of one level."""
-        which = [k for k, key in enumerate(self.rows.keys) if key[0] == level]
-        return Mixed(self.rows.chosen(which), self.mixtures.chosen(which), self.scales)
-
     def draws(self, estimand: str, column: str, seed: int) -> xr.DataArray:
         """Draw once from each of the normals: for effective draws and R-hat, and where a shape is asked for."""
         return _labelled(self.mixtures.sampled(seed), self.rows, estimand, column)
@@ -130,10 +125,11 @@ def mixed_rows(
     reduced: Collapsed | None,
     draws: Mapping[str, np.ndarray],
     chains: int,
+    projected: Projected | None = None,
 ) -> Mixed | None:
     """Return the rows as normal mixtures over draws of the scales; None where they are not.
 
-    Of a model that was sampled pair by pair only what is new is normal given the draws. No more than `MOST_MIXED` draws are
+    `projected` are the same rows turned as the components of the reduction are, where that is done already. Of a model that was sampled pair by pair only what is new is normal given the draws. No more than `MOST_MIXED` draws are
     mixed, evenly chosen: of mixtures these say as much as many times as many draws of the rows themselves.
     """
     if not rows.keys:
@@ -147,7 +143,8 @@ def mixed_rows(
     )
     some = {name: draws[name][chosen] for name in names}
     if reduced is not None and all((some[name] > 0).all() for name in names):
-        mean, variance = conditional_moments(reduced, reduced.joined(some), rows.linear)
+        turned = Projected.of(reduced, rows.linear) if projected is None else projected
+        mean, variance = turned.moments(reduced, reduced.joined(some))
     elif reduced is None and (rows.linear.shared or rows.linear.apart):
         mean = rows.linear.draws(some, times_of(design))
         variance = np.zeros_like(mean)
@@ -219,11 +216,10 @@ class Asking:
         self, level: str, estimand: str, contrasted: bool
     ) -> tuple[xr.DataArray, Mixtures | None, Mapping[str, np.ndarray]]:
         """Return draws of the rows of a level, the rows as mixtures where they are, and the draws of the scales behind."""
-        rows = self._rows(level, estimand, contrasted)
-        mixed = self._once(("mixed", estimand, contrasted), lambda: self._mixed(rows))
-        if mixed is None:
+        rows = rows_at(self._rows(level, estimand, contrasted), level)
+        own = self._once(("mixed", level, estimand, contrasted), lambda: self._mixed(rows))
+        if own is None:
             return self.drawn(level, estimand, contrasted), None, self.draws()
-        own = mixed.at(level)
         order = self._order(own.rows)
         draws = taken_rows(own.draws(estimand, self._column(contrasted), self.seed), order)
         return draws, own.mixtures.chosen(order), own.scales

@@ -16,13 +16,16 @@ effect connects are components of their own.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from bayesbias.models.design import Design
+
+
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,9 +286,8 @@ NO_LENGTH = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class _Rotation:
-    """What all components of a table are made from."""
+    """What all components of a table are made from, but for its outcome."""
 
-    y: np.ndarray
     own: Mapping[str, tuple[bool, ...]]  # whether each entry of a term is one level's alone, for each factor
     index: Mapping[str, np.ndarray]
     variance_of: Mapping[str, np.ndarray]
@@ -303,8 +305,76 @@ class _Block:
     levels: tuple[np.ndarray, ...]  # for each factor the levels
 
 
-def components_of(
-    y: np.ndarray,
+@dataclass(frozen=True, eq=False)
+class _Together:
+    """Components along some factors, of blocks that share the levels there; what they hold comes with the outcome."""
+
+    blocks: tuple[_Block, ...]
+    along: tuple[int, ...]
+    copies: int
+    noise: np.ndarray  # of each row: a block and a direction for each other factor
+    bases: tuple[tuple[int, np.ndarray], ...]
+    connected: tuple[tuple[np.ndarray, tuple[_Effect, ...]], ...]  # rows of each component, and its effects
+
+    def rotated(self, y: np.ndarray) -> np.ndarray:
+        """Return the rows, shape (rows, *levels along, 1 elsewhere)."""
+        n_factors = len(self.blocks[0].levels)
+        rest = tuple(f for f in range(n_factors) if f not in self.along)
+        shape = [1 if f in rest else self.blocks[0].rows.shape[f] for f in range(n_factors)]
+        data = []
+        for block in self.blocks:
+            part = y[block.rows]
+            for f in rest:
+                part = np.moveaxis(np.tensordot(part, block.bases[f], axes=(f, 0)), -1, f)
+            for f in self.along:
+                part = without_directions(part, f, block.bases[f])
+            data.append(part.transpose((*rest, *self.along)).reshape(-1, *shape))
+        return np.concatenate(data)
+
+    def components(self, y: np.ndarray) -> list[Component]:
+        """Return the components of an outcome."""
+        data = self.rotated(y)
+        out = []
+        for rows, effects in self.connected:
+            own = data[rows]
+            half = _gram_root(own.reshape(len(rows), -1), self.copies)
+            kept = own if effects else None
+            out.append(Component(self.copies, half, kept, self.noise[rows], effects, self.bases))
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """How tables fall into components, whatever their outcomes: tables of the same labels share it."""
+
+    parts: tuple[_Together, ...]
+    _made: dict[str, Any] = field(default_factory=dict, init=False)
+
+    def once(self, name: str, make: Callable[[], _Made]) -> _Made:
+        """Return what is made once for all tables of the layout."""
+        if name not in self._made:
+            self._made[name] = make()
+        made: _Made = self._made[name]
+        return made
+
+    def components(self, y: np.ndarray) -> tuple[Component, ...]:
+        """Return the components of an outcome, shape (pairs,)."""
+        out: list[Component] = []
+        pure: dict[int, tuple[int, float]] = {}
+        for part in self.parts:
+            for component in part.components(y):
+                if component.effects:
+                    out.append(component)
+                    continue
+                for k, v in enumerate(component.noise):  # nothing but noise: one number per variance
+                    count, squares = pure.get(int(v), (0, 0.0))
+                    pure[int(v)] = (count + part.copies, squares + float((component.half[k] ** 2).sum()))
+        for v, (count, squares) in pure.items():
+            out.append(Component(count, np.array([[np.sqrt(squares)]]), None, np.array([v]), ()))
+        return tuple(out)
+
+
+def layout_of(
     factors: list[np.ndarray],
     orbits: list[np.ndarray],
     index: Mapping[str, np.ndarray],
@@ -312,7 +382,7 @@ def components_of(
     noise: np.ndarray,
     times: Mapping[str, np.ndarray],
     facts: Mapping[str, Fact],
-) -> tuple[Component, ...]:
+) -> Layout:
     """Rotate a balanced table into components that are independent: contrasts within each set of factors."""
     n_factors = len(factors)
     kind = np.stack([orbit[codes] for orbit, codes in zip(orbits, factors, strict=True)])
@@ -331,9 +401,8 @@ def components_of(
         bases = tuple(directions[f][labels[f, b]] for f in range(n_factors))
         blocks.append(_Block(rows.reshape([len(own_levels) for own_levels in levels]), bases, levels))
 
-    rotation = _Rotation(y, own, index, variance_of, noise, times, facts)
-    out: list[Component] = []
-    pure: dict[int, tuple[int, float]] = {}
+    rotation = _Rotation(own, index, variance_of, noise, times, facts)
+    parts = []
     for r in range(n_factors + 1):
         for along in itertools.combinations(range(n_factors), r):
             groups: dict[tuple[int, ...], list[int]] = {}
@@ -345,37 +414,21 @@ def components_of(
                 copies = int(
                     np.prod([first.rows.shape[f] - first.bases[f].shape[1] for f in along], dtype=int)
                 )
-                if copies == 0:
-                    continue
-                some = _some_components(rotation, [blocks[b] for b in members], along, copies, names)
-                for component in some:
-                    if component.effects:
-                        out.append(component)
-                        continue
-                    for k, v in enumerate(component.noise):  # nothing but noise: one number per variance
-                        count, squares = pure.get(int(v), (0, 0.0))
-                        pure[int(v)] = (count + copies, squares + float((component.half[k] ** 2).sum()))
-    for v, (count, squares) in pure.items():
-        out.append(Component(count, np.array([[np.sqrt(squares)]]), None, np.array([v]), ()))
-    return tuple(out)
+                if copies:
+                    parts.append(_together(rotation, [blocks[b] for b in members], along, copies, names))
+    return Layout(tuple(parts))
 
 
-def _some_components(
+def _together(
     rotation: _Rotation, members: list[_Block], along: tuple[int, ...], copies: int, names: list[str]
-) -> list[Component]:
+) -> _Together:
     """Return the components along some factors, of blocks that share the levels there."""
     own, index = rotation.own, rotation.index
     n_factors = members[0].rows.ndim
     rest = tuple(f for f in range(n_factors) if f not in along)
-    data: list[np.ndarray] = []
     noise: list[int] = []
     entering: dict[tuple[str, int, tuple[int, ...]], list[tuple[int, float, int, _Block]]] = {}
     for block in members:
-        part = rotation.y[block.rows]
-        for f in rest:
-            part = np.moveaxis(np.tensordot(part, block.bases[f], axes=(f, 0)), -1, f)
-        for f in along:
-            part = without_directions(part, f, block.bases[f])
         first = block.rows.flat[0]
         for towards in itertools.product(*(range(block.bases[f].shape[1]) for f in rest)):
             place = dict(zip(rest, towards, strict=True))
@@ -386,15 +439,8 @@ def _some_components(
                 turned = tuple(place[f] for f in rest if own[name][f])
                 factor = int(rotation.times[name][first]) if name in rotation.times else -1
                 entering.setdefault((name, int(index[name][first]), turned), []).append(
-                    (len(data), coef, factor, block)
+                    (len(noise), coef, factor, block)
                 )
-            data.append(
-                part[
-                    tuple(
-                        slice(place[f], place[f] + 1) if f in place else slice(None) for f in range(n_factors)
-                    )
-                ]
-            )
             noise.append(rotation.noise[first])
     effects = []
     for (name, entry, turned), entries in entering.items():
@@ -416,11 +462,12 @@ def _some_components(
                 load,
             )
         )
+    connected = tuple(
+        (rows, tuple(replace(effect, blocks=np.searchsorted(rows, effect.blocks)) for effect in its))
+        for rows, its in _connected(len(noise), effects)
+    )
     bases = tuple((f, members[0].bases[f]) for f in along)
-    return [
-        _component(np.stack(data), np.array(noise), rows, its, copies, bases)
-        for rows, its in _connected(len(data), effects)
-    ]
+    return _Together(tuple(members), along, copies, np.array(noise), bases, connected)
 
 
 def _coefficient(rotation: _Rotation, block: _Block, name: str, place: Mapping[int, int]) -> float:
@@ -449,26 +496,6 @@ def _connected(size: int, effects: list[_Effect]) -> list[tuple[np.ndarray, list
         (np.flatnonzero(group == label), [e for e in effects if group[e.blocks[0]] == label])
         for label in np.unique(group)
     ]
-
-
-def _component(
-    data: np.ndarray,
-    noise: np.ndarray,
-    rows: np.ndarray,
-    effects: list[_Effect],
-    copies: int,
-    bases: tuple[tuple[int, np.ndarray], ...],
-) -> Component:
-    """Return the component of some rows."""
-    matrix = data[rows].reshape(len(rows), -1)
-    return Component(
-        copies=copies,
-        half=_gram_root(matrix, copies),
-        data=data[rows] if effects else None,
-        noise=noise[rows],
-        effects=tuple(replace(effect, blocks=np.searchsorted(rows, effect.blocks)) for effect in effects),
-        bases=bases,
-    )
 
 
 def _gram_root(matrix: np.ndarray, copies: int) -> np.ndarray:

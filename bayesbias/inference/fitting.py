@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["build", "fit", "load_fit"]
 
 SAMPLERS = ("auto", "collapsed", "pairwise")
+COLLAPSED_TARGET = 0.9  # of NUTS
 
 
 def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
@@ -184,11 +185,7 @@ def fit(
     if spec.trim:
         spec = trimmed(spec, frame)
     design = Design.of(spec, frame)
-    if len(design.y) > 1 and np.ptp(design.y) == 0:
-        raise FitError(
-            f"every row has the same {spec.outcome} ({design.y[0]:g}): there is nothing to model, and noise of zero is no "
-            "noise"
-        )
+    refuse_no_spread(design)
     reduced: Collapsed | None = None
     why = "asked for" if sampler == "pairwise" else ""
     if sampler != "pairwise":
@@ -196,7 +193,7 @@ def fit(
             reduced = collapse(design)
             if reduced.n_theta == 0:
                 raise NotCollapsible("the model has no scale to sample")
-            _refuse_no_noise(reduced)
+            refuse_no_noise(reduced)
         except NotCollapsible as reason:
             if sampler == "collapsed":
                 raise FitError(f"model {spec.name}: no exact reduction, since {reason}") from None
@@ -206,7 +203,7 @@ def fit(
         "tune": int(tune),
         "chains": int(chains),
         "seed": int(seed),
-        "target_accept": target_accept or (0.9 if reduced else 0.98),
+        "target_accept": target_accept or (COLLAPSED_TARGET if reduced else 0.98),
     }
     prepared = time.perf_counter()
     if reduced:
@@ -233,7 +230,16 @@ def fit(
     return with_pointwise(result) if pointwise else result
 
 
-def _refuse_no_noise(reduced: Collapsed) -> None:
+def refuse_no_spread(design: Design) -> None:
+    """Refuse rows of one outcome."""
+    if len(design.y) > 1 and np.ptp(design.y) == 0:
+        raise FitError(
+            f"every row has the same {design.spec.outcome} ({design.y[0]:g}): there is nothing to model, and noise of zero "
+            "is no noise"
+        )
+
+
+def refuse_no_noise(reduced: Collapsed) -> None:
     """Refuse rows that the effects reproduce to the last digit: their noise would shrink without end."""
     least = 1e-22 * float(np.sum(reduced.design.y**2))
     if any(not part.effects and part.half[0, 0] ** 2 <= least for part in reduced.components):

@@ -37,7 +37,7 @@ _FEWEST_PROPOSED = (
     4000  # of all chains together: some milliseconds, and few draws of small samples are repeated
 )
 _LIKELY = 0.4
-_SAME_MODE = 0.05  # in standard deviations
+_IN_REACH = 0.5  # of a mode, in standard deviations: whoever climbs from there climbs to it
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +120,9 @@ def _other_mode(
     factors = straight.reduced.factor_places()
     elsewhere = start - 3.0
     elsewhere[factors] = start[factors]
-    other, its = straight.mode(straight.at(elsewhere[None])[0])
-    return bool(its > height - 10.0 and (np.abs(other - mode) > _SAME_MODE * sd).any())
+    # Half a standard deviation from the mode the density is that of its normal distribution, but for small terms.
+    other, its = straight.mode(straight.at(elsewhere[None])[0], mode, _IN_REACH * sd)
+    return bool(its > height - 10.0 and (np.abs(other - mode) > _IN_REACH * sd).any())
 
 
 def _found_proposal(

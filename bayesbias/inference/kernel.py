@@ -26,40 +26,50 @@ def log_prior(code: int, a: float, b: float, s: float) -> tuple[float, float]:
     Exponential, 1 HalfNormal, 2 HalfCauchy, 3 Gamma, 4 HalfStudentT, 5 InverseGamma, 6 LogNormal. Of any other code
     the density is no number.
     """
+    value, slope = _prior_shape(code, a, b, s, math.log(s))
+    return prior_constant(code, a, b) + value, slope
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def prior_constant(code: int, a: float, b: float) -> float:
+    """Return the part of a log-density that is the same at every `s`."""
     if code == 0:
-        return math.log(a) - a * s, -a
+        return math.log(a)
+    if code == 1:
+        return 0.5 * math.log(2.0 / math.pi) - math.log(a)
+    if code == 2:
+        return math.log(2.0 / (math.pi * a))
+    if code == 3 or code == 5:
+        return a * math.log(b) - math.lgamma(a)
+    if code == 4:
+        tails = math.lgamma((a + 1.0) / 2.0) - math.lgamma(a / 2.0)
+        return math.log(2.0) + tails - 0.5 * math.log(a * math.pi) - math.log(b)
+    if code == 6:
+        return -0.5 * _LOG_2PI - math.log(b)
+    return math.nan
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _prior_shape(code: int, a: float, b: float, s: float, log_s: float) -> tuple[float, float]:
+    """Return the rest of the log-density, and its derivative."""
+    if code == 0:
+        return -a * s, -a
     if code == 1:
         z = s / a
-        return 0.5 * math.log(2.0 / math.pi) - math.log(a) - 0.5 * z * z, -z / a
+        return -0.5 * z * z, -z / a
     if code == 2:
         z = s / a
-        return math.log(2.0 / (math.pi * a)) - math.log1p(z * z), -2.0 * z / (a * (1.0 + z * z))
+        return -math.log1p(z * z), -2.0 * z / (a * (1.0 + z * z))
     if code == 3:
-        return (
-            a * math.log(b) - math.lgamma(a) + (a - 1.0) * math.log(s) - b * s,
-            (a - 1.0) / s - b,
-        )
+        return (a - 1.0) * log_s - b * s, (a - 1.0) / s - b
     if code == 4:
         z2 = (s / b) ** 2
-        constant = (
-            math.log(2.0)
-            + math.lgamma((a + 1.0) / 2.0)
-            - math.lgamma(a / 2.0)
-            - 0.5 * math.log(a * math.pi)
-            - math.log(b)
-        )
-        return (
-            constant - (a + 1.0) / 2.0 * math.log1p(z2 / a),
-            -(a + 1.0) * s / (b * b * a * (1.0 + z2 / a)),
-        )
+        return -(a + 1.0) / 2.0 * math.log1p(z2 / a), -(a + 1.0) * s / (b * b * a * (1.0 + z2 / a))
     if code == 5:
-        return (
-            a * math.log(b) - math.lgamma(a) - (a + 1.0) * math.log(s) - b / s,
-            -(a + 1.0) / s + b / (s * s),
-        )
+        return -(a + 1.0) * log_s - b / s, -(a + 1.0) / s + b / (s * s)
     if code == 6:
-        z = (math.log(s) - a) / b
-        return -0.5 * _LOG_2PI - math.log(b) - math.log(s) - 0.5 * z * z, -(1.0 + z / b) / s
+        z = (log_s - a) / b
+        return -log_s - 0.5 * z * z, -(1.0 + z / b) / s
     return math.nan, math.nan
 
 
@@ -69,6 +79,7 @@ def log_density(
     prior_code: np.ndarray,
     prior_a: np.ndarray,
     prior_b: np.ndarray,
+    prior_c: np.ndarray,
     constants: np.ndarray,
     comp_m: np.ndarray,
     comp_nu: np.ndarray,
@@ -86,7 +97,7 @@ def log_density(
 ) -> float:
     """Return the marginal log-posterior of the logarithms of the scales; write its gradient.
 
-    `theta` are logarithms; `constants` are fixed variances, numbered after those of the scales. For
+    `theta` are logarithms; `prior_c` are the constants of their priors (`prior_constant`); `constants` are fixed variances, numbered after those of the scales. For
     component j: `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``; F with one line a row at
     ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the Gram matrix G of the data summed over ``comp_nu[j]``
     independent copies; and the effects ``comp_eff[j]:comp_eff[j + 1]``, each with a variance and a sparse
@@ -101,40 +112,59 @@ def log_density(
     var = np.empty(n_var)
     gvar = np.zeros(n_var)
     gfactor = np.zeros(n_theta)  # with respect to logarithms
-    coef = inc_coef.copy()
-    for x in range(coef.shape[0]):
-        t = inc_factor[x]
-        if t >= 0:
-            if not abs(theta[t]) < _FARTHEST:
-                return -math.inf
-            coef[x] *= math.exp(theta[t])
     total = 0.0
+    scale = np.empty(n_theta)
     for t in range(n_theta):
         if not abs(theta[t]) < _FARTHEST:
             return -math.inf
         s = math.exp(theta[t])
+        scale[t] = s
         var[t] = s * s
-        lp, d = log_prior(prior_code[t], prior_a[t], prior_b[t], s)
-        total += lp + theta[t]
+        lp, d = _prior_shape(prior_code[t], prior_a[t], prior_b[t], s, theta[t])
+        total += prior_c[t] + lp + theta[t]
         grad[t] = d * s + 1.0
     for t in range(n_theta, n_var):
         var[t] = constants[t - n_theta]
-
+    coef = inc_coef.copy()
+    inc_var = np.empty(coef.shape[0], dtype=np.int64)
+    for e in range(eff_var.shape[0]):
+        for x in range(eff_ptr[e], eff_ptr[e + 1]):
+            inc_var[x] = eff_var[e]
+            if inc_factor[x] >= 0:
+                coef[x] *= scale[inc_factor[x]]
+    largest, widest = _largest(comp_m, comp_half)
+    # Room for the matrices of the largest; a piece of one axis stays contiguous, of which vector instructions are made.
+    up_room, tri_room, inv_room = np.empty(largest**2), np.empty(largest**2), np.empty(largest**2)
+    half_room = np.empty(widest * largest)
     for j in range(comp_m.shape[0]):
         m = comp_m[j]
         nu = comp_nu[j]
         o = comp_obs[j]
         g = comp_half[j]
-        if m == 1 and comp_eff[j] == comp_eff[j + 1]:
+        if m == 1:  # no matrix is needed
             v = var[obs_var[o]]
+            for x in range(eff_ptr[comp_eff[j]], eff_ptr[comp_eff[j + 1]]):
+                v += var[inc_var[x]] * coef[x] * coef[x]
             if not v > 0.0:
                 return -math.inf
-            square = halves[g] * halves[g]
+            square = 0.0
+            for c in range(g, comp_half[j + 1]):
+                square += halves[c] * halves[c]
             total -= 0.5 * (nu * (_LOG_2PI + math.log(v)) + square / v)
-            gvar[obs_var[o]] -= 0.5 * (nu / v - square / (v * v))
+            slope = -0.5 * (nu / v - square / (v * v))
+            gvar[obs_var[o]] += slope
+            for x in range(eff_ptr[comp_eff[j]], eff_ptr[comp_eff[j + 1]]):
+                term = coef[x] * coef[x] * slope
+                gvar[inc_var[x]] += term
+                if inc_factor[x] >= 0:
+                    gfactor[inc_factor[x]] += 2.0 * var[inc_var[x]] * term
             continue
         # Every inner loop runs along rows cut out beforehand: only so does the compiler make vector instructions of it.
-        up = np.zeros((m, m))
+        up, tri = up_room[: m * m].reshape((m, m)), tri_room[: m * m].reshape((m, m))
+        inv = inv_room[: m * m].reshape((m, m))
+        up[:] = 0.0
+        tri[:] = 0.0
+        inv[:] = 0.0
         for i in range(m):
             up[i, i] = var[obs_var[o + i]]
         for e in range(comp_eff[j], comp_eff[j + 1]):
@@ -148,27 +178,25 @@ def log_density(
             if not up[r, r] > 0.0:
                 return -math.inf
             logdet += math.log(up[r, r])
-            scale = 1.0 / math.sqrt(up[r, r])
+            inverse = 1.0 / math.sqrt(up[r, r])
             for k in range(r, m):
-                up[r, k] *= scale
+                up[r, k] *= inverse
             for i in range(r + 1, m):
                 a = up[r, i]
                 row, out = up[r, i:], up[i, i:]
                 for k in range(m - i):
                     out[k] -= a * row[k]
         # The inverse of U', then of V.
-        tri = np.zeros((m, m))
         for i in range(m):
             for r in range(i):
                 a = up[r, i]
                 row, out = tri[r], tri[i]
                 for k in range(r + 1):
                     out[k] -= a * row[k]
-            scale = 1.0 / up[i, i]
+            inverse = 1.0 / up[i, i]
             for k in range(i):
-                tri[i, k] *= scale
-            tri[i, i] = scale
-        inv = np.zeros((m, m))
+                tri[i, k] *= inverse
+            tri[i, i] = inverse
         for r in range(m):
             for i in range(r + 1):
                 a = tri[r, i]
@@ -180,7 +208,8 @@ def log_density(
                 inv[k, i] = inv[i, k]
         # The transpose of V^-1 F, and the trace of V^-1 G.
         width = (comp_half[j + 1] - g) // m
-        half = np.zeros((width, m))
+        half = half_room[: width * m].reshape((width, m))
+        half[:] = 0.0
         trace = 0.0
         for c in range(width):
             out = half[c]
@@ -222,6 +251,17 @@ def log_density(
     return total
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def _largest(comp_m: np.ndarray, comp_half: np.ndarray) -> tuple[int, int]:
+    """Return the most rows of a component, and the most columns of its data."""
+    largest = 1
+    widest = 1
+    for j in range(comp_m.shape[0]):
+        largest = max(largest, comp_m[j])
+        widest = max(widest, (comp_half[j + 1] - comp_half[j]) // comp_m[j])
+    return largest, widest
+
+
 _LANES = 8
 """How many values of the scales are worked on side by side, so that every inner loop is one vector instruction or two."""
 
@@ -232,6 +272,7 @@ def log_densities(
     prior_code: np.ndarray,
     prior_a: np.ndarray,
     prior_b: np.ndarray,
+    prior_c: np.ndarray,
     constants: np.ndarray,
     comp_m: np.ndarray,
     comp_nu: np.ndarray,
@@ -253,11 +294,7 @@ def log_densities(
     """
     n, n_theta = thetas.shape
     n_var = n_theta + constants.shape[0]
-    largest = 1
-    widest = 1
-    for j in range(comp_m.shape[0]):
-        largest = max(largest, comp_m[j])
-        widest = max(widest, (comp_half[j + 1] - comp_half[j]) // comp_m[j])
+    largest, widest = _largest(comp_m, comp_half)
     var = np.empty((n_var, _LANES))
     scale = np.empty((n_theta, _LANES))
     coef = np.empty((inc_coef.shape[0], _LANES))
@@ -265,6 +302,7 @@ def log_densities(
     data = np.empty((largest, widest, _LANES))
     total = np.empty(_LANES)
     work = np.empty(_LANES)
+    ratio = np.empty(_LANES)
     bad = np.empty(_LANES, dtype=np.bool_)
     for t in range(n_theta, n_var):
         for k in range(_LANES):
@@ -282,7 +320,9 @@ def log_densities(
                 s = math.exp(at)
                 scale[t, k] = s
                 var[t, k] = s * s
-                total[k] += log_prior(prior_code[t], prior_a[t], prior_b[t], s)[0] + at
+                total[k] += (
+                    prior_c[t] + _prior_shape(prior_code[t], prior_a[t], prior_b[t], s, at)[0] + at
+                )
         for x in range(inc_coef.shape[0]):
             t = inc_factor[x]
             if t >= 0:
@@ -317,15 +357,21 @@ def log_densities(
                         cell, other = low[a, b], coef[y]
                         for k in range(_LANES):
                             cell[k] += work[k] * other[k]
-            # V = LL', and the rows of L^-1 F as they come.
+            # V = LDL', a column of LD where it was; and the rows of L^-1 F as they come.
             for r in range(m):
                 pivot = low[r, r]
                 for k in range(_LANES):
                     if not pivot[k] > 0.0:
                         bad[k] = True
                         pivot[k] = 1.0
-                    total[k] -= 0.5 * nu * (_LOG_2PI + math.log(pivot[k]))
                     work[k] = 1.0 / pivot[k]
+                if r % 2 == 1:  # one logarithm for two, whose product is in the range of floating point
+                    before = low[r - 1, r - 1]
+                    for k in range(_LANES):
+                        total[k] -= 0.5 * nu * (2.0 * _LOG_2PI + math.log(pivot[k] * before[k]))
+                elif r == m - 1:
+                    for k in range(_LANES):
+                        total[k] -= 0.5 * nu * (_LOG_2PI + math.log(pivot[k]))
                 for c in range(width):
                     mine = data[r, c]
                     for k in range(_LANES):
@@ -333,16 +379,15 @@ def log_densities(
                 for i in range(r + 1, m):
                     left = low[i, r]
                     for k in range(_LANES):
-                        left[k] *= work[k]
+                        ratio[k] = left[k] * work[k]
                     for q in range(r + 1, i + 1):
                         cell, other = low[i, q], low[q, r]
-                        # Rows above have been divided by the pivot, which is given back here.
                         for k in range(_LANES):
-                            cell[k] -= left[k] * other[k] * pivot[k]
+                            cell[k] -= ratio[k] * other[k]
                     for c in range(width):
                         cell, mine = data[i, c], data[r, c]
                         for k in range(_LANES):
-                            cell[k] -= left[k] * mine[k]
+                            cell[k] -= ratio[k] * mine[k]
         for k in range(min(_LANES, n - first)):
             out[first + k] = -math.inf if bad[k] else total[k]
 
@@ -353,6 +398,7 @@ def log_gradients(
     prior_code: np.ndarray,
     prior_a: np.ndarray,
     prior_b: np.ndarray,
+    prior_c: np.ndarray,
     constants: np.ndarray,
     comp_m: np.ndarray,
     comp_nu: np.ndarray,
@@ -375,6 +421,7 @@ def log_gradients(
             prior_code,
             prior_a,
             prior_b,
+            prior_c,
             constants,
             comp_m,
             comp_nu,
@@ -409,6 +456,7 @@ def quantiles(
     n_left = left.shape[0]
     for i in range(z.shape[0]):
         total = 0.0
+        product = 1.0
         for k in range(z.shape[1]):
             at = z[i, k]
             value = shapes[k, 0] + shapes[k, 1] * at
@@ -422,13 +470,16 @@ def quantiles(
                 value += shapes[k, 2 + n_left + c] * by * by
                 slope += 2.0 * shapes[k, 2 + n_left + c] * by
             out[i, k] = value
-            total += math.log(slope)
-        slopes[i] = total
+            product *= slope
+            if not 1e-100 < product < 1e100:  # one logarithm for many factors
+                total += math.log(product)
+                product = 1.0
+        slopes[i] = total + math.log(product)
 
 
-_ARRAYS = 16  # the arguments of `log_density` between `theta` and `grad`
+_ARRAYS = 17  # the arguments of `log_density` between `theta` and `grad`
 _HEAD = 1 + 2 * (_ARRAYS + 1)
-_FLOATS = (1, 2, 3, 5, 10, 14, _ARRAYS)  # which of them hold no whole numbers
+_FLOATS = (1, 2, 3, 4, 6, 11, 15, _ARRAYS)  # which of them hold no whole numbers
 
 
 def packed(arrays: Sequence[np.ndarray], coordinates: np.ndarray) -> np.ndarray:
@@ -468,18 +519,19 @@ def _packed_log_density(theta: np.ndarray, words: np.ndarray, numbers: np.ndarra
         real(1),
         real(2),
         real(3),
-        whole(4),
-        real(5),
-        whole(6),
+        real(4),
+        whole(5),
+        real(6),
         whole(7),
         whole(8),
         whole(9),
-        real(10),
-        whole(11),
+        whole(10),
+        real(11),
         whole(12),
         whole(13),
-        real(14),
-        whole(15),
+        whole(14),
+        real(15),
+        whole(16),
         grad,
     )
 

@@ -8,15 +8,15 @@ Within a component (`bayesbias.inference.components`), with incidence :math:`X`,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayesbias.inference.collapsed import Collapsed
-from bayesbias.inference.components import Component, incidence, without_directions
+from bayesbias.inference.components import Component, without_directions
 from bayesbias.inference.linear import Linear, Part
 
-_NUMBERS_AT_A_TIME = 4e6
 _DENSE = 1_000_000  # weights
 
 
@@ -37,21 +37,56 @@ def conditional_moments(
     -------
     mean, variance : ndarray, shape (n, rows)
     """
-    from threadpoolctl import threadpool_limits
+    return Projected.of(reduced, linear).moments(reduced, theta)
 
-    constant, parts = _own_effects(reduced, linear)
-    n = len(theta)
-    fixed = np.broadcast_to(reduced.constants, (n, len(reduced.constants)))
-    var = np.concatenate([np.exp(2 * theta), fixed], axis=1)
-    mean = np.broadcast_to(constant, (n, len(constant))).copy()
-    variance = np.zeros_like(mean)
-    with threadpool_limits(1, user_api="blas"):
-        for component in reduced.components:
-            if component.effects:
-                _add_component(component, reduced, var, parts, mean, variance)
-    for part in parts:
-        _add_untouched(reduced, var, part, variance)
-    return mean, variance
+
+@dataclass(frozen=True, eq=False)
+class _Loads:
+    """What some quantities have in the effects of one component."""
+
+    place: int  # of the component
+    rows: np.ndarray  # the quantities
+    effect: np.ndarray  # (loads,) of the component
+    factor: np.ndarray  # (loads,) the number of the scale that multiplies it, or -1
+    weights: np.ndarray  # (loads, rows, size)
+    by_rows: bool
+    among: np.ndarray  # (rows, loads, loads), where not by rows
+    first: np.ndarray  # pairs of loads of one effect
+    second: np.ndarray
+    products: np.ndarray  # (pairs, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """Linear quantities turned as the components of a table are; all tables of one layout share it."""
+
+    constant: np.ndarray
+    parts: list[Part]
+    loads: list[_Loads]
+
+    @classmethod
+    def of(cls, reduced: Collapsed, linear: Linear) -> Projected:
+        """Turn linear quantities."""
+        constant, parts = _own_effects(reduced, linear)
+        found = [
+            _loads_of(reduced, place, parts, len(constant))
+            for place, component in enumerate(reduced.components)
+            if component.effects
+        ]
+        return cls(constant, parts, [loads for loads in found if loads is not None])
+
+    def moments(self, reduced: Collapsed, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and variance; see `conditional_moments`."""
+        n = len(theta)
+        fixed = np.broadcast_to(reduced.constants, (n, len(reduced.constants)))
+        var = np.concatenate([np.exp(2 * theta), fixed], axis=1)
+        mean = np.broadcast_to(self.constant, (n, len(self.constant))).copy()
+        variance = np.zeros_like(mean)
+        for loads in self.loads:
+            _add_component(loads, reduced.components[loads.place], var, mean, variance)
+        for part in self.parts:
+            _add_untouched(reduced, var, part, variance)
+        return mean, variance
 
 
 def _own_effects(reduced: Collapsed, linear: Linear) -> tuple[np.ndarray, list[Part]]:
@@ -88,18 +123,11 @@ def _columns(weights: Any, which: np.ndarray) -> np.ndarray:
     return taken if isinstance(taken, np.ndarray) else taken.toarray()
 
 
-def _add_component(
-    component: Component,
-    reduced: Collapsed,
-    var: np.ndarray,
-    parts: list[Part],
-    mean: np.ndarray,
-    variance: np.ndarray,
-) -> None:
+def _loads_of(reduced: Collapsed, place: int, parts: list[Part], rows: int) -> _Loads | None:
+    component = reduced.components[place]
     assert component.data is not None
     shape = component.data.shape[1:]
-    m, size, rows = len(component.noise), int(np.prod(shape)), mean.shape[1]
-    data = component.data.reshape(m, size)
+    m, size = len(component.noise), int(np.prod(shape))
     column, factor, loads = [], [], []
     for k, effect in enumerate(component.effects):
         for part in parts:
@@ -113,55 +141,76 @@ def _add_component(
                 own = without_directions(own, 1 + axis, basis)
             own = own.reshape(rows, size)
             if own.any():
+                number = _place(reduced, part)
                 column.append(k)
-                factor.append(_place(reduced, part))
+                factor.append(-1 if number is None else number)
                 loads.append(own)
     if not loads:
-        return
+        return None
     used = np.flatnonzero(np.any([load.any(axis=1) for load in loads], axis=0))
-    weights = np.stack([load[used] for load in loads])  # (loads, rows, size)
-    n_loads, n_used = len(loads), len(used)
-    onto = np.matmul(weights.reshape(-1, size), data.T).reshape(n_loads, n_used, m).transpose(0, 2, 1)
+    weights = np.stack([load[used] for load in loads])
     at = np.array(column)
     # The variance of a row is a quadratic form in its loads. Where these are more than the numbers that a row takes from the
     # data, the form is the sum of squares of those; else it is cheaper by the products of loads.
-    by_squares = m * size < n_loads
-    first, second = np.nonzero(at[:, None] == at[None, :])  # loads of one effect
-    products = np.einsum("crs,crs->cr", weights[first], weights[second])
-    flat = weights.reshape(n_loads, n_used * size)
-    among = None if by_squares else np.matmul(weights.transpose(1, 0, 2), weights.transpose(1, 2, 0))
-    step = max(
-        1,
-        int(
-            _NUMBERS_AT_A_TIME
-            // max(m * len(component.effects), m * n_used * size if by_squares else n_loads**2, n_used)
-        ),
+    by_rows = m * size < len(loads)
+    among = np.zeros((0, 0, 0))
+    if not by_rows:
+        among = np.matmul(weights.transpose(1, 0, 2), weights.transpose(1, 2, 0))
+    first, second = np.nonzero(at[:, None] == at[None, :])
+    return _Loads(
+        place,
+        used,
+        at,
+        np.array(factor),
+        weights,
+        by_rows,
+        among,
+        first,
+        second,
+        np.einsum("crs,crs->cr", weights[first], weights[second]),
     )
-    for start in range(0, len(var), step):
-        some = slice(start, min(len(var), start + step))
-        x = incidence(component, var[some])
-        prior = var[some][:, [effect.variance for effect in component.effects]]
-        towards = (x * prior[:, None]).transpose(0, 2, 1)  # D X^T
-        total = x @ towards
-        total[:, np.arange(m), np.arange(m)] += var[some][:, component.noise]
-        inverse = np.linalg.inv(np.linalg.cholesky(total))  # L^-1, small
-        lift = np.ones((len(prior), n_loads))
-        for place, number in enumerate(factor):
-            if number is not None:
-                lift[:, place] = np.sqrt(var[some][:, number])
-        half = np.matmul(
-            inverse, towards.transpose(0, 2, 1)[:, :, at] * lift[:, None, :]
-        )  # L^-1 X D, (k, m, loads)
-        gain = np.matmul(half.transpose(0, 2, 1), inverse)  # D X^T V^-1
-        k = len(prior)
-        mean[some, used] += gain.reshape(k, -1) @ onto.reshape(-1, n_used)
-        variance[some, used] += (prior[:, at[first]] * lift[:, first] * lift[:, second]) @ products
-        if among is None:
-            shares = (half.reshape(k * m, n_loads) @ flat).reshape(k, m, n_used, size)
-            variance[some, used] -= np.einsum("kmrs,kmrs->kr", shares, shares)
-        else:
-            covariance = np.matmul(half.transpose(0, 2, 1), half)
-            variance[some, used] -= covariance.reshape(k, -1) @ among.reshape(n_used, -1).T
+
+
+def _add_component(
+    loads: _Loads, component: Component, var: np.ndarray, mean: np.ndarray, variance: np.ndarray
+) -> None:
+    from bayesbias.inference.kernel_moments import add_moments
+
+    assert component.data is not None
+    m = len(component.noise)
+    data = component.data.reshape(m, -1)
+    effects = component.effects
+    if loads.by_rows:
+        onto = np.zeros((0, 0, 0))
+    else:  # (loads, m, rows)
+        onto = np.ascontiguousarray(np.matmul(loads.weights, data.T).transpose(0, 2, 1))
+    weights = loads.weights.transpose(1, 2, 0) if loads.by_rows else np.zeros((0, 0, 0))
+    own_mean, own_variance = (np.zeros((len(var), len(loads.rows))) for _ in range(2))
+    positive = add_moments(
+        var,
+        component.noise.astype(np.int64),
+        np.array([effect.variance for effect in effects]),
+        np.cumsum([0, *(len(effect.blocks) for effect in effects)]),
+        np.concatenate([effect.blocks for effect in effects]),
+        np.concatenate([effect.coef for effect in effects]).astype(float),
+        np.concatenate([effect.factors for effect in effects]),
+        np.ascontiguousarray(data),
+        loads.effect,
+        loads.factor,
+        loads.by_rows,
+        np.ascontiguousarray(weights),
+        onto,
+        np.ascontiguousarray(loads.among),
+        loads.first,
+        loads.second,
+        loads.products,
+        own_mean,
+        own_variance,
+    )
+    if not positive:
+        raise np.linalg.LinAlgError("a covariance is not positive definite")
+    mean[:, loads.rows] += own_mean
+    variance[:, loads.rows] += own_variance
 
 
 def _place(reduced: Collapsed, part: Part) -> int | None:

@@ -41,6 +41,22 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
     """
     import xarray as xr
 
+    theta, stats = _sampled(reduced, settings, cores)
+    if stats is None:
+        values = reduced.log_densities(theta.reshape(-1, theta.shape[2])).reshape(theta.shape[:2])
+        stats = xr.Dataset({"logp": (("chain", "draw"), values)})
+    return _as_tree(reduced, theta, stats)
+
+
+def sample_theta(reduced: Collapsed, settings: dict[str, Any], cores: int) -> np.ndarray:
+    """Return the logarithms of the scales alone, shape (chains, draws, n_theta): the very draws of `sample_collapsed`."""
+    return _sampled(reduced, settings, cores)[0]
+
+
+def _sampled(
+    reduced: Collapsed, settings: dict[str, Any], cores: int
+) -> tuple[np.ndarray, xr.Dataset | None]:
+    """Return log-scales, and of NUTS its statistics."""
     asked = settings.pop("engine", "nuts")
     engine = Engine()
     if asked == "quick":
@@ -48,11 +64,10 @@ def sample_collapsed(reduced: Collapsed, settings: dict[str, Any], cores: int) -
         theta, engine = weigh_scales(reduced, starting_point(reduced), *kept)
         if engine.name == "quick":
             settings["engine"] = engine.as_dict()
-            values = reduced.log_densities(theta.reshape(-1, theta.shape[2])).reshape(theta.shape[:2])
-            return _as_tree(reduced, theta, xr.Dataset({"logp": (("chain", "draw"), values)}))
-    tree = _by_nuts(reduced, settings, cores)
+            return theta, None
+    sampled = _by_nuts(reduced, settings, cores)
     settings["engine"] = engine.as_dict()
-    return tree
+    return sampled
 
 
 def starting_point(reduced: Collapsed) -> np.ndarray:
@@ -61,7 +76,9 @@ def starting_point(reduced: Collapsed) -> np.ndarray:
     return np.where(reduced.factor_places(), 0.0, spread)
 
 
-def _by_nuts(reduced: Collapsed, settings: dict[str, Any], cores: int) -> xr.DataTree:
+def _by_nuts(
+    reduced: Collapsed, settings: dict[str, Any], cores: int
+) -> tuple[np.ndarray, xr.Dataset]:
     """Sample by NUTS; where draws are too alike, run longer and keep fewer."""
     sampled = _sample_scales(reduced, settings, cores, thin=1)
     cost = sum(float(size) ** 3 for size in reduced.component_sizes)
@@ -85,7 +102,7 @@ def _by_nuts(reduced: Collapsed, settings: dict[str, Any], cores: int) -> xr.Dat
     thin = settings.get("thin", 1)
     wild = stats["diverging"].to_numpy().reshape(kept.sizes["chain"], kept.sizes["draw"], thin).sum(axis=2)
     kept = kept.assign(diverging=(("chain", "draw"), wild)).assign_coords(draw=range(kept.sizes["draw"]))
-    return _as_tree(reduced, theta, kept)
+    return theta, kept
 
 
 def _as_tree(reduced: Collapsed, theta: np.ndarray, stats: xr.Dataset) -> xr.DataTree:

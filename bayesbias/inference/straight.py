@@ -18,7 +18,7 @@ _STEP = 1e-4  # of differences of the gradient
 _MOST_STEPS = 60
 _LONGEST = 2.0  # a step, in each coordinate
 _DAMPINGS = (0.0, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
-_GAIN = 1e-6
+_GAIN = 1e-5
 _LEAST_CURVATURE = 0.05  # a coordinate that only a flat prior holds
 
 
@@ -36,8 +36,12 @@ class Straight:
     pairs: tuple[tuple[int, int], ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "turn", self.reduced.coordinates())
-        object.__setattr__(self, "pairs", same_rows(self.reduced))
+        # They follow from the labels of the table: all that share a layout have the same.
+        turn, pairs = self.reduced.layout.once(
+            "straight", lambda: (self.reduced.coordinates(), same_rows(self.reduced))
+        )
+        object.__setattr__(self, "turn", turn)
+        object.__setattr__(self, "pairs", pairs)
 
     def theta(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return log-scales, shape (n, n_theta), and the logarithm of the volume that they have there, shape (n,)."""
@@ -93,8 +97,24 @@ class Straight:
         out = (gradient[:n] - gradient[n:]) / (2 * _STEP)
         return (out + out.T) / 2
 
-    def mode(self, start: np.ndarray) -> tuple[np.ndarray, float]:
+    def _slope_and_bend(self, at: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the gradient at one point and about the second derivatives, at half the cost of `curvature`."""
+        near = np.concatenate([at[None], at + np.eye(len(at)) * _STEP])
+        gradient = self.gradient(near)
+        out = (gradient[1:] - gradient[0]) / _STEP
+        return gradient[0], (out + out.T) / 2
+
+    def mode(
+        self, start: np.ndarray, known: np.ndarray | None = None, near: np.ndarray | float = 0.0
+    ) -> tuple[np.ndarray, float]:
         """Climb from a point by damped Newton steps, the best of several dampings each time.
+
+        Parameters
+        ----------
+        start : ndarray, shape (n_theta,)
+        known : ndarray, shape (n_theta,), optional
+            A mode: who comes within `near` of it, in every coordinate, need not climb to it.
+        near : ndarray, shape (n_theta,), or float
 
         Returns
         -------
@@ -106,8 +126,9 @@ class Straight:
         if not np.isfinite(value):
             return here, -np.inf
         for _ in range(_MOST_STEPS):
-            values, vectors = np.linalg.eigh(-self.curvature(here))
-            along = vectors.T @ self.gradient(here[None])[0]
+            slope, bends = self._slope_and_bend(here)
+            values, vectors = np.linalg.eigh(-bends)
+            along = vectors.T @ slope
             bend = np.maximum(np.abs(values), 1e-3)
             steps = (along / (bend + np.array(_DAMPINGS)[:, None])) @ vectors.T
             steps *= np.minimum(1, _LONGEST / np.maximum(np.abs(steps).max(axis=1, keepdims=True), _GAIN))
@@ -116,7 +137,7 @@ class Straight:
             gain = float(found[best]) - value
             if gain > 0:
                 here, value = here + steps[best], float(found[best])
-            if not gain > _GAIN:
+            if not gain > _GAIN or (known is not None and (np.abs(here - known) < near).all()):
                 break
         return here, value
 

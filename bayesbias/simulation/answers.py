@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesbias.inference.estimands import CONTRASTS
+from bayesbias.inference.repeated import Repeated, repeated
+from bayesbias.models.loading import load_model
+from bayesbias.models.spec import ModelSpec
 from bayesbias.simulation.grid import Key, contrast_weights, grid_of
-from bayesbias.simulation.scenario import Scenario, simulate_table
+from bayesbias.simulation.scenario import Scenario, scenario_frame, simulate_table, sizes_of
 from bayesbias.simulation.yardsticks import YARDSTICKS, by_yardstick
 
 if TYPE_CHECKING:
@@ -25,15 +29,32 @@ pre-averaged values (one per protected word, after Manzini et al.); Welch's t-te
 
 
 def analyse_table(
-    table: pd.DataFrame, method: str, seed: int, settings: Mapping[str, Any]
+    table: pd.DataFrame,
+    method: str,
+    seed: int,
+    settings: Mapping[str, Any],
+    laid: Repeated | None = None,
 ) -> list[dict[str, Any]]:
-    """Return estimate and interval of every contrast a method speaks about."""
+    """Return estimate and interval of every contrast a method speaks about.
+
+    `laid` is the model on the pairs of the table, where many tables have the same.
+    """
     if method == "weat":
         return _by_weat(table)
     if method in AVERAGED:
         return _by_t(table, method, settings["prob"])
     if method in YARDSTICKS:
         return _by_yardstick(table, method, settings["prob"], seed)
+    if laid is not None:
+        sampling = {name: settings[name] for name in ("draws", "tune", "chains", "engine")}
+        outcome = table[laid.reduced.design.spec.outcome].to_numpy()
+        found = laid.intervals(outcome, {**sampling, "seed": seed}, settings["prob"])
+        if found is not None:
+            contrasts, engine = found
+            return [
+                {"contrast": key[2], **answer, "quick": float(engine.name == "quick")}
+                for key, answer in contrasts
+            ]
     result = fit_of(table, method, seed, settings)
     if not any({a, b} <= set(table["connection"].astype(str)) for a, b in CONTRASTS):
         return []
@@ -130,6 +151,11 @@ def analyse_batch(
     scenario: Scenario, methods: Sequence[str], seed: int, first: int, count: int, settings: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
     """Simulate and analyse `count` tables; every table has its own seed, so batches may come in any order."""
+    laid = {
+        method: _laid(load_model(method), *sizes_of(scenario))
+        for method in methods
+        if method not in (*AVERAGED, *YARDSTICKS)
+    }
     rows = []
     for number in range(first, first + count):
         own = int(np.random.SeedSequence([seed, number]).generate_state(1)[0])
@@ -137,6 +163,14 @@ def analyse_batch(
         for method in methods:
             rows += [
                 {"table": number, "method": method, **row}
-                for row in analyse_table(table, method, own, settings)
+                for row in analyse_table(table, method, own, settings, laid.get(method))
             ]
     return rows
+
+
+@functools.lru_cache(maxsize=8)
+def _laid(
+    spec: ModelSpec, words: tuple[int, ...], attributes: tuple[int, ...], human: int, neutral: int
+) -> Repeated | None:
+    """Return a model on the pairs of a scenario; None where each table must be fitted by itself."""
+    return repeated(spec, scenario_frame(words, attributes, human, neutral), ["overall"])

@@ -202,10 +202,16 @@ def scenario_frame(
     return frame
 
 
+def sizes_of(scenario: Scenario) -> tuple[tuple[int, ...], tuple[int, ...], int, int]:
+    """Return the numbers of words that the pairs of a scenario follow from."""
+    return scenario.words, scenario.attributes, scenario.human, scenario.neutral
+
+
+@functools.lru_cache(maxsize=8)
 def true_parameters(scenario: Scenario) -> tuple[Design, dict[str, np.ndarray]]:
     """Lay the model over the scenario's grid, and put the given values in the order of its labels."""
     spec = load_model(scenario.model)
-    frame = scenario_frame(scenario.words, scenario.attributes, scenario.human, scenario.neutral)
+    frame = scenario_frame(*sizes_of(scenario))
     design = Design.of(spec, frame)
     wanted = _population_parameters(spec)
     for name in scenario.values:
@@ -263,7 +269,7 @@ def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
     """
     design, given = true_parameters(scenario)
     drawn = {name: values[0] for name, values in design.prior_draws(1, seed, given).items()}
-    frame = scenario_frame(scenario.words, scenario.attributes, scenario.human, scenario.neutral)
+    frame = scenario_frame(*sizes_of(scenario))
     table = frame.assign(
         distance=design.outcome_draws(drawn, seed=np.random.SeedSequence([seed, 1]).generate_state(1)[0])
     )
@@ -275,7 +281,7 @@ def true_contrasts(scenario: Scenario) -> dict[str, float]:
     """Return the true population contrasts of a scenario."""
     design, given = true_parameters(scenario)
     drawn = design.prior_draws(1, 0, given)
-    frame = scenario_frame(scenario.words, scenario.attributes, scenario.human, scenario.neutral)
+    frame = scenario_frame(*sizes_of(scenario))
     keys, means = level_means(design, frame, drawn, "population")
     at = {connection: means[0, i] for i, (level, _, connection) in enumerate(keys) if level == "overall"}
     # Averaging over the grid leaves 1e-15 where the difference is none at all.

@@ -463,3 +463,25 @@ def test_a_reduction_is_made_once_for_a_table_and_anew_for_another():
     assert other is not first
     theta = np.full(first.n_theta, -2.0)
     assert other.log_density(theta)[0] != first.log_density(theta)[0]
+
+
+@pytest.mark.parametrize("table", ["grid", "holes"])
+def test_another_outcome_of_the_same_pairs_is_reduced_as_from_the_start(table):
+    design = Design.of(spec_of("cells"), TABLES[table]).ordered()
+    other = replace(design, y=np.sin(10 * design.y))
+    again = collapse(design).of_outcome(other.y)
+    anew = reduced_anew(other)
+    assert again.design.y is other.y
+    for mine, its in zip(again.arrays, anew.arrays, strict=True):
+        np.testing.assert_array_equal(mine, its)
+    for mine, its in zip(again.components, anew.components, strict=True):
+        np.testing.assert_array_equal(mine.half, its.half)
+        assert (mine.data is None) == (its.data is None)
+        if mine.data is not None:
+            np.testing.assert_array_equal(mine.data, its.data)
+
+
+def reduced_anew(design):
+    """Reduce a design with nothing kept of an earlier one: another table comes between."""
+    collapse(Design.of(spec_of("crossed"), TABLES["grid"].iloc[:-1]))
+    return collapse(design)

@@ -106,7 +106,7 @@ def test_same_seed_same_draws():
     [
         ("MOST_PARETO_K", -np.inf, "pareto_k"),
         ("FEWEST_PER_CHAIN", np.inf, "effective"),
-        ("_SAME_MODE", -1.0, "modes"),
+        ("_IN_REACH", -1.0, "modes"),
     ],
 )
 def test_where_weights_are_not_to_be_trusted_nuts_takes_over(monkeypatch, limit, value, why):

@@ -135,3 +135,12 @@ def test_the_mode_is_flat_and_high(straight):
 
 def test_no_start_has_no_mode(straight):
     assert straight.mode(np.full(straight.reduced.n_theta, 1e4))[1] == -np.inf
+
+
+def test_who_comes_near_a_known_mode_need_not_climb(straight):
+    start = straight.at(np.where(straight.reduced.factor_places(), 0.0, np.log(0.05))[None])[0]
+    mode, height = straight.mode(start)
+    sd = np.sqrt(np.diag(straight.covariance(mode)))
+    near, its = straight.mode(start - 1.0, mode, 0.5 * sd)
+    assert its <= height + 1e-4
+    assert (np.abs(near - mode) < 0.5 * sd).all()

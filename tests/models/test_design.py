@@ -184,13 +184,13 @@ def test_a_slope_is_multiplied_by_its_fact():
     np.testing.assert_allclose(design.mean(draws) - without, slopes)
 
 
-def test_a_design_is_the_same_only_with_all_its_numbers():
+def test_a_design_is_laid_alike_only_with_all_its_labels():
     spec = load_model("crossed")
     frame = grid()
     one = Design.of(spec, frame)
-    assert one.same_as(Design.of(spec, frame.copy()))
-    assert not one.same_as(Design.of(load_model("additive"), frame))
-    assert not one.same_as(Design.of(spec, frame.assign(distance=frame["distance"] + 1e-9)))
+    assert one.laid_as(Design.of(spec, frame.copy()))
+    assert one.laid_as(Design.of(spec, frame.assign(distance=frame["distance"] + 1e-9)))
+    assert not one.laid_as(Design.of(load_model("additive"), frame))
     renamed = frame.assign(attribute=frame["attribute"].astype(str).replace("h0", "H0"))
-    assert not one.same_as(Design.of(spec, renamed))
-    assert not one.same_as(Design.of(spec, frame.drop(index=3)))
+    assert not one.laid_as(Design.of(spec, renamed))
+    assert not one.laid_as(Design.of(spec, frame.drop(index=3)))
