@@ -24,7 +24,6 @@ import numpy as np
 
 from bayesbias.models.design import Design
 
-
 _Made = TypeVar("_Made")
 
 

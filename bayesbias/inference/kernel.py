@@ -320,9 +320,7 @@ def log_densities(
                 s = math.exp(at)
                 scale[t, k] = s
                 var[t, k] = s * s
-                total[k] += (
-                    prior_c[t] + _prior_shape(prior_code[t], prior_a[t], prior_b[t], s, at)[0] + at
-                )
+                total[k] += prior_c[t] + _prior_shape(prior_code[t], prior_a[t], prior_b[t], s, at)[0] + at
         for x in range(inc_coef.shape[0]):
             t = inc_factor[x]
             if t >= 0:

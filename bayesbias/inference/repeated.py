@@ -81,7 +81,9 @@ class Repeated:
         own = {**settings, "target_accept": COLLAPSED_TARGET}
         theta = sample_theta(reduced, own, 1)
         chains = theta.shape[0]
-        scales = {name: values.reshape(-1, *values.shape[2:]) for name, values in reduced.split(theta).items()}
+        scales = {
+            name: values.reshape(-1, *values.shape[2:]) for name, values in reduced.split(theta).items()
+        }
         out = []
         for rows, projected in self.asked:
             mixed = mixed_rows(rows, reduced.design, reduced, scales, chains, projected)
@@ -132,5 +134,3 @@ def repeated(spec: ModelSpec, frame: pd.DataFrame, levels: Sequence[str]) -> Rep
     return Repeated(
         order, reduced, tuple((own, Projected.of(reduced, own.linear)) for own in asked if own.keys)
     )
-
-

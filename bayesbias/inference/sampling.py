@@ -76,9 +76,7 @@ def starting_point(reduced: Collapsed) -> np.ndarray:
     return np.where(reduced.factor_places(), 0.0, spread)
 
 
-def _by_nuts(
-    reduced: Collapsed, settings: dict[str, Any], cores: int
-) -> tuple[np.ndarray, xr.Dataset]:
+def _by_nuts(reduced: Collapsed, settings: dict[str, Any], cores: int) -> tuple[np.ndarray, xr.Dataset]:
     """Sample by NUTS; where draws are too alike, run longer and keep fewer."""
     sampled = _sample_scales(reduced, settings, cores, thin=1)
     cost = sum(float(size) ** 3 for size in reduced.component_sizes)
