@@ -129,7 +129,8 @@ def mixed_rows(
 ) -> Mixed | None:
     """Return the rows as normal mixtures over draws of the scales; None where they are not.
 
-    `projected` are the same rows turned as the components of the reduction are, where that is done already. Of a model that was sampled pair by pair only what is new is normal given the draws. No more than `MOST_MIXED` draws are
+    `projected` are the same rows turned as the components of the reduction are, where that is done already.
+    Of a model that was sampled pair by pair only what is new is normal given the draws. No more than `MOST_MIXED` draws are
     mixed, evenly chosen: of mixtures these say as much as many times as many draws of the rows themselves.
     """
     if not rows.keys:

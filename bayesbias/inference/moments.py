@@ -180,11 +180,9 @@ def _add_component(
     m = len(component.noise)
     data = component.data.reshape(m, -1)
     effects = component.effects
-    if loads.by_rows:
-        onto = np.zeros((0, 0, 0))
-    else:  # (loads, m, rows)
-        onto = np.ascontiguousarray(np.matmul(loads.weights, data.T).transpose(0, 2, 1))
-    weights = loads.weights.transpose(1, 2, 0) if loads.by_rows else np.zeros((0, 0, 0))
+    none = np.zeros((0, 0, 0))
+    onto = none if loads.by_rows else np.matmul(loads.weights, data.T).transpose(0, 2, 1)  # (loads, m, rows)
+    weights = loads.weights.transpose(1, 2, 0) if loads.by_rows else none
     own_mean, own_variance = (np.zeros((len(var), len(loads.rows))) for _ in range(2))
     positive = add_moments(
         var,
@@ -199,7 +197,7 @@ def _add_component(
         loads.factor,
         loads.by_rows,
         np.ascontiguousarray(weights),
-        onto,
+        np.ascontiguousarray(onto),
         np.ascontiguousarray(loads.among),
         loads.first,
         loads.second,
