@@ -349,7 +349,8 @@ def _kernel_arrays(
 ) -> tuple[np.ndarray, ...]:
     from bayesbias.inference.kernel import prior_constant
 
-    codes, a, b = [], [], []
+    codes: list[Any] = []  # a compiled density has one
+    a, b = [], []
     for name in scales:
         parameter = design.spec.parameters[name]
         args: list[Any] = [parameter.args[arg] for arg in DISTRIBUTIONS[parameter.distribution].args]

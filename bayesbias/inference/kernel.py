@@ -98,8 +98,9 @@ def log_density(
     """Return the marginal log-posterior of the logarithms of the scales; write its gradient.
 
     `theta` are logarithms; `prior_c` are the constants of their priors (`prior_constant`); `constants` are fixed
-    variances, numbered after those of the scales. For component j: `comp_m[j]` rows with noise variances ``obs_var[comp_obs[j]:]``; F with one line a row at
-    ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the Gram matrix G of the data summed over ``comp_nu[j]``
+    variances, numbered after those of the scales. For component j: `comp_m[j]` rows with noise variances
+    ``obs_var[comp_obs[j]:]``; F with one line a row at ``halves[comp_half[j]:comp_half[j + 1]]``, where FF' is the
+    Gram matrix G of the data summed over ``comp_nu[j]``
     independent copies; and the effects ``comp_eff[j]:comp_eff[j + 1]``, each with a variance and a sparse
     incidence on the rows, each coefficient times the scale ``inc_factor`` where that is not -1. G enters
     by F since its rank is that of the copies, which is 1 for the largest component.
