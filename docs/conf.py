@@ -18,7 +18,7 @@ release = __version__
 version = __version__
 language = "en"
 
-extensions = ["myst_nb", "sphinx_design", "tools.pages.mathml"]
+extensions = ["myst_nb", "sphinx_design", "tools.pages.figures_of_cells", "tools.pages.mathml"]
 myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 nb_execution_mode = "off"
@@ -38,6 +38,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
+html_show_search_summary = False  # it fetches pages, which a browser does not do from a file
 html_show_sphinx = False
 html_last_updated_fmt = None
 html_theme_options = {"top_of_page_buttons": []}
