@@ -15,7 +15,6 @@ __all__ = [
     "number_of",
     "number_text",
     "percent",
-    "probability_text",
     "signed_text",
     "some",
     "with_minus",
@@ -96,14 +95,14 @@ def closest(name: str, options: Iterable[str]) -> str | None:
 
 
 def number_text(value: float, digits: int = 3, *, signed: bool = False) -> str:
-    """Write a number; zero has no sign, and a minus is a minus.
+    """Write a number; zero has no sign, and a minus is a minus. Digits below zero leave tens or hundreds.
 
     Examples
     --------
-    >>> number_text(-0.0004), number_text(1234.5, 1, signed=True)
-    ('0.000', '+1,234.5')
+    >>> number_text(-0.0004), number_text(1234.5, 1, signed=True), number_text(1234.5, -2)
+    ('0.000', '+1,234.5', '1,200')
     """
-    text = f"{float(value):,.{digits}f}"
+    text = f"{round(float(value), min(digits, 0)) if digits < 0 else float(value):,.{max(digits, 0)}f}"
     if float(text.replace(",", "")) == 0:
         return text.removeprefix("-")
     return (f"+{text}" if signed and value > 0 else text).replace("-", "−")
@@ -145,17 +144,6 @@ def with_minus(contrast: str) -> str:
     'associated − different'
     """
     return contrast.replace(" - ", " − ")
-
-
-def probability_text(p: float) -> str:
-    """Write a probability with three decimals; beyond 0.001 and 0.999 only on which side it lies.
-
-    Examples
-    --------
-    >>> probability_text(0.5), probability_text(0.9999)
-    ('0.500', '> 0.999')
-    """
-    return "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def percent(share: float) -> str:

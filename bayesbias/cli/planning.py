@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesbias.basics.digits import as_known, ends_as_known, error_of, printed, probability_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
 from bayesbias.basics.wording import number_of
@@ -357,16 +358,20 @@ def _reliability_lines(found: ReliabilityPlan, path: str) -> list[str]:
         return f"{of_words}{attributes:.3g} stereotypes per list"
 
     def value(row: Mapping[str, Any]) -> str:
-        return f"{row['mean']:.2f}, {found.prob:.0%} HPDI [{row['hpdi_low']:.2f}, {row['hpdi_high']:.2f}]"
+        ends = ", ".join(ends_as_known(row, usual=2))
+        return f"{as_known(row, 'mean', 2)}, {found.prob:.0%} HPDI [{ends}]"
 
-    grid = found.combinations.pivot(index="words", columns="attributes", values="mean")
+    said = found.combinations.assign(
+        said=[as_known(row, "mean", 2) for row in found.combinations.to_dict("records")]
+    )
+    grid = said.pivot(index="words", columns="attributes", values="said")
     grid.index.name, grid.columns.name = "words", ""
     lines = [
         f"reliability of {MEASURES_SAID[found.measure]}, held against {COEFFICIENTS_SAID[found.coefficient]}, from {path}",
         f"as it is, with {numbers(found.listed_words, found.listed_attributes)}: {value(found.now)}",
         "",
         "with other numbers of words (rows) and stereotypes per list (columns), mean over the posterior:",
-        grid.to_string(float_format=lambda x: f"{x:.2f}"),
+        grid.to_string(),
         "",
     ]
     best = found.best
@@ -375,7 +380,7 @@ def _reliability_lines(found: ReliabilityPlan, path: str) -> list[str]:
     else:
         lines.append(
             f"{numbers(best['words'], best['attributes'])} are enough for {found.target:g}: {value(best)} "
-            f"(probability that it is reached: {best['p_reached']:.2f})"
+            f"(probability that it is reached: {probability_printed(best['p_reached'], error_of(best, 'p_reached'), 2)})"
         )
     if found.measure != "word":
         lines.append(_alone(found, "word", "stereotype"))
@@ -470,9 +475,13 @@ def _plan_width(
         )
     else:
         error = f" (standard error {row['simulated_se']:.3f})" if row["simulated_se"] > 0 else ""
+        # Of a normal the error of the 80 % quantile is 1.43 times that of the mean.
+        wide, most = (
+            printed(row[f"simulated_{of}"], times * row["simulated_se"])
+            for of, times in (("width", 1.0), ("80", 1.43))
+        )
         close = width - row["simulated_width"] < 2 * row["simulated_se"]
         screen.say(
-            f"{words} make it {row['simulated_width']:.3f} wide on average in {check} simulated tables{error}, and in 80% of "
-            f"them {row['simulated_80']:.3f} at most"
-            + ("; a close call, which more tables (--check) decide" if close else "")
+            f"{words} make it {wide} wide on average in {check} simulated tables{error}, and in 80% of "
+            f"them {most} at most" + ("; a close call, which more tables (--check) decide" if close else "")
         )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import json
+import math
 import os
 import shlex
 import shutil
@@ -17,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from bayesbias.basics.digits import printed
 from bayesbias.basics.literal import ERRORS, encodable, in_order, literal, stream_errors
 
 if TYPE_CHECKING:
@@ -111,17 +113,31 @@ def show(columns: Table) -> None:
 
 
 def frame(rows: pd.DataFrame, digits: int = 3, title: str = "", *, general: bool = False) -> None:
-    """Print a frame: its numbers with so many decimals (or, `general`, digits), a dash for what does not exist."""
+    """Print a frame: its numbers with so many decimals (or, `general`, digits), a dash for what does not exist.
+
+    A number whose error stands in a column ``<its name>_se`` has no more digits than that allows; so it is where a column
+    ``mcse_<its name>`` tells the error, which is not shown.
+    """
     import pandas as pd
 
-    def cell(value: Any) -> str:
+    def cell(value: Any, error: float) -> str:
         if value is None or value is pd.NA or value != value:
             return "-"
-        return f"{value:.{digits}{'g' if general else 'f'}}" if isinstance(value, float) else str(value)
+        if not isinstance(value, float):
+            return str(value)
+        text = f"{value:.{digits}{'g' if general else 'f'}}"
+        decimals = len(text.partition("e")[0].partition(".")[2])
+        return text if "e" in text else printed(value, error, decimals)
 
-    numbers = [pd.api.types.is_numeric_dtype(kind) for kind in rows.dtypes]
-    head = [f"#{name}" if number else str(name) for name, number in zip(rows.columns, numbers, strict=True)]
-    print_table(title, head, [list(map(cell, row)) for row in rows.itertuples(index=False)])
+    hidden = [f"mcse_{name}" for name in rows.columns]
+    names = [str(name) for name in rows.columns if name not in hidden]
+    numbers = [pd.api.types.is_numeric_dtype(rows[name].dtype) for name in names]
+    head = [f"#{name}" if number else name for name, number in zip(names, numbers, strict=True)]
+    cells = [
+        [cell(row[name], row.get(f"mcse_{name}", row.get(f"{name}_se", math.nan))) for name in names]
+        for row in rows.to_dict("records")
+    ]
+    print_table(title, head, cells)
 
 
 def print_table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayesbias.cli import screen
 
@@ -17,9 +17,8 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
     """Print what the tests and the fit, if there is one, say; then the tables they rest on."""
     from bayesbias.columns.sentiment import test_columns
     from bayesbias.columns.table import screen_table
-    from bayesbias.findings.sentiment import findings_of_sentiment, signed
+    from bayesbias.findings.sentiment import findings_of_sentiment, signed_estimate
     from bayesbias.inference.verdicts import sentiment_verdict
-    from bayesbias.runs.sentiment import first_of_tests
     from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
 
     interval = f"{prob:.0%} HPDI"
@@ -32,10 +31,11 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
         if fit is not None and fit.diagnostics()["ok"]:
             rows = []
             for estimand, holds in SENTIMENT_ESTIMANDS.items():
-                row = first_of_tests(fit.summary(prob, estimand), name)
-                ends = row["hpdi_low"], row["hpdi_high"]
-                mean, low, high = signed(row["mean"], *ends)
-                rows.append([holds, mean, f"{low} to {high}", sentiment_verdict(*ends)])
+                frame = fit.summary(prob, estimand)
+                row: Any = next(iter(frame[frame["classifier"] == name].itertuples()))
+                mean, low, high = signed_estimate(row)
+                verdict = sentiment_verdict(row.hpdi_low, row.hpdi_high)
+                rows.append([holds, mean, f"{low} to {high}", verdict])
             scale = "log odds" if fit.spec.outcome == "logit_difference" else "probability"
             screen.table(
                 f"{name}: female - male by the model {fit.spec.name}, in {scale}",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bayesbias
+from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.files import records
 from bayesbias.basics.wording import conjoined, number_of
 from bayesbias.cli import options, screen
@@ -262,13 +263,13 @@ def _numbers(row: Any, marked: bool) -> tuple[list[str], str]:
     import pandas as pd
 
     if pd.isna(row.standardised):
-        return ["", "", "", f"{row.distance:+.3f}"], ""
+        return ["", "", "", as_known(row, "distance", signed=True)], ""
     mark = "*" if marked else ""
     numbers = [
-        f"{row.standardised:+.2f}{mark}",
-        f"{row.standardised_low:+.2f} to {row.standardised_high:+.2f}",
-        f"{row.superiority:.2f}",
-        f"{row.distance:+.3f}",
+        f"{as_known(row, 'standardised', 2, signed=True)}{mark}",
+        " to ".join(ends_as_known(row, "standardised_low", "standardised_high", 2, signed=True)),
+        as_known(row, "superiority", 2),
+        as_known(row, "distance", signed=True),
     ]
     return numbers, "" if pd.isna(row.verdict) else row.verdict
 

@@ -6,6 +6,7 @@ import math
 import numbers
 from typing import Any
 
+from bayesbias.basics.digits import as_known
 from bayesbias.basics.wording import interval_text, number_text
 from bayesbias.columns.table import (
     Cell,
@@ -37,7 +38,9 @@ def gap_columns(prob: float, level: str = "", results: Results = RESULTS_OF_PAIR
         text("the change", "verdict", screen="verdict"),
         number("after", "after", signed=True).on_the_page_only(),
         text("what is left", what_is_left).on_the_page_only(),
-        text("after", lambda row: f"{row.after:+.3f} {row.verdict_after}").on_the_screen_only(),
+        text(
+            "after", lambda row: f"{as_known(row, 'after', signed=True)} {row.verdict_after}"
+        ).on_the_screen_only(),
     ]
 
 

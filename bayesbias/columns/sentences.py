@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,11 +39,9 @@ def contrast_columns(prob: float, several: bool) -> list[Column]:
         _fitted(number("associated − different", "contrast", signed=True, screen="contrast")),
         _fitted(interval(f"{prob:.0%} HPDI", signed=True)),
         _fitted(
-            number(
-                "in standard deviations", _since("standardised"), 2, signed=True, screen="in sds", missing="–"
-            )
+            number("in standard deviations", "standardised", 2, signed=True, screen="in sds", missing="–")
         ),
-        _fitted(number("superiority", _since("superiority"), 2, missing="–").on_the_page_only()),
+        _fitted(number("superiority", "superiority", 2, missing="–").on_the_page_only()),
         *(
             _fitted(share(f"variance, {kind}", f"share_{field}", screen=kind))
             for kind, field in (
@@ -125,11 +122,6 @@ def dropped_columns(several: bool) -> list[Column]:
 def failure_columns(several: bool) -> list[Column]:
     """Return the columns of what could not be run."""
     return [text("test", "test"), *encoder_column(several), text("why", "reason")]
-
-
-def _since(name: str) -> Callable[[Any], float]:
-    """Return what reads a field that results of earlier versions do not have."""
-    return lambda row: getattr(row, name, math.nan)
 
 
 def _fitted(column: Column) -> Column:

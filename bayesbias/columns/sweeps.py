@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bayesbias.basics.digits import error_of
 from bayesbias.columns.table import (
     Cell,
     Column,
@@ -12,7 +13,7 @@ from bayesbias.columns.table import (
     count,
     number,
     number_cell,
-    probability_cell,
+    probability,
     text,
 )
 
@@ -35,7 +36,7 @@ def compared_columns(labels: Mapping[str, Sequence[str]], prob: float, units: in
         number("superiority", "superiority", 2, missing=_NONE),
         number("in cosine distance", "distance", signed=True, missing=_NONE),
         _interval(f"{prob:.0%} HPDI", "distance_low", "distance_high", 3),
-        Column("P(below 0)", lambda row: probability_cell(row.p_below_zero), True),
+        probability("P(below 0)", "p_below_zero"),
         *([text("unit", lambda row: row.unit or _NONE)] if units > 1 else []),
     ]
 
@@ -59,7 +60,11 @@ def _label(name: str) -> Field:
 
 def _interval(heading: str, low: str, high: str, digits: int) -> Column:
     def cell(row: Any) -> Cell:
-        ends = [number_cell(getattr(row, end), digits, signed=True, missing=_NONE) for end in (low, high)]
+        error = error_of(row, low, high)
+        ends = [
+            number_cell(getattr(row, end), digits, signed=True, missing=_NONE, error=error)
+            for end in (low, high)
+        ]
         if _NONE in {end.text for end in ends}:
             return Cell(_NONE, True, screen="-")
         return Cell(f"{ends[0].text} to {ends[1].text}", True, ends[0].key)

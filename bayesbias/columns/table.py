@@ -2,6 +2,9 @@
 
 A table of a study is a list of `Column` in the room of that study. `page_table` makes it for the page, `screen_table` for
 the terminal; the page has true minus signs and knows by what a cell is sorted.
+
+A column that names a field of its rows prints it to the digits that its Monte Carlo error allows, where the row has one
+(`basics.digits`); `digits` is what is usual.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bayesbias.basics.wording import interval_text, number_text, probability_text, with_minus
+from bayesbias.basics.digits import allowed, error_of, p_printed, probability_printed, share_printed
+from bayesbias.basics.wording import interval_text, number_text, with_minus
 
 _LONG = 24  # characters, from which on a cell is given more width
 _UNKNOWN = "not known"
@@ -129,7 +133,14 @@ Field = str | Callable[[Any], Any]
 def _of(field: Field) -> Callable[[Any], Any]:
     if callable(field):
         return field
-    return lambda row: row[field] if isinstance(row, dict) else getattr(row, field)
+    # Results of earlier versions lack some fields.
+    return lambda row: row.get(field, math.nan) if isinstance(row, dict) else getattr(row, field, math.nan)
+
+
+def _error(*fields: Field) -> Callable[[Any], float | None]:
+    """Return what tells the Monte Carlo error of some fields; a function of the row has none but what it prints."""
+    names = [field for field in fields if isinstance(field, str)]
+    return lambda row: error_of(row, *names) if names else None
 
 
 def text(heading: str, field: Field, screen: str | None = None) -> Column:
@@ -158,9 +169,12 @@ def number(
     missing: str = _UNKNOWN,
 ) -> Column:
     """Return a column of numbers."""
-    value = _of(field)
+    value, error = _of(field), _error(field)
     return Column(
-        heading, lambda row: number_cell(value(row), digits, signed=signed, missing=missing), True, screen
+        heading,
+        lambda row: number_cell(value(row), digits, signed=signed, missing=missing, error=error(row)),
+        True,
+        screen,
     )
 
 
@@ -179,10 +193,10 @@ def interval(
     digits: int = 3,
 ) -> Column:
     """Return a column of intervals, of two fields."""
-    first, second = _of(low), _of(high)
+    first, second, error = _of(low), _of(high), _error(low, high)
     return Column(
         heading,
-        lambda row: interval_cell(first(row), second(row), signed=signed, digits=digits),
+        lambda row: interval_cell(first(row), second(row), signed=signed, digits=digits, error=error(row)),
         True,
         screen,
     )
@@ -190,20 +204,20 @@ def interval(
 
 def probability(heading: str, field: Field, screen: str | None = None) -> Column:
     """Return a column of probabilities of a posterior."""
-    value = _of(field)
-    return Column(heading, lambda row: probability_cell(value(row)), True, screen)
+    value, error = _of(field), _error(field)
+    return Column(heading, lambda row: probability_cell(value(row), error(row)), True, screen)
 
 
 def p_value(heading: str, field: Field, screen: str | None = None, missing: str = "no test") -> Column:
     """Return a column of p-values, with two digits."""
-    value = _of(field)
-    return Column(heading, lambda row: p_cell(value(row), missing), True, screen)
+    value, error = _of(field), _error(field)
+    return Column(heading, lambda row: p_cell(value(row), missing, error(row)), True, screen)
 
 
 def share(heading: str, field: Field, screen: str | None = None, missing: str = "–") -> Column:
     """Return a column of shares, in per cent."""
-    value = _of(field)
-    return Column(heading, lambda row: share_cell(value(row), missing), True, screen)
+    value, error = _of(field), _error(field)
+    return Column(heading, lambda row: share_cell(value(row), missing, error(row)), True, screen)
 
 
 # -- cells -------------------------------------------------------------------------------------------
@@ -213,43 +227,65 @@ def _known(value: Any) -> bool:
     return value is not None and value == value and math.isfinite(value)
 
 
-def number_cell(value: Any, digits: int = 3, *, signed: bool = False, missing: str = _UNKNOWN) -> Cell:
+def number_cell(
+    value: Any,
+    digits: int = 3,
+    *,
+    signed: bool = False,
+    missing: str = _UNKNOWN,
+    error: float | None = None,
+) -> Cell:
     """Make a cell of a number, sorted by its full precision; "not known" if it is none."""
     if not _known(value):
         return Cell(missing, True, screen="-")
     value = float(value)
-    return Cell(number_text(value, digits, signed=signed), True, repr(value))
+    return Cell(number_text(value, allowed(error, digits), signed=signed), True, repr(value))
 
 
-def interval_cell(low: float, high: float, *, signed: bool = False, digits: int = 3) -> Cell:
+def interval_cell(
+    low: float, high: float, *, signed: bool = False, digits: int = 3, error: float | None = None
+) -> Cell:
     """Make a cell of an interval, sorted by its lower end."""
     if not (_known(low) and _known(high)):
         return Cell(_UNKNOWN, True, screen="-")
-    return Cell(interval_text(low, high, signed=signed, digits=digits), True, repr(float(low)))
+    text = interval_text(low, high, signed=signed, digits=allowed(error, digits))
+    return Cell(text, True, repr(float(low)))
 
 
-def probability_cell(p: float) -> Cell:
+def known_cell(row: Any, field: str, digits: int = 3, *, signed: bool = False) -> Cell:
+    """Make a cell of a field of a row of estimates, to the digits that its Monte Carlo error allows."""
+    return number(field, field, digits, signed=signed).cell(row)
+
+
+def known_interval_cell(
+    row: Any, low: str = "hpdi_low", high: str = "hpdi_high", *, signed: bool = False, digits: int = 3
+) -> Cell:
+    """Make a cell of an interval of a row of estimates, to the digits that its Monte Carlo error allows."""
+    return interval("", low, high, signed=signed, digits=digits).cell(row)
+
+
+def probability_cell(p: float, error: float | None = None) -> Cell:
     """Make a cell of a probability."""
-    return Cell(probability_text(p), True, repr(float(p)))
+    return Cell(probability_printed(p, error), True, repr(float(p)))
 
 
-def p_text(value: float | None, missing: str = "no test") -> str:
+def p_text(value: float | None, missing: str = "no test", error: float | None = None) -> str:
     """Write a p-value with two digits, or say what it means that there is none."""
-    return f"{value:.2g}".replace("-", "−") if value is not None and _known(value) else missing
+    return p_printed(value, error).replace("-", "−") if value is not None and _known(value) else missing
 
 
-def p_cell(value: float | None, missing: str = "no test") -> Cell:
+def p_cell(value: float | None, missing: str = "no test", error: float | None = None) -> Cell:
     """Make a cell of a p-value; what is missing stands after all others."""
     if value is None or not _known(value):
         return Cell(missing, True, repr(math.inf), "-")
-    return Cell(p_text(value), True, repr(float(value)))
+    return Cell(p_text(value, missing, error), True, repr(float(value)))
 
 
-def share_cell(value: float, missing: str = "–") -> Cell:
+def share_cell(value: float, missing: str = "–", error: float | None = None) -> Cell:
     """Make a cell of a share, in per cent."""
-    return (
-        Cell(f"{value:.0%}", True, repr(float(value))) if _known(value) else Cell(missing, True, screen="-")
-    )
+    if not _known(value):
+        return Cell(missing, True, screen="-")
+    return Cell(share_printed(value, error), True, repr(float(value)))
 
 
 def scientific_cell(value: float) -> Cell:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from bayesbias.basics.digits import error_of, share_printed
 from bayesbias.columns.table import (
     Cell,
     Column,
@@ -143,7 +144,9 @@ def new_word_columns(prob: float) -> list[Column]:
 
 
 def _share_ends(row: Any) -> Cell:
-    return Cell(f"{row.opposite_low:.0%} to {row.opposite_high:.0%}", True, repr(float(row.opposite_low)))
+    error = error_of(row, "opposite_low", "opposite_high")
+    low, high = (share_printed(end, error) for end in (row.opposite_low, row.opposite_high))
+    return Cell(f"{low} to {high}", True, repr(float(row.opposite_low)))
 
 
 def word_columns(prob: float, rope: float, name: str, class_of: dict[str, str]) -> list[Column]:

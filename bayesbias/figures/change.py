@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics.digits import as_known, ends_as_known, interval_known, number_known
 from bayesbias.basics.errors import FitError
-from bayesbias.basics.wording import interval_text, number_text, signed_text
+from bayesbias.basics.wording import interval_text, number_text
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import grouped, ridge_axis, row_axis
@@ -395,7 +396,9 @@ def plot_ranking(
     ax.axvline(0, color=INK, linewidth=0.8, zorder=0.7)
     ax.plot([gap["hpdi_low"], gap["hpdi_high"]], [0, 0], color=FAINT, linewidth=2.4, solid_capstyle="butt")
     ax.plot([gap["mean"]], [0], marker="o", markersize=7, color=FAINT, markeredgecolor="white", zorder=4)
-    headings.write_aside(ax, 0, f"{gap['mean']:+.3f}\n[{gap['hpdi_low']:+.3f}, {gap['hpdi_high']:+.3f}]")
+    headings.write_aside(
+        ax, 0, f"{as_known(gap, 'mean', signed=True)}\n[{', '.join(ends_as_known(gap, signed=True))}]"
+    )
     for row, r in enumerate(frame.itertuples(), 1):
         left = Left(r.geometry)
         colour = FAINT if left.destroyed else marks.colour_of("associated")
@@ -425,7 +428,8 @@ def plot_ranking(
         )
         forced = " (by construction)" if r.by_construction else ""
         forced += f"\ncontrols {left.said}" if left.marked else ""
-        headings.write_aside(ax, row, f"{r.gap:+.3f}\n[{r.gap_low:+.3f}, {r.gap_high:+.3f}]{forced}")
+        ends_said = ", ".join(ends_as_known(r, "gap_low", "gap_high", signed=True))
+        headings.write_aside(ax, row, f"{as_known(r, 'gap', signed=True)}\n[{ends_said}]{forced}")
     headings.name_x(ax, "associated − different, in cosine distance (negative: own stereotypes lie nearer)")
     handles = [
         marks.line_handle(
@@ -487,7 +491,7 @@ def plates(comparison: Comparison, prob: float = PROB, rope: float = ROPE) -> li
         )
     if {"associated", "different"} <= set(comparison.original.table["connection"]):
         gaps = "; ".join(
-            f"{r.method} {signed_text(r.gap)} ({interval_text(r.gap_low, r.gap_high, signed=True)})"
+            f"{r.method} {number_known(r, 'gap', signed=True)} ({interval_known(r, 'gap_low', 'gap_high', signed=True)})"
             for r in comparison.ranking(prob, rope).itertuples()
         )
         listed.append(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import error_of, interval_known, number_known, probability_printed
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import interval_text, signed_text, with_minus
+from bayesbias.basics.wording import with_minus
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
 from bayesbias.figures.plates import Plate, on_axes
@@ -117,7 +118,7 @@ def plot_contrasts(
         headings.write_aside(
             ax,
             row,
-            _short_probability(line.p_below_zero),
+            _short_probability(line),
             min(8.0, 0.75 * row_points),
             shift=shift,
             ha="right",
@@ -168,7 +169,7 @@ def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
         return []
     overall = fit.contrasts(prob, rope, level="overall", estimand="population")
     values = "; ".join(
-        f"{with_minus(r.contrast)} {signed_text(r.mean)} ({interval_text(r.hpdi_low, r.hpdi_high, signed=True)})"
+        f"{with_minus(r.contrast)} {number_known(r, 'mean', signed=True)} ({interval_known(r, signed=True)})"
         for r in overall.itertuples()
     )
     reading = {
@@ -282,6 +283,7 @@ def _size(fit: BiasFit, level: str, contrasts: Sequence[str] | None = None) -> t
     return size_rows(rows, 0.34 if level == "overall" else 0.27, 0.12)
 
 
-def _short_probability(p: float) -> str:
-    """Three decimals, and never a certainty that a finite number of draws cannot give."""
-    return "<.001" if p < 0.001 else ">.999" if p > 0.999 else f"{p:.3f}".lstrip("0")
+def _short_probability(row: Any) -> str:
+    """As many decimals as its error allows, and never a certainty that a finite number of draws cannot give."""
+    text = probability_printed(row.p_below_zero, error_of(row, "p_below_zero"))
+    return text.replace(" 0.", ".").removeprefix("0") if "0." in text else text

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import as_known
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.wording import percent
 from bayesbias.figures import headings, marks, outcomes
@@ -17,6 +18,8 @@ from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import ridge_axis
 from bayesbias.figures.style import FAINT, INK, axes_or_new, size_ridges, styled
 from bayesbias.inference.contrasts import chosen_rows, keys_of_rows, level_draws
+from bayesbias.inference.diagnostics import describe_draws
+from bayesbias.inference.estimands import PROB
 from bayesbias.inference.expectation import (
     fits_usual_pairs,
     predictive_of_pairs,
@@ -152,6 +155,7 @@ class _Contrast:
     name: str
     prior: np.ndarray
     posterior: np.ndarray | None
+    chains: int = 1
 
 
 def _contrast_of(spec: ModelSpec, fit: BiasFit | None, seed: int) -> _Contrast | None:
@@ -168,7 +172,14 @@ def _contrast_of(spec: ModelSpec, fit: BiasFit | None, seed: int) -> _Contrast |
     if fit is None:
         return _Contrast(name, prior, None)
     draws = fit.draws_of("contrasts", level="overall", estimand="population")
-    return _Contrast(name, prior, draws.to_numpy()[..., 0].ravel())
+    return _Contrast(name, prior, draws.to_numpy()[..., 0].ravel(), draws.sizes["chain"])
+
+
+def _sd(draws: np.ndarray, chains: int, form: str) -> str:
+    """Write the sd of draws in a form, to the digits that its Monte Carlo error allows."""
+    (about,) = describe_draws(draws.reshape(chains, -1, 1), PROB).to_dict("records")
+    usual = len(f"{about['sd']:{form}}".partition(".")[2])
+    return as_known(about, "sd", usual)
 
 
 def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) -> None:
@@ -181,7 +192,7 @@ def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) ->
     ax.fill_between(
         grid, foot, up, color=FAINT, alpha=0.4, linewidth=0, zorder=2, label="_prior of a contrast"
     )
-    spread = f"prior sd {contrast.prior.std(ddof=1):.2f}"
+    spread = f"prior sd {_sd(contrast.prior, 1, '.2f')}"
     if contrast.posterior is not None:
         # A posterior is far narrower than the prior: a grid of its own keeps its shape.
         low, high = marks.value_range([contrast.posterior], 0.0)
@@ -196,7 +207,7 @@ def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) ->
             zorder=3,
             label="_posterior of a contrast",
         )
-        spread += f"\nposterior sd {contrast.posterior.std(ddof=1):.2g}"
+        spread += f"\nposterior sd {_sd(contrast.posterior, contrast.chains, '.2g')}"
     headings.write_aside(ax, row, spread)
 
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics.digits import number_known
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import number_of, number_text, signed_text, with_minus
+from bayesbias.basics.wording import number_of, with_minus
 from bayesbias.figures import headings, marks
 from bayesbias.figures.outcomes import ESTIMAND
 from bayesbias.figures.plates import Plate, on_axes
@@ -95,8 +96,8 @@ def plot_sweep(
         face = {} if line.trusted else {"markerfacecolor": "white"}
         ax.plot([line.standardised], [y], zorder=4, label="_mean", **look | face)
         beside = (
-            (_SUPERIORITY, number_text(line.superiority, 2)),
-            (_DISTANCE, signed_text(line.distance)),
+            (_SUPERIORITY, number_known(line, "superiority", 2)),
+            (_DISTANCE, number_known(line, "distance", signed=True)),
         )
         for shift, text in beside:
             headings.write_aside(ax, y, text, min(8.0, 0.75 * points), shift=shift, ha="right")
@@ -123,7 +124,7 @@ def plates(result: SweepResult) -> list[Plate]:
     if not len(frame):
         return []
     values = "; ".join(
-        f"{name} {number_text(row.standardised, 2, signed=True)}"
+        f"{name} {number_known(row, 'standardised', 2, signed=True)}"
         for name, row in zip(cell_names(frame), frame.itertuples(), strict=True)
     )
     contrast = with_minus(frame["contrast"].iloc[0])

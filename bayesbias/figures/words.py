@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import as_known, ends_as_known, interval_known
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import interval_text
 from bayesbias.figures import contrasts, headings, marks, outcomes, predictive, priors
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
 from bayesbias.figures.plates import Plate, on_axes
@@ -89,7 +89,7 @@ def plot_connections(
             solid_capstyle="butt",
         )
         marks.draw_point(ax, line.mean, row, line.connection, 7)
-        headings.write_aside(ax, row, f"{line.mean:.3f}\n[{line.hpdi_low:.3f}, {line.hpdi_high:.3f}]")
+        headings.write_aside(ax, row, f"{as_known(line, 'mean')}\n[{', '.join(ends_as_known(line))}]")
     headings.name_x(ax, outcomes.outcome_label(fit.spec))
     handles = [
         marks.line_handle(INK, f"posterior mean and {as_percent(prob)} HPDI", marker="o", width=2.4, size=6),
@@ -186,8 +186,7 @@ def plates(
     shown = _shown_words(fit, None)
     n = _columns_of_words(fit, shown) if columns is None else columns
     means = "; ".join(
-        f"{r.connection} {r.mean:.3f} ({interval_text(r.hpdi_low, r.hpdi_high)})"
-        for r in fit.summary(prob).itertuples()
+        f"{r.connection} {as_known(r, 'mean')} ({interval_known(r)})" for r in fit.summary(prob).itertuples()
     )
     return [
         priors.plate(fit),

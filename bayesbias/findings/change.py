@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed
 from bayesbias.basics.wording import number_of, percent, some
 from bayesbias.findings.parts import Doubt, Findings, Unexamined, said_of_losses
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
@@ -103,10 +104,12 @@ def _gap_sentence(result: Comparison, item: Method, prob: float, rope: float) ->
     frame = result.contrasts(prob, rope, "population", item.name)
     row: Any = next(iter(frame[frame["level"] == "overall"].itertuples()))
     forced = ", as the method forces it to be" if row.by_construction else ""
+    after = " to ".join(ends_as_known(row, "after_low", "after_high", signed=True))
     return (
-        f"{row.contrast} was {row.before:+.3f} and changed by {row.mean:+.3f} ({prob:.0%} HPDI "
-        f"{row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}: {row.verdict}); it is now {row.after:+.3f} "
-        f"({row.after_low:+.3f} to {row.after_high:+.3f}: {row.verdict_after}{forced})."
+        f"{row.contrast} was {as_known(row, 'before', signed=True)} and changed by {as_known(row, 'mean', signed=True)} "
+        f"({prob:.0%} HPDI {' to '.join(ends_as_known(row, signed=True))}: {row.verdict}); it is now "
+        f"{as_known(row, 'after', signed=True)} ({after}: "
+        f"{row.verdict_after}{forced})."
     )
 
 
@@ -115,9 +118,9 @@ def _control_sentences(result: Comparison, item: Method, prob: float, rope: floa
     rows = changes[(changes["level"] == "overall") & changes["connection"].isin(CONTROLS)]
     single = control_changes(item.pairs).set_index("controls")
     return [
-        f"{r.connection} control words: {r.verdict} on average ({r.mean:+.3f}, {r.hpdi_low:+.3f} to "
-        f"{r.hpdi_high:+.3f}), single pairs by {single.loc[r.connection, 'rms_change']:.3f} (root mean square), at most "
-        f"{abs(single.loc[r.connection, 'max_change']):.2f}."
+        f"{r.connection} control words: {r.verdict} on average ({as_known(r, 'mean', signed=True)}, "
+        f"{' to '.join(ends_as_known(r, signed=True))}), single pairs by {single.loc[r.connection, 'rms_change']:.3f} (root mean "
+        f"square), at most {abs(single.loc[r.connection, 'max_change']):.2f}."
         for r in rows.itertuples()
     ]
 
@@ -181,8 +184,9 @@ def _geometry_sentences(result: Comparison, name: str, prob: float) -> list[str]
     row: Any = result.geometry(prob, name).iloc[0]
     if row.gap_before == row.gap_before and row.gap_after == row.gap_after:
         texts.append(
-            f"in standard deviations of the distances to control words the gap was {row.gap_before:+.2f} and is now "
-            f"{row.gap_after:+.2f} ({row.gap_after_low:+.2f} to {row.gap_after_high:+.2f})."
+            "in standard deviations of the distances to control words the gap was "
+            f"{as_known(row, 'gap_before', 2, signed=True)} and is now {as_known(row, 'gap_after', 2, signed=True)} "
+            f"({' to '.join(ends_as_known(row, 'gap_after_low', 'gap_after_high', 2, signed=True))})."
         )
     return texts
 
@@ -193,11 +197,11 @@ def _neighbours(result: Comparison, prob: float, rope: float) -> list[str]:
         return []
     out = []
     for row in result.between_methods(prob, rope).to_dict("records"):
-        a, b, p = row["method"], row["next"], row["p_nearer_zero"]
+        a, b = row["method"], row["next"]
         fits = (result.methods[a].after, result.methods[b].after, result.between[a, b].fit)
         if not all(fit is None or fit.diagnostics()["ok"] for fit in fits):
             continue
-        probability = "> 0.999" if p > 0.999 else "< 0.001" if p < 0.001 else f"{p:.3f}"
+        probability = probability_printed(row["p_nearer_zero"], error_of(row, "p_nearer_zero"))
         out.append(
             f"{a} against {b}: {row['verdict']} (probability that {a} leaves the smaller gap: {probability})."
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics.digits import printed
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.wording import conjoined, number_of
 from bayesbias.findings.parts import Doubt, Unexamined
@@ -49,7 +50,7 @@ def prior_doubts(
             Doubt(
                 kind="prior",
                 text=f"{said.format(_called(row))}{of} rests on a prior: with {_which(row)} it goes from "
-                f"{row['mean_before']:+.3f} to {row['mean_after']:+.3f}, by {abs(row['shift_in_sd']):.1f} of its sd{more}; state "
+                f"{_from_to(row)}, by {printed(abs(row['shift_in_sd']), row.get('error'), 1)} of its sd{more}; state "
                 f"the prior with the result, or gather more {more_of}",
                 level=str(level),
                 contrast=str(row["contrast"]),
@@ -100,8 +101,16 @@ def largest_prior_shift(fit: BiasFit) -> str:
     rest = f" With the prior of {conjoined(unknown)} it is not known." if unknown else ""
     return (
         "With each prior half or twice as wide, no main contrast moves by more than "
-        f"{abs(row['shift_in_sd']):.2f} of its sd ({row['contrast']}{of}, with {_which(row)}).{rest}"
+        f"{printed(abs(row['shift_in_sd']), row.get('error'), 2)} of its sd ({row['contrast']}{of}, with {_which(row)}).{rest}"
     )
+
+
+def _from_to(row: Any) -> str:
+    """Write a mean before and after, both to the digits that the error of the shift allows, which is in sd."""
+    moved = abs(row["mean_after"] - row["mean_before"])
+    error = row.get("error", 0.0) * moved / abs(row["shift_in_sd"])
+    before, after = (printed(row[f"mean_{when}"], error, signed=True) for when in ("before", "after"))
+    return f"{before} to {after}"
 
 
 def _called(row: Any) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics.digits import printed
 from bayesbias.basics.wording import number_of, percent
 from bayesbias.findings.parts import Doubt, Findings, said_of_losses
 from bayesbias.tables.coverage import Loss, loss_of
@@ -117,6 +119,10 @@ def _related(result: SeatResult, several: bool) -> list[str]:
     return out
 
 
+def _shift(row: Mapping[str, Any]) -> str:
+    return printed(abs(row["prior_shift"]), row.get("mcse_prior_shift"), 1)
+
+
 def _footnotes(result: SeatResult, several: bool) -> list[str]:
     """Return the footnotes that the daggers of the table point to."""
     return [
@@ -176,7 +182,7 @@ def _prior_doubts(result: SeatResult, several: bool) -> list[Doubt]:
         out.append(
             Doubt(
                 kind="prior",
-                text=f"{row['test']}{on}: the contrast rests on a prior, and moves by {abs(row['prior_shift']):.1f} of its sd "
+                text=f"{row['test']}{on}: the contrast rests on a prior, and moves by {_shift(row)} of its sd "
                 f"with that of {parameter} {'half' if direction == 'halved' else 'twice'} as wide; state the prior with the "
                 "result, or test more words",
                 level="overall",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics.digits import as_known, ends_as_known, error_of, share_printed
 from bayesbias.basics.files import plain
 from bayesbias.basics.wording import some
 from bayesbias.findings.outside import outside_doubts
@@ -187,8 +188,8 @@ def _of_model(fit: BiasFit, classifier: str, prob: float) -> str:
         rows[estimand] = next(iter(frame[frame["classifier"] == classifier].itertuples()))
     new, these = rows["population"], rows["these_words"]
     scale = "" if fit.spec.outcome == "difference" else " in log odds"
-    m, low, high = signed(new.mean, new.hpdi_low, new.hpdi_high)
-    m_here, low_here, high_here = signed(these.mean, these.hpdi_low, these.hpdi_high)
+    m, low, high = signed_estimate(new)
+    m_here, low_here, high_here = signed_estimate(these)
     return (
         f"Crossed model: for new nouns and professions like these, female - male is {m}{scale} "
         f"({prob:.0%} HPDI {low} to {high}; {sentiment_verdict(new.hpdi_low, new.hpdi_high)}); for "
@@ -204,9 +205,26 @@ def signed(*values: float) -> list[str]:
     >>> signed(-0.0345, 0.5), signed(0.0002, -0.00001), signed(0.0)
     (['-0.035', '+0.500'], ['+0.00020', '-0.00001'], ['+0.000'])
     """
+    return [f"{v:+.{_decimals(values)}f}" for v in values]
+
+
+def signed_estimate(row: Any) -> list[str]:
+    """Write mean and ends of an estimate as `signed` does, to the digits that their Monte Carlo errors allow.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> row = SimpleNamespace(mean=-0.0345, hpdi_low=-0.05123, hpdi_high=0.02, mcse_mean=0.0001, mcse_low=0.002)
+    >>> signed_estimate(row)
+    ['-0.035', '-0.05', '+0.02']
+    """
+    usual = _decimals((row.mean, row.hpdi_low, row.hpdi_high))
+    return [as_known(row, "mean", usual, signed=True), *ends_as_known(row, usual=usual, signed=True)]
+
+
+def _decimals(values: Sequence[float]) -> int:
     largest = max(abs(v) for v in values)
-    decimals = 3 if largest < 1e-12 else max(3, 1 - math.floor(math.log10(largest)))
-    return [f"{v:+.{decimals}f}" for v in values]
+    return 3 if largest < 1e-12 else max(3, 1 - math.floor(math.log10(largest)))
 
 
 def _of_tests(analysis: SentimentAnalysis, name: str) -> list[str]:
@@ -290,10 +308,13 @@ def _test_in_words(row: Mapping[str, Any], direction: bool = True) -> str:
 
 
 def _shares_sentence(fit: BiasFit, name: str) -> str:
-    shares = fit.shares(group=name).set_index("source")["mean"]
+    shares = {
+        row.source: share_printed(row.mean, error_of(row, "mean"))
+        for row in fit.shares(group=name).itertuples()
+    }
     return (
-        f"Of the variance between sentence pairs {shares['noun_pair']:.0%} lies between noun pairs, "
-        f"{shares['profession']:.0%} between professions, and {shares['residual']:.0%} in the single pairs."
+        f"Of the variance between sentence pairs {shares['noun_pair']} lies between noun pairs, "
+        f"{shares['profession']} between professions, and {shares['residual']} in the single pairs."
     )
 
 
@@ -314,7 +335,7 @@ def _between_classifiers(fit: BiasFit, prob: float = PROB) -> list[str]:
                 )
             )
         else:
-            mean, low, high = signed(r.mean, r.hpdi_low, r.hpdi_high)
+            mean, low, high = signed_estimate(r)
             out.append(
                 f"{r.contrast}: compared sentence pair by sentence pair, the differences female - male differ by {mean} "
                 f"for new nouns and professions ({prob:.0%} HPDI {low} to {high})."

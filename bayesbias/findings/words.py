@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.wording import conjoined, number_of, probability_text
+from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed, share_printed
+from bayesbias.basics.wording import conjoined, number_of
 from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings, said_of_losses
 from bayesbias.findings.priors import unexamined_priors
@@ -88,8 +89,8 @@ def _main_result(frame: pd.DataFrame, prob: float, rope: float, beside: str) -> 
     first, second = row.contrast.split(" - ")
     return (
         f"on average over new words like these, {_WHAT[first]} are {contrast_phrase(row.sure_low, row.sure_high, rope)} "
-        f"{_WHAT[second]} ({row.mean:+.3f} in cosine distance, {prob:.0%} HPDI {row.hpdi_low:+.3f} to "
-        f"{row.hpdi_high:+.3f}{beside}; P(nearer) {_probability_in_words(row.p_below_zero)})."
+        f"{_WHAT[second]} ({as_known(row, 'mean', signed=True)} in cosine distance, {prob:.0%} HPDI {_ends(row)}{beside}; "
+        f"P(nearer) {_probability_in_words(row)})."
     )
 
 
@@ -98,7 +99,7 @@ def _in_standard_deviations(fit: BiasFit) -> str:
     if not has_variance(fit.spec):
         return ""
     row = fit.standardised(level="overall", estimand="population").iloc[0]
-    return f", or {row['mean']:+.2f} {in_full(row['unit'])}"
+    return f", or {as_known(row, 'mean', 2, signed=True)} {in_full(row['unit'])}"
 
 
 def _superiority(fit: BiasFit, prob: float) -> list[str]:
@@ -108,8 +109,8 @@ def _superiority(fit: BiasFit, prob: float) -> list[str]:
     row = fit.standardised(prob, level="overall", estimand="population").iloc[0]
     first, second = row["contrast"].split(" - ")
     return [
-        f"Of two random pairs, one {first} and one {second}, the {first} one is nearer {100 * row['superiority']:.0f} times in "
-        f"100 ({prob:.0%} HPDI {100 * row['superiority_low']:.0f} to {100 * row['superiority_high']:.0f}; 50 is chance)."
+        f"Of two random pairs, one {first} and one {second}, the {first} one is nearer {_of_hundred(row, 'superiority')} times "
+        f"in 100 ({prob:.0%} HPDI {' to '.join(_ends_of_hundred(row, 'superiority'))}; 50 is chance)."
     ]
 
 
@@ -141,9 +142,8 @@ def _with_sure_ends(frame: pd.DataFrame) -> pd.DataFrame:
 def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
     row: Any = next(iter(_rows(frame, "overall", "these_words").itertuples()))
     out = [
-        f"For the listed words alone the same difference is {row.mean:+.3f} "
-        f"({prob:.0%} HPDI {row.hpdi_low:+.3f} to {row.hpdi_high:+.3f}); their distances are known exactly, and that width is "
-        "the model's noise.",
+        f"For the listed words alone the same difference is {as_known(row, 'mean', signed=True)} "
+        f"({prob:.0%} HPDI {_ends(row)}); their distances are known exactly, and that width is the model's noise.",
     ]
     if same_for_all_words(fit.spec):
         return [
@@ -201,9 +201,7 @@ def _named(names: list[str]) -> str:
 
 
 def _each(rows: Any) -> str:
-    return ", ".join(
-        f"{c.name} {c.mean:+.3f} ({c.hpdi_low:+.3f} to {c.hpdi_high:+.3f})" for c in rows.itertuples()
-    )
+    return ", ".join(f"{c.name} {as_known(c, 'mean', signed=True)} ({_ends(c)})" for c in rows.itertuples())
 
 
 def _new_word(fit: BiasFit, prob: float) -> list[str]:
@@ -211,11 +209,24 @@ def _new_word(fit: BiasFit, prob: float) -> list[str]:
     if not has_new_words(fit.spec):
         return []
     row = fit.new_words(prob).iloc[0]
-    shares = [f"{100 * row[name]:.0f}" for name in ("opposite", "opposite_low", "opposite_high")]
     return [
-        f"For a single new word it lies between {row['hpdi_low']:+.3f} and {row['hpdi_high']:+.3f} with a probability of "
-        f"{prob:.0%}; {shares[0]} of 100 new words go the other way ({prob:.0%} HPDI {shares[1]} to {shares[2]})."
+        f"For a single new word it lies between {' and '.join(ends_as_known(row, signed=True))} with a probability of "
+        f"{prob:.0%}; {_of_hundred(row, 'opposite')} of 100 new words go the other way ({prob:.0%} HPDI "
+        f"{' to '.join(_ends_of_hundred(row, 'opposite'))})."
     ]
+
+
+def _ends(row: Any) -> str:
+    return " to ".join(ends_as_known(row, signed=True))
+
+
+def _of_hundred(row: Any, field: str) -> str:
+    return share_printed(row[field], error_of(row, field)).removesuffix("%")
+
+
+def _ends_of_hundred(row: Any, field: str) -> list[str]:
+    error = error_of(row, f"{field}_low", f"{field}_high")
+    return [share_printed(row[f"{field}_{end}"], error).removesuffix("%") for end in ("low", "high")]
 
 
 def _carried_by_a_list(classes: pd.DataFrame, lists: pd.DataFrame) -> list[str]:
@@ -274,9 +285,9 @@ _WHAT = {
 }
 
 
-def _probability_in_words(p: float) -> str:
-    text = probability_text(p)
-    return f"= {text}" if 0.001 <= p <= 0.999 else text
+def _probability_in_words(row: Any) -> str:
+    text = probability_printed(row.p_below_zero, error_of(row, "p_below_zero"))
+    return f"= {text}" if text[0].isdigit() else text
 
 
 def _missing_words(coverage: dict[str, Any]) -> list[str]:

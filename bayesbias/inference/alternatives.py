@@ -18,6 +18,10 @@ from bayesbias.models.spec import ModelSpec
 if TYPE_CHECKING:
     import pandas as pd
 
+_ESTIMATED = (
+    "mean", "sd", "hpdi_low", "hpdi_high", "prob", "mcse_mean", "mcse_sd", "mcse_low", "mcse_high",
+)  # fmt: skip
+
 __all__ = ["MODELS_COMPARED", "WHAT_LOO_MISSES", "answers_by_model"]
 
 MODELS_COMPARED = ("cells", "crossed", "shared", "hierarchical")
@@ -114,7 +118,7 @@ def answers_by_model(
         )
         frame = frame.loc[
             frame["contrast"] == contrast,
-            ["level", "name", "contrast", "mean", "sd", "hpdi_low", "hpdi_high", "prob"],
+            ["level", "name", "contrast", *_ESTIMATED],
         ]
         frame.insert(0, "model", name)
         frame.insert(4, "words", [_words_at(own, level) for level in frame["level"]])

@@ -15,7 +15,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
-from bayesbias.inference.diagnostics import batches_of, describe_draws, joined_chains
+from bayesbias.inference.diagnostics import batches_of, describe_draws, error_of_share, joined_chains
 from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PREDICTIVE, level_means
 from bayesbias.inference.mixtures import Mixtures
 from bayesbias.inference.spreads import check_normal_noise, noise_variance, term_variances
@@ -98,40 +98,76 @@ def draws_with(
 
 
 def described(draws: xr.DataArray, prob: float, mixtures: Mixtures | None = None) -> pd.DataFrame:
-    """Return labels, mean, sd, HPDI with the Monte Carlo error of its ends, effective draws and R-hat of every row.
+    """Return labels, mean, sd, HPDI, each with its Monte Carlo error, effective draws and R-hat of every row.
 
     Where the rows are known as normal mixtures, mean, sd and HPDI are those of the mixtures, and not of the draws.
     """
     frame = describe_draws(draws.to_numpy(), prob)
     if mixtures is not None:
-        whole = mixtures.described(prob)
-        for column, key in (("mean", "mean"), ("sd", "sd"), ("hpdi_low", "low"), ("hpdi_high", "high")):
-            frame[column] = whole[key][0]
-        batches = batches_of(*mixtures.mean.shape[:2])
-        if batches > 1:
-            each = mixtures.described(prob, batches)
-            for column, key in (("mcse_low", "low"), ("mcse_high", "high")):
-                frame[column] = each[key].std(axis=0, ddof=1) / np.sqrt(batches)
+        for column, values in described_mixtures(mixtures, prob).items():
+            # Errors of draws stand where mixtures are too few to be cut into batches.
+            frame[column] = frame[column].where(np.isnan(values), values)
     for place, (name, labels) in enumerate(labels_of_rows(draws).items()):
         frame.insert(place, name, labels)
     return frame
 
 
+def described_mixtures(mixtures: Mixtures, prob: float) -> dict[str, np.ndarray]:
+    """Return mean, sd and HPDI of normal mixtures, and their Monte Carlo errors from batches of draws (NaN of too few)."""
+    named = {"mean": "mean", "sd": "sd", "hpdi_low": "low", "hpdi_high": "high"}
+    whole = mixtures.described(prob)
+    out = {column: whole[key][0] for column, key in named.items()}
+    batches = batches_of(*mixtures.mean.shape[:2])
+    each = mixtures.described(prob, batches) if batches > 1 else None
+    for key in named.values():
+        error = (
+            np.full(mixtures.rows, np.nan)
+            if each is None
+            else each[key].std(axis=0, ddof=1) / np.sqrt(batches)
+        )
+        out[f"mcse_{key}"] = error
+    return out
+
+
 def described_with_rope(
     draws: xr.DataArray, prob: float, rope: float, mixtures: Mixtures | None = None
 ) -> pd.DataFrame:
-    """Return `described`, and the probabilities of being below zero and within the ROPE."""
+    """Return `described`, and the probabilities of being below zero and within the ROPE, with their errors."""
     checks.positive(rope, "rope")
     frame = described(draws, prob, mixtures)
     if mixtures is None:
         flat = joined_chains(draws.to_numpy())
-        frame["p_below_zero"] = (flat < 0).mean(axis=0)
-        frame["p_in_rope"] = (np.abs(flat) < rope).mean(axis=0)
+        shares = (flat < 0).mean(axis=0), (np.abs(flat) < rope).mean(axis=0)
+        errors = [error_of_share(share, frame["ess_bulk"]) for share in shares]
     else:
-        frame["p_below_zero"] = mixtures.below(0.0)
-        frame["p_in_rope"] = mixtures.below(rope) - mixtures.below(-rope)
+        shares = _shares_of(mixtures, rope)
+        batches = batches_of(*mixtures.mean.shape[:2])
+        each = zip(*(_shares_of(part, rope) for part in mixtures.in_batches(batches)), strict=True)
+        errors = [
+            np.std(of, axis=0, ddof=1) / np.sqrt(batches)
+            if batches > 1
+            else error_of_share(share, frame["ess_bulk"])
+            for share, of in zip(shares, each, strict=True)
+        ]
+    for name, share, error in zip(("p_below_zero", "p_in_rope"), shares, errors, strict=True):
+        frame[name], frame[f"mcse_{name}"] = share, error
     frame["rope"] = rope
     return frame
+
+
+def beside(frame: pd.DataFrame, name: str) -> dict[str, pd.Series]:
+    """Return mean and HPDI of described rows as columns of another table, ``name, name_low, name_high``, and their errors."""
+    ends = {"": "mean", "_low": "hpdi_low", "_high": "hpdi_high"}
+    values = {f"{name}{end}": frame[column] for end, column in ends.items()}
+    errors = {
+        f"mcse_{name}{end}": frame[f"mcse_{column.removeprefix('hpdi_')}"] for end, column in ends.items()
+    }
+    return values | errors
+
+
+def _shares_of(mixtures: Mixtures, rope: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probabilities of being below zero and within the ROPE."""
+    return mixtures.below(0.0), mixtures.below(rope) - mixtures.below(-rope)
 
 
 def level_draws(

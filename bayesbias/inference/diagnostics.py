@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.inference.mixing import r_hat_and_ess
@@ -26,8 +27,10 @@ MIN_DRAWS_PER_CHAIN = 4  # per chain; R-hat and ESS split each chain in two and 
 def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
     """Mean, sd, HPDI, effective draws and R-hat of quantities given as draws, shape (chain, draw, n).
 
-    ``mcse_low`` and ``mcse_high`` are Monte Carlo errors of the ends, from batches of draws; an interval from few draws has
-    ends that are less sure than those of many, so that errors are rather too large than too small.
+    ``mcse_low`` and ``mcse_high`` are Monte Carlo errors of the ends, and ``mcse_sd`` that of the sd, from batches of draws; an
+    interval from few draws has ends that are less sure than those of many, so that errors are rather too large than too small.
+    Where draws are too few for batches they are those of so many effective draws of a normal. ``mcse_mean`` is the sd over
+    the root of the effective draws.
     """
     import pandas as pd
 
@@ -37,13 +40,16 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
         flat = joined_chains(draws)
         sd = flat.std(axis=0, ddof=1)
     low, high = shortest_interval(flat, prob)
-    error_low = error_high = np.full(flat.shape[1], np.nan)
+    # Where chains are too short to be counted all draws may tell no more than one.
+    error_mean = sd / np.sqrt(np.where(np.isnan(ess), 1.0, ess))
+    error_sd, error_low, error_high = error_mean / np.sqrt(2), *2 * [error_mean * end_to_mean(prob)]
     batches = batches_of(*draws.shape[:2])
     if batches > 1:
         length = len(flat) // batches
         parts = flat[: batches * length].reshape(batches, length, -1).transpose(1, 0, 2)
-        error_low, error_high = (
-            ends.std(axis=0, ddof=1) / np.sqrt(batches) for ends in shortest_interval(parts, prob)
+        error_sd, error_low, error_high = (
+            of_batch.std(axis=0, ddof=1) / np.sqrt(batches)
+            for of_batch in (parts.std(axis=0, ddof=1), *shortest_interval(parts, prob))
         )
     return pd.DataFrame(
         {
@@ -51,6 +57,8 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
             "sd": sd,
             "hpdi_low": low,
             "hpdi_high": high,
+            "mcse_mean": error_mean,
+            "mcse_sd": error_sd,
             "mcse_low": error_low,
             "mcse_high": error_high,
             "prob": prob,
@@ -64,6 +72,25 @@ def batches_of(chains: int, draws: int) -> int:
     """Return into how many batches draws are cut to see how much an end moves; 1 where they are too few."""
     per_chain = min(_BATCHES_PER_CHAIN, draws // _LEAST_BATCH)
     return chains * per_chain if per_chain else 1
+
+
+def end_to_mean(prob: float) -> float:
+    """Return how much larger the error of an end is than that of the mean, of draws of a normal: that of a quantile."""
+    from scipy.stats import norm
+
+    tail = (1 - prob) / 2
+    return float(np.sqrt(tail * (1 - tail)) / norm.pdf(norm.ppf(tail)))
+
+
+def error_of_share(share: npt.ArrayLike, ess: npt.ArrayLike) -> np.ndarray:
+    """Return the Monte Carlo error of the share of draws with a property, which of few draws is never zero.
+
+    The binomial one of so many effective draws, at a share with half a draw added on either side (Jeffreys).
+    """
+    share, ess = np.asarray(share, float), np.asarray(ess, float)
+    known = np.where(np.isnan(ess), 1.0, ess)
+    middle = (share * known + 0.5) / (known + 1)
+    return np.sqrt(middle * (1 - middle) / known)
 
 
 def joined_chains(draws: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import percent
@@ -20,7 +21,7 @@ from bayesbias.inference.contrasts import (
     level_draws,
     no_contrasts,
 )
-from bayesbias.inference.diagnostics import shortest_interval
+from bayesbias.inference.diagnostics import end_to_mean, shortest_interval
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
@@ -96,8 +97,8 @@ class PriorExpectation(Shown):
         out = []
         for row in self.contrasts.itertuples():
             of = "overall" if row.level == "overall" else f"of one {_SAID.get(row.level, row.level)}"
-            ends = f"{row.prob:.0%} between {row.low:+.2f} and {row.high:+.2f}"
-            out.append(f"{of} sd {row.sd:.2f}, {ends}")
+            ends = " and ".join(ends_as_known(row, "low", "high", 2, signed=True))
+            out.append(f"{of} sd {as_known(row, 'sd', 2)}, {row.prob:.0%} between {ends}")
         if self.impossible is not None:
             verdict = "" if self.possible else f" (a prior should have at most {percent(MOST_IMPOSSIBLE)})"
             out.append(f"{percent(self.impossible)} of single pairs where no pair can be{verdict}")
@@ -165,8 +166,24 @@ def prior_expectation(
         values = chosen_rows(contrasts, level=level, contrast=first).to_numpy().ravel()
         if values.size:
             low, high = shortest_interval(values, prob)
-            rows.append((level, first, values.mean(), values.std(ddof=1), float(low), float(high), prob))
-    columns = ["level", "contrast", "mean", "sd", "low", "high", "prob"]
+            sd = values.std(ddof=1)
+            # Draws of a prior are independent; the contrasts of one draw, as of several classes, need not be.
+            error = sd / np.sqrt(draws)
+            errors = error, error / np.sqrt(2), *[error * end_to_mean(prob)] * 2
+            rows.append((level, first, values.mean(), sd, float(low), float(high), prob, *errors))
+    columns = [
+        "level",
+        "contrast",
+        "mean",
+        "sd",
+        "low",
+        "high",
+        "prob",
+        "mcse_mean",
+        "mcse_sd",
+        "mcse_low",
+        "mcse_high",
+    ]
     return PriorExpectation(
         spec.name, on, pd.DataFrame(rows, columns=columns), impossible_share(spec, frame, seed)
     )

@@ -58,6 +58,14 @@ class Mixtures:
                 out["low"][batch, rows], out["high"][batch, rows] = low, high
         return out
 
+    def in_batches(self, batches: int) -> list[Mixtures]:
+        """Return the mixtures over each of so many batches of the draws."""
+        n = self.mean.shape[0] * self.mean.shape[1]
+        length = n // batches
+        mean, sd = (values.reshape(n, -1) for values in (self.mean, self.sd))
+        parts = (slice(at * length, (at + 1) * length) for at in range(batches))
+        return [Mixtures(mean[None, part], sd[None, part], self.row, self.weight) for part in parts]
+
     def below(self, at: float) -> np.ndarray:
         """Return the probability of lying below a number, shape (rows,)."""
         n = self.mean.shape[0] * self.mean.shape[1]

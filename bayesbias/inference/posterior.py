@@ -440,10 +440,11 @@ class BiasFit(Shown):
         (True, True)
         """
         shares = contrasts.described(self.draws_of("new_words"), prob)
-        beside = {"opposite": "mean", "opposite_low": "hpdi_low", "opposite_high": "hpdi_high"}
-        shown = ["level", "name", "contrast", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero"]
-        return self.contrasts(prob, estimand="one_new_word")[shown].assign(
-            **{new: shares[old] for new, old in beside.items()}
+        hidden = ["estimand", "ess_bulk", "r_hat", "p_in_rope", "mcse_p_in_rope", "rope"]
+        return (
+            self.contrasts(prob, estimand="one_new_word")
+            .drop(columns=hidden)
+            .assign(**contrasts.beside(shares, "opposite"))
         )
 
     def parameters(self, prob: float = PROB) -> pd.DataFrame:

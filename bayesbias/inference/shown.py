@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
+from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.errors import FitError
 
 _MOST_LINES = 5  # of results
@@ -24,7 +25,8 @@ def text_of_fit(fit: Any) -> str:
         else:
             frame = fit.summary().rename(columns={fit.spec.results.group: "label"})
         lines += [
-            f"  {row.label:<24} {row.mean:+.3f}  {row.prob:.0%} HPDI [{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}]"
+            f"  {row.label:<24} {as_known(row, 'mean', signed=True)}  {row.prob:.0%} HPDI "
+            f"[{', '.join(ends_as_known(row, signed=True))}]"
             for row in frame.head(_MOST_LINES).itertuples()
         ]
         if len(frame) > _MOST_LINES:

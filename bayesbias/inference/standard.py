@@ -20,6 +20,7 @@ import numpy as np
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import conjoined
 from bayesbias.inference.contrasts import (
+    beside,
     described,
     described_with_rope,
     keys_of_rows,
@@ -65,11 +66,11 @@ def described_standard(
         sd = _yardsticks(design, table, draws, contrasts)[1][..., mixtures.row]
         mixtures = Mixtures(mixtures.mean / sd, mixtures.sd / sd, mixtures.row, mixtures.weight)
     frame = described_with_rope(own, prob, rope, mixtures)
-    ends = {"superiority": "mean", "superiority_low": "hpdi_low", "superiority_high": "hpdi_high"}
     if set(frame["estimand"]) & set(PREDICTIVE):
-        return frame.assign(**dict.fromkeys(ends, np.nan))
-    beside = described(superiority_draws(design, table, draws, contrasts), prob)
-    return frame.assign(**{name: beside[column] for name, column in ends.items()})
+        return frame.assign(**dict.fromkeys(beside(frame, "superiority"), np.nan))
+    return frame.assign(
+        **beside(described(superiority_draws(design, table, draws, contrasts), prob), "superiority")
+    )
 
 
 def _yardsticks(

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.wording import interval_text, signed_text, with_minus
+from bayesbias.basics.digits import interval_known, number_known
+from bayesbias.basics.wording import with_minus
 from bayesbias.columns.change import (
     change_columns,
     drift_columns,
@@ -19,7 +20,15 @@ from bayesbias.columns.change import (
     set_columns,
     what_is_left,
 )
-from bayesbias.columns.table import Cell, Table, interval_cell, number_cell, of_cells, page_table
+from bayesbias.columns.table import (
+    Cell,
+    Table,
+    known_cell,
+    known_interval_cell,
+    number_cell,
+    of_cells,
+    page_table,
+)
 from bayesbias.figures.change import plates
 from bayesbias.findings.change import findings_of_change
 from bayesbias.findings.parts import Findings
@@ -153,11 +162,10 @@ def _facts(run: Comparison, item: Method, prob: float, rope: float) -> list[Labe
     rms = item.control_rms
     facts = []
     if row is not None:
-        interval = interval_text(row.hpdi_low, row.hpdi_high, signed=True)
         facts = [
-            Labelled(f"{with_minus(row.contrast)}, before", signed_text(row.before)),
-            Labelled(f"{with_minus(row.contrast)}, after", signed_text(row.after)),
-            Labelled(f"change, {prob:.0%} HPDI", interval),
+            Labelled(f"{with_minus(row.contrast)}, before", number_known(row, "before", signed=True)),
+            Labelled(f"{with_minus(row.contrast)}, after", number_known(row, "after", signed=True)),
+            Labelled(f"change, {prob:.0%} HPDI", interval_known(row, signed=True)),
         ]
     if rms is not None:
         facts.append(Labelled("pairs with control words moved by (root mean square)", f"{rms:.3f}"))
@@ -175,10 +183,10 @@ def _methods_table(run: Comparison, prob: float, rope: float) -> Table:
         else:
             contrast = row.contrast
             cells += [
-                number_cell(row.before, signed=True),
-                number_cell(row.after, signed=True),
-                interval_cell(row.after_low, row.after_high, signed=True),
-                number_cell(row.mean, signed=True),
+                known_cell(row, "before", signed=True),
+                known_cell(row, "after", signed=True),
+                known_interval_cell(row, "after_low", "after_high", signed=True),
+                known_cell(row, "mean", signed=True),
                 Cell(what_is_left(row)),
             ]
         rows.append([*cells, number_cell(run.methods[name].control_rms)])

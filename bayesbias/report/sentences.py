@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics.digits import interval_known
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import conjoined, interval_text, number_of, percent
+from bayesbias.basics.wording import conjoined, number_of, percent
 from bayesbias.columns.sentences import (
     contrast_columns,
     dropped_columns,
@@ -174,7 +175,7 @@ def _facts_of_one(study: _Study, row: Any) -> list[Labelled]:
     }
     if study.prob is not None and row.contrast == row.contrast and row.converged:
         label = f"associated − different for new words and templates, {percent(study.prob)} HPDI"
-        facts[label] = interval_text(row.hpdi_low, row.hpdi_high, signed=True)
+        facts[label] = interval_known(row, signed=True)
     return labelled(facts)
 
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from bayesbias.basics.wording import interval_text, number_of, signed_text
+from bayesbias.basics.digits import interval_known
+from bayesbias.basics.wording import number_of, signed_text
 from bayesbias.columns.table import Cell, of_cells, p_text
 from bayesbias.figures.sentiment import plates
 from bayesbias.findings.parts import Findings
@@ -129,7 +130,7 @@ def _facts(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> list[Label
     if fit.diagnostics()["ok"]:
         row = fit.summary(prob).iloc[0]
         scale = ", log odds" if fit.spec.outcome == "logit_difference" else ""
-        interval = interval_text(row["hpdi_low"], row["hpdi_high"], signed=True)
+        interval = interval_known(row, signed=True)
         facts.append(Labelled(f"{prob:.0%} HPDI for new nouns and professions{scale}", interval))
     return facts
 

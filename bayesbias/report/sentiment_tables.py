@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics.digits import error_of, share_printed
 from bayesbias.basics.wording import number_of
 from bayesbias.columns.sentiment import contrast_columns, control_columns, earnings_columns, test_columns
 from bayesbias.columns.table import (
     Cell,
     Table,
-    interval_cell,
+    known_cell,
+    known_interval_cell,
     number_cell,
     of_cells,
     p_cell,
     page_table,
     probability_cell,
 )
+from bayesbias.inference.diagnostics import error_of_share
 from bayesbias.inference.observed import excluded_observed
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.verdicts import sentiment_verdict
@@ -62,8 +65,8 @@ def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) ->
                 number_cell(tests["f_minus_m"], signed=True),
                 p_cell(tests["p_value"]),
                 p_cell(pairs["p_value"]),
-                number_cell(r["mean"], signed=True),
-                interval_cell(r["hpdi_low"], r["hpdi_high"], signed=True),
+                known_cell(r, "mean", signed=True),
+                known_interval_cell(r, signed=True),
                 Cell(
                     sentiment_verdict(r["hpdi_low"], r["hpdi_high"])
                     if fit.diagnostics()["ok"]
@@ -88,14 +91,15 @@ def overall_table(fit: BiasFit, prob: float) -> Table:
             r = frame.iloc[at]
             draws = fit.draws_of("summary", estimand=estimand)
             below = float((draws.to_numpy()[..., at] < 0).mean())
+            error = float(error_of_share(below, r["ess_bulk"]))
             rows.append(
                 [
                     Cell(name),
                     Cell(holds),
-                    number_cell(r["mean"], signed=True),
-                    number_cell(r["sd"]),
-                    interval_cell(r["hpdi_low"], r["hpdi_high"], signed=True),
-                    probability_cell(below),
+                    known_cell(r, "mean", signed=True),
+                    known_cell(r, "sd"),
+                    known_interval_cell(r, signed=True),
+                    probability_cell(below, error),
                     Cell(sentiment_verdict(r["hpdi_low"], r["hpdi_high"])),
                 ]
             )
@@ -110,8 +114,8 @@ def shares_table(fit: BiasFit, prob: float) -> Table:
         [
             Cell(name),
             Cell({"noun_pair": "noun pairs", "profession": "professions"}.get(r.source, "single pairs")),
-            Cell(f"{r.mean:.1%}", True, repr(float(r.mean))),
-            Cell(f"{r.hpdi_low:.1%} to {r.hpdi_high:.1%}", True, repr(float(r.hpdi_low))),
+            Cell(share_printed(r.mean, error_of(r, "mean"), 1), True, repr(float(r.mean))),
+            _shares_cell(r),
         ]
         for name in dict.fromkeys(fit.table["classifier"].astype(str))
         for r in fit.shares(prob, group=name).itertuples()
@@ -121,6 +125,12 @@ def shares_table(fit: BiasFit, prob: float) -> Table:
         "Where one source holds most of it, its number, and not that of sentences, says how sure one may be."
     )
     return of_cells("t-shares", "Where the differences come from", head, rows, note)
+
+
+def _shares_cell(row: Any) -> Cell:
+    error = error_of(row, "hpdi_low", "hpdi_high")
+    low, high = (share_printed(end, error, 1) for end in (row.hpdi_low, row.hpdi_high))
+    return Cell(f"{low} to {high}", True, repr(float(row.hpdi_low)))
 
 
 def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: float) -> Table:
@@ -139,9 +149,9 @@ def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: flo
             row.append(number_cell(r["sentiment"]))
         row += [
             number_cell(r["difference"], signed=True),
-            number_cell(these["mean"], signed=True),
-            interval_cell(these["hpdi_low"], these["hpdi_high"], signed=True),
-            interval_cell(new["hpdi_low"], new["hpdi_high"], signed=True),
+            known_cell(these, "mean", signed=True),
+            known_interval_cell(these, signed=True),
+            known_interval_cell(new, signed=True),
         ]
         rows.append(row)
     head = [noun, "classifier", "#male", "#female", *(["#sentiment"] if level == "profession" else [])]

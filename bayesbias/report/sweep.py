@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics.digits import number_known
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import conjoined, ended, number_of, number_text, with_minus
+from bayesbias.basics.wording import conjoined, ended, number_of, with_minus
 from bayesbias.columns.sweeps import cell_columns, compared_columns
 from bayesbias.columns.table import Table, page_table
 from bayesbias.figures.sweeps import plates
@@ -101,7 +102,7 @@ def _facts(result: SweepResult, frame: pd.DataFrame) -> list[Labelled]:
     known = frame[frame["verdict"].notna()]
     if not len(known):
         return facts
-    shown = [number_text(known["standardised"].iloc[at], 2, signed=True) for at in (0, -1)]
+    shown = [number_known(known.iloc[at], "standardised", 2, signed=True) for at in (0, -1)]
     label = f"{with_minus(known['contrast'].iloc[0])}, in {unit_of(known)}"
     return [Labelled(label, f"{shown[0]} to {shown[1]}" if len(known) > 1 else shown[0]), *facts]
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bayesbias.basics.digits import error_of, interval_known, number_known, probability_printed
 from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.wording import interval_text, probability_text, signed_text, with_minus
+from bayesbias.basics.wording import with_minus
 from bayesbias.columns.table import Table, page_table
 from bayesbias.columns.words import (
     MEASURES_SAID,
@@ -137,9 +138,14 @@ def _facts(study: _Study) -> list[Labelled]:
         return facts
     row = frame[(frame["level"] == "overall") & (frame["estimand"] == "population")].iloc[0]
     return [
-        Labelled(f"{with_minus(row['contrast'])}, in cosine distance", signed_text(row["mean"])),
-        Labelled(f"{study.prob:.0%} HPDI", interval_text(row["hpdi_low"], row["hpdi_high"], signed=True)),
-        Labelled("probability that it is below zero (nearer)", probability_text(row["p_below_zero"])),
+        Labelled(
+            f"{with_minus(row['contrast'])}, in cosine distance", number_known(row, "mean", signed=True)
+        ),
+        Labelled(f"{study.prob:.0%} HPDI", interval_known(row, signed=True)),
+        Labelled(
+            "probability that it is below zero (nearer)",
+            probability_printed(row["p_below_zero"], error_of(row, "p_below_zero")),
+        ),
         *facts,
     ]
 

@@ -21,8 +21,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import p_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import some
+from bayesbias.scores.partitions import error_of_p
 from bayesbias.scores.permutation import Method, PermutationResult, permutation_test
 from bayesbias.scores.stereotypes import (
     ROUNDING,
@@ -108,7 +110,7 @@ class WeatResult(ScoreResult):
         return (
             f"<WeatResult {self.name}: {self.n_x} {self.classes[0]}, {self.n_y} {self.classes[1]}, "
             f"{self.n_a} + {self.n_b} attributes; effect size {effect}{limit} ({self.denominator}); "
-            f"p {self.p_value:.4g} ({self.p_method}, {self.sides}-sided); {len(self.dropped)} words dropped>"
+            f"p {self._p_said(4)} ({self.p_method}, {self.sides}-sided); {len(self.dropped)} words dropped>"
         )
 
     def in_words(self) -> list[str]:
@@ -121,8 +123,11 @@ class WeatResult(ScoreResult):
             f"  X {self.classes[0]} ({self.n_x}), Y {self.classes[1]} ({self.n_y}), A ({self.n_a}), B ({self.n_b})",
             f"  statistic {self.statistic:.6f}",
             f"  effect size {effect} ({self.denominator}{most})",
-            f"  p {self.p_value:.6g} ({self.p_method}, {self.sides}-sided{bounds})",
+            f"  p {self._p_said(6)} ({self.p_method}, {self.sides}-sided{bounds})",
         ]
+
+    def _p_said(self, digits: int) -> str:
+        return p_printed(self.p_value, error_of_p(self.p_lower, self.p_upper, self.p_method), digits)
 
     def as_json(self) -> dict[str, Any]:
         """Return what the command prints as JSON: of the permutation test what is not said already."""

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import ends_as_known, p_printed
 from bayesbias.basics.errors import InputError
+from bayesbias.scores.partitions import error_of_p
 from bayesbias.scores.resampling import SignFlips, sign_flip_test
 from bayesbias.scores.stereotypes import (
     ROUNDING,
@@ -83,8 +85,12 @@ class ScWeatResult(ScoreResult):
     difference: dict[str, float]
     p_value: dict[str, float]
     p_method: dict[str, str]
+    p_lower: dict[str, float]
+    p_upper: dict[str, float]
     low: dict[str, float | None]
     high: dict[str, float | None]
+    mcse_low: dict[str, float | None]
+    mcse_high: dict[str, float | None]
     coverage: dict[str, float | None]
     prob: float
     sides: int
@@ -97,21 +103,27 @@ class ScWeatResult(ScoreResult):
 
     def __repr__(self) -> str:
         each = "; ".join(
-            f"{c} {self.difference[c]:+.3f} of {self.n[c]} words, p {self.p_value[c]:.4g}"
+            f"{c} {self.difference[c]:+.3f} of {self.n[c]} words, p {self._p_said(c, 4)}"
             for c in self.classes
         )
         return f"<ScWeatResult {self.name}: {each} ({self.sides}-sided sign flips); {len(self.dropped)} words dropped>"
+
+    def _p_said(self, c: str, digits: int) -> str:
+        error = error_of_p(self.p_lower[c], self.p_upper[c], self.p_method[c])
+        return p_printed(self.p_value[c], error, digits)
 
     def in_words(self) -> list[str]:
         """Say what was found, in lines for the screen."""
         lines = [f"SC-WEAT, {self.name}"]
         for c, own in zip(self.classes, ("A", "B"), strict=True):
-            low, high, cover = self.low[c], self.high[c], self.coverage[c]
-            within = "" if low is None else f", {cover:.1%} interval {low:.6f} to {high:.6f}"
+            names = ("low", "high", "mcse_low", "mcse_high")
+            ends, cover = {name: getattr(self, name)[c] for name in names}, self.coverage[c]
+            said = " to ".join(ends_as_known(ends, "low", "high", 6))
+            within = "" if self.low[c] is None else f", {cover:.1%} interval {said}"
             score = self.mean_score[c]
             lines += [
                 f"  {c} ({self.n[c]}): mean score {'none' if score is None else f'{score:.4f}'}; its own attributes are {own}",
-                f"    difference of cosines {self.difference[c]:.6f}{within}; p {self.p_value[c]:.6g} (sign flips, "
+                f"    difference of cosines {self.difference[c]:.6f}{within}; p {self._p_said(c, 6)} (sign flips, "
                 f"{self.p_method[c]}, {self.sides}-sided)",
             ]
         return [*lines, f"  known: {self.defects}", f"  source: {self.source}"]
@@ -217,6 +229,10 @@ def sc_weat(
         p_method={c: test.method for c, test in tests.items()},
         low={c: test.low for c, test in tests.items()},
         high={c: test.high for c, test in tests.items()},
+        mcse_low={c: test.mcse_low for c, test in tests.items()},
+        mcse_high={c: test.mcse_high for c, test in tests.items()},
+        p_lower={c: test.p_lower for c, test in tests.items()},
+        p_upper={c: test.p_upper for c, test in tests.items()},
         coverage={c: test.coverage for c, test in tests.items()},
         prob=prob,
         sides=sides,
@@ -234,7 +250,9 @@ def _turned_back(test: SignFlips) -> SignFlips:
     import dataclasses
 
     ends = (None, None) if test.low is None or test.high is None else (-test.high, -test.low)
-    return dataclasses.replace(test, mean=-test.mean, low=ends[0], high=ends[1])
+    return dataclasses.replace(
+        test, mean=-test.mean, low=ends[0], high=ends[1], mcse_low=test.mcse_high, mcse_high=test.mcse_low
+    )
 
 
 def measured_sc_weat(given: Given, **settings: Any) -> ScWeatResult:

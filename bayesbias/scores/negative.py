@@ -189,6 +189,8 @@ def rnsb(
         value=divergence_from_equal(each, np.ones(len(each))),
         low=found.low,
         high=found.high,
+        mcse_low=found.mcse_low,
+        mcse_high=found.mcse_high,
         prob=prob,
         resamples=resamples,
         seed=found.seed,

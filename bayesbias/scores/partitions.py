@@ -14,6 +14,7 @@ rather than by luck.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -171,6 +172,25 @@ def clopper_pearson(hits: int, samples: int, confidence: float) -> tuple[float, 
     lower = 0.0 if hits == 0 else float(betaincinv(hits, samples - hits + 1, outside))
     upper = 1.0 if hits == samples else float(betaincinv(hits + 1, samples - hits, 1 - outside))
     return lower, upper
+
+
+def error_of_p(p_lower: float | None, p_upper: float | None, method: str) -> float | None:
+    """Return the Monte Carlo error of a sampled p-value, from its 99 % interval; None of one that is not sampled."""
+    if method != "montecarlo" or p_lower is None or p_upper is None:
+        return None
+    return (p_upper - p_lower) / 2 / 2.576
+
+
+def error_of_quantile(values: Sequence[float] | np.ndarray, q: float) -> float:
+    """Return the Monte Carlo error of a quantile of independent draws, from the order statistics around it.
+
+    That of a quantile's rank is binomial; half the distance between the draws one such error below and above.
+    """
+    ordered = np.sort(np.asarray(values, dtype=float))
+    n = len(ordered)
+    by = math.sqrt(q * (1 - q) / n)
+    low, high = np.quantile(ordered, [max(0.0, q - by), min(1.0, q + by)])
+    return float(high - low) / 2
 
 
 def sampling_width(p: float, samples: int) -> float:

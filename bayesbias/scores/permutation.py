@@ -19,11 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import p_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
 from bayesbias.scores.counting import MOST_WORDS_COUNTED, bound_all, count_all
-from bayesbias.scores.partitions import Question, p_by_normal, p_by_sampling, sampling_width
+from bayesbias.scores.partitions import Question, error_of_p, p_by_normal, p_by_sampling, sampling_width
 
 __all__ = ["PermutationResult", "holm", "permutation_test"]
 
@@ -93,8 +94,9 @@ class PermutationResult(Shown):
         sides = "one side" if self.sides == 1 else "two sides"
         known = self.method != "exact" and self.p_lower is not None
         within = f" ({self.p_lower:.3g} to {self.p_upper:.3g})" if known else ""
+        p = p_printed(self.p_value, error_of_p(self.p_lower, self.p_upper, self.method), 3)
         return (
-            f"PermutationResult: p = {self.p_value:.3g}{within}, {sides}, statistic {self.statistic:.6g} of {self.n_x} and "
+            f"PermutationResult: p = {p}{within}, {sides}, statistic {self.statistic:.6g} of {self.n_x} and "
             f"{self.n_y} words\n  {self.method}: {self.note}"
         )
 

@@ -17,9 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import ends_as_known
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import number_of
-from bayesbias.scores.partitions import clopper_pearson
+from bayesbias.scores.partitions import clopper_pearson, error_of_quantile
 from bayesbias.scores.stereotypes import ROUNDING, ScoreResult
 
 __all__ = ["SignFlips", "sign_flip_test"]
@@ -40,6 +41,8 @@ class ResampledScore(ScoreResult):
         None where it does not exist; a note says why.
     low, high : float or None
         Ends of the percentile bootstrap interval; None where too many draws have no value.
+    mcse_low, mcse_high : float or None
+        Their Monte Carlo errors: how far they would move with another seed.
     prob : float
         The probability of the interval, by intention.
     resamples : int
@@ -54,6 +57,8 @@ class ResampledScore(ScoreResult):
     value: float | None
     low: float | None
     high: float | None
+    mcse_low: float | None
+    mcse_high: float | None
     prob: float
     resamples: int
     seed: int
@@ -64,7 +69,7 @@ class ResampledScore(ScoreResult):
         """Say the interval and how it was found."""
         if self.low is None:
             return "no interval"
-        return f"{self.prob:.0%} bootstrap interval {self.low:.6f} to {self.high:.6f}"
+        return f"{self.prob:.0%} bootstrap interval {' to '.join(ends_as_known(self, 'low', 'high', 6))}"
 
     def last_words(self) -> list[str]:
         """Say what is wrong with the score, and where it is from."""
@@ -77,6 +82,8 @@ class Bootstrap:
 
     low: float | None
     high: float | None
+    mcse_low: float | None
+    mcse_high: float | None
     seed: int
     notes: tuple[str, ...]
 
@@ -122,11 +129,12 @@ def percentile_interval(
         )
     lost = resamples - len(values)
     if lost > resamples / 20:
-        return Bootstrap(
-            None, None, seed, (*notes, f"{number_of(lost, 'bootstrap draw')} of {resamples} have no value")
-        )
-    low, high = np.quantile(values, [(1 - prob) / 2, (1 + prob) / 2])
-    return Bootstrap(float(low), float(high), seed, tuple(notes))
+        notes.append(f"{number_of(lost, 'bootstrap draw')} of {resamples} have no value")
+        return Bootstrap(None, None, None, None, seed, tuple(notes))
+    ends = (1 - prob) / 2, (1 + prob) / 2
+    low, high = map(float, np.quantile(values, ends))
+    error_low, error_high = (error_of_quantile(values, end) for end in ends)
+    return Bootstrap(low, high, error_low, error_high, seed, tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -145,6 +153,8 @@ class SignFlips:
         1 counts means at least as large, 2 means at least as far from zero.
     low, high : float or None
         Ends of the interval for the centre; None for too few scores.
+    mcse_low, mcse_high : float or None
+        How far they would move with other subsets; None where every subset was taken, or there are no ends.
     prob : float
         The probability that was asked for.
     coverage : float or None
@@ -162,6 +172,8 @@ class SignFlips:
     sides: int
     low: float | None
     high: float | None
+    mcse_low: float | None
+    mcse_high: float | None
     prob: float
     coverage: float | None
     n: int
@@ -245,8 +257,8 @@ def sign_flip_test(
             hits += int(np.count_nonzero((np.abs(sums) if sides == 2 else sums) >= least))
         p = (hits + 1) / (samples + 1)
         (lower, upper), method = clopper_pearson(hits, samples, 0.99), "montecarlo"
-    low, high, coverage = _typical_values(values, prob, used)
-    return SignFlips(total / n, p, lower, upper, method, sides, low, high, prob, coverage, n, used)
+    low, high, errors, coverage = _typical_values(values, prob, used)
+    return SignFlips(total / n, p, lower, upper, method, sides, low, high, *errors, prob, coverage, n, used)
 
 
 def _signs_at_least(values: npt.NDArray[np.float64], least: float) -> int:
@@ -266,8 +278,8 @@ def _all_sums(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 def _typical_values(
     values: npt.NDArray[np.float64], prob: float, seed: int | None
-) -> tuple[float | None, float | None, float | None]:
-    """Return the ends of Hartigan's interval and its coverage."""
+) -> tuple[float | None, float | None, tuple[float | None, float | None], float | None]:
+    """Return the ends of Hartigan's interval, their Monte Carlo errors and its coverage."""
     n = len(values)
     if n <= _ALL_SUBSETS:
         sums, counts = np.zeros(1), np.zeros(1)
@@ -284,5 +296,8 @@ def _typical_values(
     parts = len(means) + 1
     k = math.floor(parts * (1 - prob) / 2)
     if k < 1:
-        return None, None, None
-    return float(means[k - 1]), float(means[-k]), 1 - 2 * k / parts
+        return None, None, (None, None), None
+    errors: tuple[float | None, float | None] = None, None
+    if n > _ALL_SUBSETS:
+        errors = error_of_quantile(means, k / parts), error_of_quantile(means, 1 - k / parts)
+    return float(means[k - 1]), float(means[-k]), errors, 1 - 2 * k / parts

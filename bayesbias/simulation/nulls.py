@@ -17,6 +17,8 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.values import Shown
 from bayesbias.scores.association import DENOMINATORS, largest_effect_size
+from bayesbias.scores.partitions import error_of_quantile
+from bayesbias.simulation.accounting import standard_error_of_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,19 +107,33 @@ class NullDistribution(Shown):
         return float(stats.beta.sf(share, 0.5, (n - 2) / 2))
 
     def summary(self) -> pd.DataFrame:
-        """Return ``quantity, simulated, exact``: standard deviation, quantiles, and shares above a size."""
+        """Return ``quantity, simulated, mcse_simulated, exact``: standard deviation, quantiles, and shares above a size.
+
+        Errors of quantiles are those of their order statistics; that of the largest one is what it is from the ceiling.
+        """
         import pandas as pd
 
         d = self.effect_sizes
         n = self.n_x + self.n_y
         # The mean of a Beta(1/2, (n - 2)/2) is 1/(n - 1).
-        rows = [("sd", float(np.sqrt(np.mean(d**2))), self.largest / math.sqrt(n - 1))]
+        sd = float(np.sqrt(np.mean(d**2)))
+        of_sd = float(np.std(d**2)) / (2 * sd * math.sqrt(len(d)))  # delta method
+        rows = [("sd", sd, of_sd, self.largest / math.sqrt(n - 1))]
         for q in (0.025, 0.25, 0.5, 0.75, 0.975):
-            rows.append((f"quantile {q:.1%}", float(np.quantile(d, q)), float(self.quantile(q))))
+            rows.append(
+                (
+                    f"quantile {q:.1%}",
+                    float(np.quantile(d, q)),
+                    error_of_quantile(d, q),
+                    float(self.quantile(q)),
+                )
+            )
         for size in (0.5, 0.8, 1.0, 1.5):
-            rows.append((f"|d| >= {size:g}", float(np.mean(np.abs(d) >= size)), self.above(size)))
-        rows.append(("largest |d|", float(np.abs(d).max()), self.largest))
-        return pd.DataFrame(rows, columns=["quantity", "simulated", "exact"])
+            share = float(np.mean(np.abs(d) >= size))
+            rows.append((f"|d| >= {size:g}", share, standard_error_of_share(share, len(d)), self.above(size)))
+        most = float(np.abs(d).max())
+        rows.append(("largest |d|", most, self.largest - most, self.largest))
+        return pd.DataFrame(rows, columns=["quantity", "simulated", "mcse_simulated", "exact"])
 
 
 def null_distribution(

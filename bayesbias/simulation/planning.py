@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import as_known
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
-from bayesbias.inference.diagnostics import shortest_interval
+from bayesbias.inference.diagnostics import describe_draws, error_of_share
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB, level_means
 from bayesbias.inference.posterior import BiasFit
@@ -255,8 +256,9 @@ class ReliabilityPlan(Shown):
         best = (
             "none of those tried" if self.best is None else "{words:g} x {attributes:g}".format(**self.best)
         )
+        now = as_known(self.now, "mean", 2)
         return (
-            f"<ReliabilityPlan {self.measure}, {self.coefficient}: {self.now['mean']:.2f} with {self.listed_words:.3g} words x "
+            f"<ReliabilityPlan {self.measure}, {self.coefficient}: {now} with {self.listed_words:.3g} words x "
             f"{self.listed_attributes:.3g} attributes; for {self.target:g}: {best}>"
         )
 
@@ -330,7 +332,10 @@ def plan_reliability(
     listed_words, listed_attributes = numbers_of_words(fit.table)
     if measure == "word":
         listed_words, words = 1.0, (1,)
-    return _planned(parts, measure, kind, target, prob, (listed_words, listed_attributes), words, attributes)
+    chains = int(fit.tree["posterior"].sizes["chain"])
+    return _planned(
+        parts, measure, kind, target, prob, (listed_words, listed_attributes), words, attributes, chains
+    )
 
 
 def _planned(
@@ -342,15 +347,18 @@ def _planned(
     listed: tuple[float, float],
     words: Sequence[int],
     attributes: Sequence[int],
+    chains: int,
 ) -> ReliabilityPlan:
     import pandas as pd
 
     def described(k: float, m: float) -> dict[str, float]:
         draws = parts.coefficient(k, m)
-        low, high = shortest_interval(draws, prob)
-        sd = float(draws.std(ddof=1)) if len(draws) > 1 else math.nan
-        out = {"mean": float(draws.mean()), "sd": sd, "hpdi_low": float(low), "hpdi_high": float(high)}
-        return {**out, "prob": prob, "p_reached": float((draws >= target).mean())}
+        (found,) = describe_draws(draws.reshape(chains, -1, 1), prob).to_dict("records")
+        reached = float((draws >= target).mean())
+        errors = {f"mcse_{of}": found[f"mcse_{of}"] for of in ("mean", "sd", "low", "high")}
+        errors["mcse_p_reached"] = float(error_of_share(np.array(reached), np.array(found["ess_bulk"])))
+        out = {name: found[name] for name in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
+        return {**out, "p_reached": reached, **errors}
 
     def mean(k: float, m: float) -> float:
         return float(parts.coefficient(k, m).mean())

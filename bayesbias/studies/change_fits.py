@@ -109,7 +109,7 @@ def described_changes(draws: xr.DataArray, prob: float, rope: float) -> pd.DataF
     flat = joined_chains(draws.to_numpy())
     known = np.ptp(flat, axis=0) == 0
     frame.loc[known, "ess_bulk"], frame.loc[known, "r_hat"] = float(len(flat)), 1.0
-    frame.loc[known, "sd"] = 0.0
+    frame.loc[known, ["sd", *(name for name in frame if name.startswith("mcse_"))]] = 0.0
     return frame
 
 

@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.errors import FitError, InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
 from bayesbias.inference.contrasts import (
+    beside,
     chosen_rows,
     contrast_draws,
     draws_with,
@@ -30,7 +32,7 @@ from bayesbias.inference.contrasts import (
     labelled_draws,
     relabelled,
 )
-from bayesbias.inference.diagnostics import joined_chains
+from bayesbias.inference.diagnostics import error_of_share, joined_chains
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.verdicts import change_verdict, gap_verdict, method_verdict
@@ -52,8 +54,9 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Method"]
 
 _BETWEEN_METHODS = [
-    "method", "next", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "mcse_low", "mcse_high", "prob", "ess_bulk",
-    "r_hat", "p_below_zero", "p_in_rope", "rope", "p_nearer_zero", "verdict",
+    "method", "next", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "mcse_mean", "mcse_sd", "mcse_low", "mcse_high",
+    "prob", "ess_bulk", "r_hat", "p_below_zero", "mcse_p_below_zero", "p_in_rope", "mcse_p_in_rope", "rope", "p_nearer_zero",
+    "mcse_p_nearer_zero", "verdict",
 ]  # fmt: skip
 OF_INTEREST = "associated - different"  # the contrast by which methods are ranked
 
@@ -224,9 +227,7 @@ class Comparison(Shown):
         }
         for label, gap in gaps.items():
             gap = gap.set_index(["level", "name", "contrast"]).loc[rows]
-            frame[label] = gap["mean"].to_numpy()
-            frame[f"{label}_low"] = gap["hpdi_low"].to_numpy()
-            frame[f"{label}_high"] = gap["hpdi_high"].to_numpy()
+            frame = frame.assign(**{key: of.to_numpy() for key, of in beside(gap, label).items()})
         frame["verdict_after"] = [
             gap_verdict(r.after_low, r.after_high, rope, r.contrast) for r in frame.itertuples()
         ]
@@ -294,6 +295,10 @@ class Comparison(Shown):
                     "correlation_low": geometry.least.low,
                     "correlation_high": geometry.least.high,
                     "by_construction": gap.by_construction,
+                    **{f"mcse_gap{end}": getattr(gap, f"mcse_after{end}") for end in ("", "_low", "_high")},
+                    "mcse_change": gap.mcse_mean,
+                    "mcse_change_low": gap.mcse_low,
+                    "mcse_change_high": gap.mcse_high,
                 }
             )
         frame = pd.DataFrame(rows)
@@ -361,7 +366,10 @@ class Comparison(Shown):
         rows = [] if frame is None else frame[frame["level"] == "overall"].to_dict("records")
         gap: Any = next((row for row in rows if row["contrast"] == OF_INTEREST), None)
         return {
-            f"gap_{when}{end}": float("nan") if gap is None or not sd > 0 else gap[f"{when}{end}"] / sd
+            f"{error}gap_{when}{end}": float("nan")
+            if gap is None or not sd > 0
+            else gap[f"{error}{when}{end}"] / sd
+            for error in ("", "mcse_")
             for when, sd in (("before", found.sd_before), ("after", found.sd_after))
             for end in ("", "_low", "_high")
         }
@@ -387,6 +395,7 @@ class Comparison(Shown):
         frame = described_changes(draws, prob, rope)
         flat = joined_chains(draws.to_numpy())
         frame["p_nearer_zero"] = (flat < 0).mean(axis=0) + (flat == 0).mean(axis=0) / 2
+        frame["mcse_p_nearer_zero"] = error_of_share(frame["p_nearer_zero"], frame["ess_bulk"])
         frame["verdict"] = [method_verdict(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
         return frame
 
@@ -496,8 +505,8 @@ class Comparison(Shown):
             if frame is not None:
                 row: Any = next(iter(frame.itertuples()))
                 text = (
-                    f"{row.contrast} changed by {row.mean:+.3f} [{row.hpdi_low:+.3f}, {row.hpdi_high:+.3f}], "
-                    f"{row.verdict}; now {row.verdict_after}"
+                    f"{row.contrast} changed by {as_known(row, 'mean', signed=True)} "
+                    f"[{', '.join(ends_as_known(row, signed=True))}], {row.verdict}; now {row.verdict_after}"
                 )
             lines.append(f"  {name}: {text}{flags}")
         if not (state := self.diagnostics())["ok"]:

@@ -53,7 +53,8 @@ class SeatResult(Shown):
         contrast moves at most where a prior is half or twice as wide, and which, such as ``cbar halved``), the shares of
         variance ``share_word, share_template,
         share_sentence`` (what takes a word and a template together: one word in one template, or a word beside the template of
-        the other sentence), ``share_residual``, and ``converged``. What does not exist is missing (NaN).
+        the other sentence), ``share_residual``, and ``converged``, and the Monte Carlo
+        error of each (``mcse_contrast, mcse_low, ...``). What does not exist is missing (NaN).
     failures : pandas.DataFrame
         ``model, options, test, reason``: what could not be run, and why. Nothing else is lost by it.
     dropped : pandas.DataFrame

@@ -50,6 +50,8 @@ _OWN_COLUMNS = ("level", "statistic", "p_lower", "p_upper", "p_method", "p_words
 _BAYES_COLUMNS = (
     "contrast", "sd", "hpdi_low", "hpdi_high", "standardised", "superiority", "prior_shift", "prior",
     "share_word", "share_template", "share_sentence", "share_residual", "converged",
+    "mcse_contrast", "mcse_sd", "mcse_low", "mcse_high", "mcse_standardised", "mcse_superiority", "mcse_prior_shift",
+    "mcse_share_word", "mcse_share_template", "mcse_share_sentence", "mcse_share_residual",
 )  # fmt: skip
 # As many partitions as the authors enumerate; more are sampled (supplement, appendix A).
 _ENUMERATED = 100_000
@@ -371,6 +373,7 @@ def _fitted_row(
     standard = fitted.standardised(prob, estimand="population", level="overall").iloc[0]
     shares = fitted.shares(prob)
     kinds = dict.fromkeys(("word", "template", "sentence", "residual"), math.nan)
+    errors = dict(kinds)
     for row in shares.itertuples():
         of_word = {"protected_word", "attribute"} & set(row.source.split(" x "))
         of_template = {"protected_template", "attribute_template"} & set(row.source.split(" x "))
@@ -385,6 +388,7 @@ def _fitted_row(
         )
         # What the model was fitted without has no share; it is not zero.
         kinds[kind] = float(row.mean) + (0.0 if math.isnan(kinds[kind]) else kinds[kind])
+        errors[kind] = float(row.mcse_mean) + (0.0 if math.isnan(errors[kind]) else errors[kind])
     return {
         "contrast": gap["mean"],
         **{column: gap[column] for column in ("sd", "hpdi_low", "hpdi_high")},
@@ -393,6 +397,11 @@ def _fitted_row(
         **_largest_prior_shift(fitted),
         **{f"share_{kind}": value for kind, value in kinds.items()},
         "converged": fitted.diagnostics()["ok"],
+        "mcse_contrast": gap["mcse_mean"],
+        **{f"mcse_{of}": gap[f"mcse_{of}"] for of in ("sd", "low", "high")},
+        "mcse_standardised": standard["mcse_mean"],
+        "mcse_superiority": standard["mcse_superiority"],
+        **{f"mcse_share_{kind}": error for kind, error in errors.items()},
     }
 
 
@@ -401,8 +410,12 @@ def _largest_prior_shift(fitted: BiasFit) -> dict[str, Any]:
     frame = fitted.prior_sensitivity(refit=False)
     row = largest_shift(frame[frame["level"] == "overall"])
     if row is None:
-        return {"prior_shift": math.nan, "prior": ""}
-    return {"prior_shift": row["shift_in_sd"], "prior": f"{row['parameter']} {row['direction']}"}
+        return {"prior_shift": math.nan, "prior": "", "mcse_prior_shift": math.nan}
+    return {
+        "prior_shift": row["shift_in_sd"],
+        "prior": f"{row['parameter']} {row['direction']}",
+        "mcse_prior_shift": row["error"],
+    }
 
 
 def _chosen_encoders(encoders: Any) -> list[Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import plain
+from bayesbias.inference.diagnostics import error_of_share
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit, kept_with
 from bayesbias.studies.sentiment import SentimentAnalysis, analysis_of_table
@@ -147,7 +148,8 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``contrast, estimand, mean, sd, hpdi_low, hpdi_high, prob, p_below_zero``; a row for each two classifiers and
+        ``contrast, estimand, mean, sd, hpdi_low, hpdi_high, prob, p_below_zero``, and their
+        Monte Carlo errors (``mcse_mean`` and so on); a row for each two classifiers and
         each of `ESTIMANDS`; empty where there is one classifier. Where two differ by the same everywhere, that is the
         mean, and the sd is 0.
 
@@ -185,8 +187,12 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
             equal += [(name, estimand, float(value.mean())) for estimand in SENTIMENT_ESTIMANDS]
         else:
             parts.append(both[[*keys, "category"]].assign(classifier=name, **{outcome: value}))
-    columns = ["contrast", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero"]
-    rows = [(name, e, mean, 0.0, mean, mean, prob, float(mean < 0)) for name, e, mean in equal]
+    errors = [f"mcse_{of}" for of in ("mean", "sd", "low", "high", "p_below_zero")]
+    columns = ["contrast", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero", *errors]
+    rows = [
+        (name, e, mean, 0.0, mean, mean, prob, float(mean < 0), *[0.0] * len(errors))
+        for name, e, mean in equal
+    ]
     frames = [pd.DataFrame(rows, columns=columns)] if rows else []
     if parts:
         between: BiasFit = kept_with(fit, "between", lambda: _fit_of_differences(fit, parts))
@@ -195,7 +201,9 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
         for estimand in SENTIMENT_ESTIMANDS:
             draws = between.draws_of("summary", estimand=estimand)
             frame = between.summary(prob, estimand).rename(columns={"classifier": "contrast"})
-            frames.append(frame.assign(p_below_zero=(draws < 0).mean(["chain", "draw"]).to_numpy())[columns])
+            below = (draws < 0).mean(["chain", "draw"]).to_numpy()
+            error = error_of_share(below, frame["ess_bulk"])
+            frames.append(frame.assign(p_below_zero=below, mcse_p_below_zero=error)[columns])
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
 
 

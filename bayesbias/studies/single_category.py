@@ -13,19 +13,22 @@ standard deviation one, and :math:`\sigma_b` the spread of targets around either
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
-from bayesbias.inference.diagnostics import batches_of, shortest_interval
+from bayesbias.inference.contrasts import described_mixtures
+from bayesbias.inference.diagnostics import describe_draws
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.mixtures import Mixtures
 from bayesbias.scores.factual import WefatResult, at_prob, wefat
@@ -47,7 +50,7 @@ __all__ = ["Estimated", "SingleCategory", "single_category"]
 @public_in("bayesbias.studies")
 @dataclass(frozen=True)
 class Estimated:
-    """A quantity as its posterior has it: mean, sd, and the ends of its shortest interval.
+    """A quantity as its posterior has it: mean, sd, the ends of its shortest interval, and the Monte Carlo errors of these.
 
     Examples
     --------
@@ -60,6 +63,10 @@ class Estimated:
     sd: float
     hpdi_low: float
     hpdi_high: float
+    mcse_mean: float = math.nan
+    mcse_sd: float = math.nan
+    mcse_low: float = math.nan
+    mcse_high: float = math.nan
 
 
 @public_in("bayesbias.studies")
@@ -148,10 +155,10 @@ class SingleCategory(Shown):
         slope, true, known = self.slope, self.true_correlation, self.published
         lines = [
             *known.in_words()[:-1],
-            f"  true association: r = {true.mean:.2f} ({self.prob:.0%} HPDI {true.hpdi_low:.2f} to {true.hpdi_high:.2f}), for "
-            "new words and targets like these",
-            f"  one standard deviation of {known.fact} ({self.scale:.3g}) goes with {slope.mean:+.3f} in cosine "
-            f"({slope.hpdi_low:+.3f} to {slope.hpdi_high:+.3f}) towards {self.sets[0]}",
+            f"  true association: r = {as_known(true, 'mean', 2)} ({self.prob:.0%} HPDI "
+            f"{' to '.join(ends_as_known(true, usual=2))}), for new words and targets like these",
+            f"  one standard deviation of {known.fact} ({self.scale:.3g}) goes with {as_known(slope, 'mean', signed=True)} in "
+            f"cosine ({' to '.join(ends_as_known(slope, signed=True))}) towards {self.sets[0]}",
             f"  off the line: {', '.join(self.off_line) or 'none for certain'}",
         ]
         for title, words in (
@@ -406,29 +413,27 @@ def of_fit(
     x, center, scale = _standard(published, targets)
     asked = Lines(fitted)
     line = asked.mixtures(slope_row(asked.reduced, sets))
-    associations = asked.mixtures(association_rows(asked.reduced, sets, x, targets)).described(prob)
-    apart = asked.mixtures(association_rows(asked.reduced, sets, None, targets))
-    deviations = apart.described(prob)
+    associations = described_mixtures(asked.mixtures(association_rows(asked.reduced, sets, x, targets)), prob)
+    deviations = described_mixtures(
+        asked.mixtures(association_rows(asked.reduced, sets, None, targets)), prob
+    )
     # An end that another seed would put on the other side of zero concludes nothing.
-    batches = batches_of(*apart.mean.shape[:2])
-    each = apart.described(prob, batches)
-    error = {
-        end: each[end].std(axis=0, ddof=1) / np.sqrt(batches) if batches > 1 else np.inf
-        for end in ("low", "high")
-    }
+    low, high = (
+        sign * deviations[f"hpdi_{end}"] > 2 * np.nan_to_num(deviations[f"mcse_{end}"], nan=np.inf)
+        for sign, end in ((1, "low"), (-1, "high"))
+    )
     table = pd.DataFrame(
         {
             "target": list(targets),
             "fact": [published.facts[word] for word in targets],
             "score": [published.scores[word] for word in targets],
-            "association": associations["mean"][0],
-            "hpdi_low": associations["low"][0],
-            "hpdi_high": associations["high"][0],
-            "deviation": deviations["mean"][0],
-            "deviation_low": deviations["low"][0],
-            "deviation_high": deviations["high"][0],
-            "off_line": (deviations["low"][0] > 2 * error["low"])
-            | (deviations["high"][0] < -2 * error["high"]),
+            "association": associations["mean"],
+            "hpdi_low": associations["hpdi_low"],
+            "hpdi_high": associations["hpdi_high"],
+            "deviation": deviations["mean"],
+            "deviation_low": deviations["hpdi_low"],
+            "deviation_high": deviations["hpdi_high"],
+            "off_line": low | high,
         }
     )
     true = true_correlations(line, asked.spread_of_targets, seed)
@@ -456,11 +461,12 @@ def _cosines(vectors: Embedding, words: Sequence[str], targets: Sequence[str]) -
 
 
 def _described(mixtures: Mixtures, prob: float) -> Estimated:
-    found = mixtures.described(prob)
-    return Estimated(*(float(found[key][0, 0]) for key in ("mean", "sd", "low", "high")))
+    return Estimated(
+        **{name: float(values[0]) for name, values in described_mixtures(mixtures, prob).items()}
+    )
 
 
 def _of_draws(draws: np.ndarray, prob: float) -> Estimated:
-    """Describe draws of a quantity that is no normal mixture."""
-    low, high = shortest_interval(draws.reshape(-1, 1), prob)
-    return Estimated(float(draws.mean()), float(draws.std(ddof=1)), float(low[0]), float(high[0]))
+    """Describe draws of a quantity that is no normal mixture, several for each draw of the scales."""
+    (found,) = describe_draws(draws.reshape(len(draws), -1, 1), prob).to_dict("records")
+    return Estimated(**{field.name: found[field.name] for field in fields(Estimated)})

@@ -10,6 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.wording import number_of
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.standard import in_full
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LABELS = ("embedding", "wordlist", "controls", "distances", "model", "seed")
+ERRORS = tuple(
+    f"mcse_{name}"
+    for name in (
+        "mean", "sd", "low", "high", "p_below_zero", "p_in_rope", "superiority", "superiority_low", "superiority_high",
+    )
+)  # fmt: skip
+"""The Monte Carlo errors of the columns of a sweep."""
 _KEY = ["cell", "name"]
 
 
@@ -26,6 +34,8 @@ def compared_cells(frame: pd.DataFrame, contrast: str | None, level: str, estima
     """Return one contrast of every cell that has it; see `SweepResult.compared`."""
     import pandas as pd
 
+    # Tables of earlier versions have no Monte Carlo errors.
+    frame = frame.reindex(columns=[*frame.columns, *(name for name in ERRORS if name not in frame.columns)])
     raw = frame[frame["quantity"] == "contrast"]
     present = list(dict.fromkeys(raw["term"]))
     if contrast is None:
@@ -40,13 +50,17 @@ def compared_cells(frame: pd.DataFrame, contrast: str | None, level: str, estima
     raw = frame[chosen & (frame["quantity"] == "contrast")]
     standard = frame[chosen & (frame["quantity"] == "standardised")]
     ends = {"mean": "", "hpdi_low": "_low", "hpdi_high": "_high"}
+    errors = {f"mcse_{name.removeprefix('hpdi_')}": end for name, end in ends.items()}
     superiority = [f"superiority{end}" for end in ends.values()]
-    left = raw[[*_KEY, *LABELS, "trusted", "prob", "p_below_zero"]].assign(
+    superiority += [f"mcse_{name}" for name in superiority]
+    left = raw[[*_KEY, *LABELS, "trusted", "prob", "p_below_zero", "mcse_p_below_zero"]].assign(
         contrast=contrast, level=level, estimand=estimand
     )
     left = left.assign(**{f"distance{end}": raw[name] for name, end in ends.items()})
+    left = left.assign(**{f"mcse_distance{end}": raw[name] for name, end in errors.items()})
     right = standard[[*_KEY, "unit", "p_in_rope", "rope", *superiority]]
     right = right.assign(**{f"standardised{end}": standard[name] for name, end in ends.items()})
+    right = right.assign(**{f"mcse_standardised{end}": standard[name] for name, end in errors.items()})
     out = left.merge(right, on=_KEY, how="left").sort_values(
         "standardised", kind="stable", na_position="last", ignore_index=True
     )
@@ -56,7 +70,7 @@ def compared_cells(frame: pd.DataFrame, contrast: str | None, level: str, estima
         *(f"standardised{end}" for end in ends.values()), "p_in_rope", "rope", "verdict", *superiority,
         *(f"distance{end}" for end in ends.values()), "p_below_zero", "prob",
     ]  # fmt: skip
-    return out[order]
+    return out[[*order, *(name for name in out if name.startswith("mcse_") and name not in order)]]
 
 
 def _verdict(row: Any) -> str | None:
@@ -126,8 +140,9 @@ def in_words(compared: pd.DataFrame) -> list[str]:
     if len(known) > 1:
         names = cell_names(known)
         ends = [
-            f"{names[at]} ({row['standardised']:+.2f}, {row['prob']:.0%} HPDI {row['standardised_low']:+.2f} to "
-            f"{row['standardised_high']:+.2f}; {row['distance']:+.3f} in cosine distance)"
+            f"{names[at]} ({as_known(row, 'standardised', 2, signed=True)}, {row['prob']:.0%} HPDI "
+            f"{' to '.join(ends_as_known(row, 'standardised_low', 'standardised_high', 2, signed=True))}; "
+            f"{as_known(row, 'distance', signed=True)} in cosine distance)"
             for at, row in ((at, known.iloc[at]) for at in (0, -1))
         ]
         out.append(f"The lowest is {ends[0]}, the highest {ends[1]}.")

@@ -18,7 +18,7 @@ from bayesbias.border.opening import read_bytes
 from bayesbias.border.parquet import read_frame
 from bayesbias.border.seals import State
 from bayesbias.sweeps.cells import CellGroup, SweepCell
-from bayesbias.sweeps.comparing import compared_cells
+from bayesbias.sweeps.comparing import ERRORS, compared_cells
 from bayesbias.sweeps.plan import SweepPlan
 from bayesbias.sweeps.store import TABLES, mark_sweep, read_record, records_in
 from bayesbias.words.wordlist import CONTROLS
@@ -204,6 +204,7 @@ _ROW_COLUMNS = {
     "superiority_low": "Float64",
     "superiority_high": "Float64",
 }
+_ERRORS = dict.fromkeys(ERRORS, "Float64")
 
 
 def collect_results(
@@ -297,7 +298,7 @@ def _rows_of(cell: SweepCell, record: Mapping[str, Any]) -> list[dict[str, Any]]
 def _frame_of(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     import pandas as pd
 
-    columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
+    columns = {**_CELL_COLUMNS, **_ROW_COLUMNS, **_ERRORS}
     return pd.DataFrame(
         {name: pd.array([row.get(name) for row in rows], dtype=kind) for name, kind in columns.items()}
     )
@@ -321,7 +322,11 @@ def load_sweep(folder: Path, *, reused: int = 0, others: int = 0) -> SweepResult
         raise InputError("holds a sweep that has not ended", where=folder, hint=hint)
     columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
     try:
-        frame = read_frame(path, problem="is damaged")[list(columns)].astype(columns)
+        whole = read_frame(path, problem="is damaged")
+        # Sweeps of earlier versions have no Monte Carlo errors.
+        frame = (
+            whole[list(columns)].astype(columns).join(whole.reindex(columns=list(_ERRORS)).astype(_ERRORS))
+        )
         path = folder / "timing.csv"
         timing = pd.read_csv(io.BytesIO(read_bytes(path)), dtype=str)
         timing = timing.astype({name: float for name in timing.columns if name != "cell"})

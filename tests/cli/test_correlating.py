@@ -33,7 +33,7 @@ def test_one_object_and_the_same_in_lines(run, occupations):
     found = json.loads(out)
     assert code == 0
     assert {"r", "p_value", "n", "missing", "scores", "slope", "true_correlation"} <= set(found)
-    assert set(found["slope"]) == {"mean", "sd", "hpdi_low", "hpdi_high"}
+    assert {"mean", "sd", "hpdi_low", "hpdi_high", "mcse_mean"} <= set(found["slope"])
     lines = run(*arguments)[1].splitlines()
     assert any(f"r = {found['r']:.4f}" in line for line in lines)
     assert any("true association" in line for line in lines)

@@ -323,7 +323,8 @@ def test_the_table_has_a_row_for_each_measure_and_its_draws(crossed):
     frame = crossed.reliability(prob=0.8)
     assert list(frame.columns) == [
         "measure", "words", "attributes", "coefficient", "left_out",
-        "mean", "sd", "hpdi_low", "hpdi_high", "mcse_low", "mcse_high", "prob", "ess_bulk", "r_hat",
+        "mean", "sd", "hpdi_low", "hpdi_high", "mcse_mean", "mcse_sd", "mcse_low",
+            "mcse_high", "prob", "ess_bulk", "r_hat",
     ]  # fmt: skip
     named = list(zip(frame["measure"], frame["coefficient"], strict=True))
     assert named == [(measure, kind) for measure, kinds in MEASURES.items() for kind in kinds]

@@ -55,7 +55,9 @@ def test_associations_are_the_line_and_the_deviation(found):
 def test_the_summary_is_json(found):
     said = json.loads(json.dumps(found.summary()))
     assert said["n"] == len(WOMEN)
-    assert set(said["slope"]) == set(said["true_correlation"]) == {"mean", "sd", "hpdi_low", "hpdi_high"}
+    keys = {"mean", "sd", "hpdi_low", "hpdi_high"}
+    assert set(said["slope"]) == set(said["true_correlation"])
+    assert set(said["slope"]) == keys | {f"mcse_{name.removeprefix('hpdi_')}" for name in keys}
     assert said["scores"].keys() == WOMEN.keys()
     assert found.in_words()[0] == "single-category test, wefat in minilm-static"
 
