@@ -1,30 +1,27 @@
 """A classifier made of almost anything that predicts sentiment.
 
-A callable, a fitted scikit-learn pipeline, a pickle of one, a Hugging Face model, a folder or a file of
+A callable, a fitted scikit-learn pipeline, a pickle of one, a Hugging Face model or pipeline, a folder or a file of
 predictions. Which class is positive is stated, or told from a name that leaves no doubt; never guessed.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.extras import needed
 from bayesbias.border.opening import sha256_file
 from bayesbias.classifiers import classifier
 from bayesbias.classifiers.classifier import Classifier
+from bayesbias.classifiers.outputs import Answers, positive_column
 from bayesbias.classifiers.prediction_files import Predictions, read_predictions
 
 __all__ = ["load_classifier"]
-
-_POSITIVE = ("positive", "pos")
 
 
 def from_estimator(x: Any, name: str, positive: Any, provenance: dict[str, Any]) -> Classifier:
@@ -38,7 +35,7 @@ def from_estimator(x: Any, name: str, positive: Any, provenance: dict[str, Any])
             found=f"a {type(x).__name__} that was not fitted",
             valid="a fitted classifier",
         ) from None
-    column = _positive_column(classes, positive, name)
+    column = positive_column(classes, positive, name)
 
     def predict(sentences: list[str]) -> npt.ArrayLike:
         return np.asarray(x.predict_proba(sentences))[:, column]
@@ -93,15 +90,8 @@ def from_transformers(source: str, name: str | None, positive: Any) -> Classifie
             found=", ".join(architectures) or "no architecture",
             valid="a model fine-tuned for sequence classification",
         )
-    labels = [str(config.id2label[i]) for i in range(config.num_labels)]
-    if config.num_labels < 2 or config.problem_type in ("regression", "multi_label_classification"):
-        raise InputError(
-            "does not choose between classes",
-            where=source,
-            found=config.problem_type or f"{config.num_labels} output",
-            valid="a model with two or more exclusive classes",
-        )
-    column = _positive_column(labels, positive, source)
+    labels = labels_of(config, source)
+    column = positive_column(labels, positive, source)
     try:
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
         model = AutoModelForSequenceClassification.from_pretrained(
@@ -136,25 +126,38 @@ def _not_loaded(source: str, error: Exception) -> InputError:
     )
 
 
-def _positive_column(classes: Sequence[Any], positive: Any, where: str) -> int:
-    """Return the column of the positive class: stated, or told from a name that leaves no doubt."""
-    names = [str(c) for c in classes]
-    if positive is not None:
-        return names.index(checks.choice(str(positive), names, "class", where))
-    if len(classes) == 2 and not any(isinstance(c, str) for c in classes):
-        low, high = (float(c) for c in classes)
-        if (low, high) in ((0.0, 1.0), (-1.0, 1.0)):
-            return 1
-    positives = [i for i, label in enumerate(names) if label.strip().lower() in _POSITIVE]
-    if len(positives) == 1:
-        return positives[0]
-    raise InputError(
-        "does not say which class is positive",
-        where=where,
-        found=", ".join(names),
-        valid=names,
-        hint=f"state it, such as positive={names[-1]!r} (--positive {names[-1]})",
-    )
+def from_pipeline(x: Any, name: str | None, positive: Any) -> Classifier:
+    """Make a classifier of a text-classification pipeline of Hugging Face's transformers."""
+    config = x.model.config
+    source = str(getattr(config, "_name_or_path", "") or type(x.model).__name__)
+    labels = labels_of(config, source)
+    column = positive_column(labels, positive, source)
+
+    def all_labels(sentences: list[str]) -> Any:
+        return x(sentences, top_k=None, function_to_apply="softmax")
+
+    facts = {
+        "kind": "Hugging Face pipeline",
+        "source": source,
+        "positive": labels[column],
+        "labels": labels,
+        "revision": getattr(config, "_commit_hash", None),
+    }
+    called = name or Path(source).name
+    return Classifier(called, Answers(all_labels, labels[column], called), facts)
+
+
+def labels_of(config: Any, source: str) -> list[str]:
+    """Return the labels of a Hugging Face model by its configuration; refuse one that does not choose between classes."""
+    labels = [str(config.id2label[i]) for i in range(config.num_labels)]
+    if config.num_labels < 2 or config.problem_type in ("regression", "multi_label_classification"):
+        raise InputError(
+            "does not choose between classes",
+            where=source,
+            found=config.problem_type or f"{config.num_labels} output",
+            valid="a model with two or more exclusive classes",
+        )
+    return labels
 
 
 def load_classifier(
@@ -169,17 +172,19 @@ def load_classifier(
 
     Parameters
     ----------
-    x : Classifier, callable, scikit-learn pipeline, str or path
-        A callable from a list of n sentences to n positive-class probabilities; a fitted pipeline that takes
-        sentences and has ``predict_proba``; the folder of a classifier made by `train_bow` or `train_bilstm`;
-        a file of predictions (see `read_predictions`); ``"joblib:PATH"``, a pipeline saved with joblib, which
-        is a pickle; ``"transformers:NAME_OR_PATH"``, a Hugging Face text-classification model (extra
+    x : Classifier, callable, pipeline of scikit-learn or Hugging Face, str or path
+        A callable from a list of n sentences to n positive-class probabilities, to n rows of a probability for each class
+        (an array, or a frame with their names), to n labels, or to n lists of labels with scores, as
+        pipelines of transformers answer with ``top_k=None``; such a pipeline itself, for text classification; a fitted
+        pipeline of scikit-learn that takes sentences and has ``predict_proba``; the folder of a classifier made by
+        `train_bow` or `train_bilstm`; a file of predictions (see `read_predictions`); ``"joblib:PATH"``, a pipeline saved
+        with joblib, which is a pickle; ``"transformers:NAME_OR_PATH"``, a Hugging Face text-classification model (extra
         ``encoders``).
     name : str, optional
         A short name, for tables and figures.
     positive : optional
         Which class is positive, by its label, where it is called neither "positive" nor, of two numbers, 1.
-        It is never guessed. Of a file of two columns without a header: 0 or 1, the column.
+        It is never guessed. Of columns without names, in a file or an array: the column, counted from 0.
     allow_pickle : bool
         Loading a pickle runs code from the file: allow it for files you trust.
     corpus
@@ -198,6 +203,9 @@ def load_classifier(
     --------
     >>> load_classifier(lambda sentences: [0.5] * len(sentences), name="indifferent")
     <Classifier 'indifferent': callable>
+    >>> by_labels = load_classifier(lambda sentences: ["good" if "!" in s else "bad" for s in sentences], positive="good")
+    >>> by_labels(["An end!", "An end."])
+    array([1., 0.])
     """
     if isinstance(x, Classifier):
         return x if name is None else Classifier(name, x.predict, x.provenance, x.only)
@@ -230,20 +238,17 @@ def load_classifier(
     if hasattr(x, "predict_proba"):
         kind = f"scikit-learn {type(x).__name__}"
         return from_estimator(x, name or type(x).__name__, positive, {"kind": kind})
+    if callable(x) and getattr(x, "task", None) == "text-classification" and hasattr(x, "model"):
+        return from_pipeline(x, name, positive)
     if callable(x):
-        if positive is not None:
-            raise InputError(
-                "is not for callables, which return positive-class probabilities",
-                where="positive",
-                found=positive,
-            )
         own = getattr(x, "__name__", type(x).__name__)
-        return Classifier(name or (own if own.isidentifier() else "classifier"), x, {"kind": "callable"})
+        called = name or (own if own.isidentifier() else "classifier")
+        return Classifier(called, Answers(x, positive, called), {"kind": "callable"})
     raise InputError(
         "is no classifier",
         found=type(x).__name__,
-        valid="a callable from sentences to probabilities, a fitted pipeline with predict_proba, a path, joblib:PATH, "
-        "transformers:NAME",
+        valid="a callable from sentences to probabilities or labels, a fitted pipeline with predict_proba, a pipeline of "
+        "transformers, a path, joblib:PATH, transformers:NAME",
     )
 
 

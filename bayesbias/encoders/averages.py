@@ -104,7 +104,7 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
 
     Parameters
     ----------
-    embedding : str, path, mapping, Embedding or gensim object
+    embedding : Embedding, or anything `load_embedding` reads
         Whatever `bayesbias.load_embedding` takes. Of a file only the words of the sentences are read.
     name : str, optional
         Short name; by default "CBoW" and the name of the embedding.

@@ -20,7 +20,7 @@ from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import some
 from bayesbias.tables.coverage import Coverage, Loss, LossKind, losses
 from bayesbias.tables.distances import distance_table
-from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.pair_table import PairTable, holds_pairs
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.words.listfile import load_wordlist
@@ -95,10 +95,8 @@ class StereotypeGrid:
 
 def table_of_source(source: Any, wordlist: Any) -> PairTable:
     """Return the pairs of whatever a score was given: a table, a frame, a file, or vectors and a list."""
-    import pandas as pd
-
     if wordlist is not None:
-        if isinstance(source, PairTable | pd.DataFrame):
+        if holds_pairs(source):
             raise InputError(
                 "a table already holds the words and their distances",
                 hint="leave out the word list, or give vectors in place of the table",

@@ -38,7 +38,7 @@ from bayesbias.simulation.grid import (
     sampling_variance,
 )
 from bayesbias.simulation.yardsticks import YARDSTICKS, by_yardstick
-from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.pair_table import holds_pairs
 from bayesbias.words.wordlist import CONTROLS
 
 if TYPE_CHECKING:
@@ -284,12 +284,10 @@ def drawn_pool(
     controls: Any = None,
 ) -> Pool:
     """Return the pool that tables are drawn from, and how much of it; see `calibrate_on`."""
-    import pandas as pd
-
     from bayesbias.tables.distances import distance_table
     from bayesbias.tables.reading import as_pair_table
 
-    if isinstance(vectors, PairTable | pd.DataFrame):
+    if holds_pairs(vectors):
         if pools is not None or controls is not None:
             raise InputError(
                 "a table of pairs holds the pools already", where="pools", hint="leave out pools and controls"

@@ -93,6 +93,11 @@ class PairTable(Shown):
                 self.frame.to_parquet(temporary, index=False)
 
 
+def holds_pairs(x: Any) -> bool:
+    """Say whether a value is a table of pairs, or a data frame in the layout of one and not of vectors."""
+    return isinstance(x, PairTable) or (hasattr(x, "columns") and "protected_word" in x.columns)
+
+
 def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFrame:
     import pandas as pd
 

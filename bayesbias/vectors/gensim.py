@@ -45,7 +45,8 @@ def from_gensim(x: Any, asked: list[str] | None, name: str | None, facts: dict[s
         raise InputError(
             "cannot be read as word vectors",
             found=type(x).__name__,
-            valid=f"a name, a path, a mapping, a gensim KeyedVectors object; files: {formats.valid_formats()}",
+            valid="a name, a path, a mapping, a data frame, (words, matrix), a gensim KeyedVectors object; files: "
+            + formats.valid_formats(),
         )
     kind = type(vectors).__name__
     known = vectors.key_to_index

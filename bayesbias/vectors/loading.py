@@ -20,6 +20,7 @@ from bayesbias.basics.wording import some
 from bayesbias.border.opening import as_plain_file, path_of, sha256_file
 from bayesbias.border.seals import check_summed
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows
+from bayesbias.vectors.frames import from_frame, from_matrix, is_words_and_matrix
 from bayesbias.vectors.gensim import GENSIM_DATA, fetched_from_gensim, from_gensim, from_pickle
 from bayesbias.vectors.postprocessing import POSTPROCESSINGS, postprocess as postprocessed
 from bayesbias.vectors.readers import formats
@@ -51,9 +52,11 @@ def load_embedding(
 
     Parameters
     ----------
-    x : str, path, mapping, Embedding or gensim object
+    x : str, path, mapping, data frame, tuple, Embedding or gensim object
         The shipped name ``minilm-static``; the path of a file; a name of the gensim-data collection (extra
-        ``gensim``; downloaded once, by gensim, into its own folder); a mapping word -> vector; a gensim
+        ``gensim``; downloaded once, by gensim, into its own folder); a mapping word -> vector; a
+        data frame with the words as its index or in a column ``word``, and a column for each dimension or one of whole
+        vectors (``vector`` or ``embedding``); a tuple of words and a matrix with a row for each; a gensim
         ``KeyedVectors`` or a model that has one. The format of a file is told from its content; the error for
         one that is not known lists those that are.
     words : iterable of str, optional
@@ -98,6 +101,8 @@ def load_embedding(
     >>> unit = e.vectors / np.linalg.norm(e.vectors, axis=1, keepdims=True)
     >>> [round(float(s), 2) for s in unit[:2] @ unit[2]]
     [0.15, 0.32]
+    >>> load_embedding((["rabbi", "imam"], np.eye(2)), ["imam", "priest"]).missing
+    ('priest',)
     """
     asked = _words_asked(words)
     checks.choice(on_invalid_utf8, ("error", "skip"), "value of on_invalid_utf8")
@@ -124,6 +129,10 @@ def _loaded(
         return _from_embedding(x, asked, name)
     if isinstance(x, Mapping):
         return _from_mapping(x, asked, name)
+    if hasattr(x, "columns") and hasattr(x, "index"):
+        return from_frame(x, asked, name)
+    if is_words_and_matrix(x):
+        return from_matrix(x, asked, name)
     if not isinstance(x, str | os.PathLike):
         return from_gensim(x, asked, name, {"source": f"a {type(x).__name__} object"})
     text = os.fspath(x)

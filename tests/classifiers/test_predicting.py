@@ -34,11 +34,13 @@ def test_a_callable_is_asked_in_batches_for_each_sentence_once():
     ("answer", "message"),
     [
         (lambda s: [0.5] * (len(s) - 1), "number of predictions is wrong; found: 31; valid: 32"),
-        (lambda s: [[0.4, 0.6]] * len(s), "shape \\(32, 2\\).*column of the positive class"),
+        (lambda s: [[0.4, 0.6]] * len(s), "which column is that of the positive class; found: '2 col"),
+        (lambda s: [[[0.5]]] * len(s), "one number a sentence; found: 'an array of shape \\(32, 1, 1\\)"),
         (lambda s: [float("nan")] * len(s), "'He is a doctor.': is not a number; found: nan"),
         (lambda s: [-0.2] * len(s), "is not a probability; found: -0.2"),
         (lambda s: [2.5] * len(s), "are these scores or logits"),
-        (lambda s: ["good"] * len(s), "does not return numbers"),
+        (lambda s: ["good"] * len(s), "does not say which class is positive; found: 'good'"),
+        (lambda s: [None, *["0.5x"] * len(s)], "does not return numbers"),
     ],
 )
 def test_what_is_no_probability_is_refused(answer, message):

@@ -209,6 +209,23 @@ def test_transformers_models(tmp_path):
     assert (np.abs(stated(sentences) - classifier(sentences)) > 1e-6).all()
 
 
+def test_a_pipeline_is_a_classifier_as_its_model_is(tmp_path):
+    folder = tiny(tmp_path / "tiny", {0: "POSITIVE", 1: "neutral", 2: "NEGATIVE"})
+    pipeline = transformers.pipeline("text-classification", model=str(folder))
+    sentences = ["He is a doctor.", "good", "She is bad bad bad bad."]
+    right = bb.load_classifier(f"transformers:{folder}")(sentences)
+    classifier = bb.load_classifier(pipeline)
+    assert (classifier.name, classifier.provenance["positive"]) == ("tiny", "POSITIVE")
+    np.testing.assert_allclose(classifier(sentences), right, atol=1e-6)
+    np.testing.assert_allclose(classifier(sentences[:1]), right[:1], atol=1e-6)
+    # A function around it answers with the scores of all labels, or with one, which tells too little.
+    np.testing.assert_allclose(
+        bb.load_classifier(lambda s: pipeline(s, top_k=None))(sentences), right, atol=1e-6
+    )
+    with pytest.raises(bb.InputError, match="score of one label"):
+        bb.load_classifier(lambda s: pipeline(s))(sentences)
+
+
 def test_labels_of_transformers_models_are_never_guessed(tmp_path):
     folder = tiny(tmp_path / "plain", {0: "LABEL_0", 1: "LABEL_1"})
     with pytest.raises(

@@ -1,0 +1,109 @@
+"""Word vectors that are in memory as tables: a data frame, or words and a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bayesbias.basics.errors import InputError
+from bayesbias.vectors.embedding import Embedding, embedding_from_rows
+from bayesbias.vectors.readers.rows import Rows
+from bayesbias.vectors.spelling import spellings_of
+
+_WORD, _VECTOR = "word", ("vector", "embedding")
+
+
+def is_words_and_matrix(x: Any) -> bool:
+    """Say whether a value is meant as words with a matrix: a pair whose second part has rows."""
+    return isinstance(x, tuple) and len(x) == 2 and not isinstance(x[0], str | bytes)
+
+
+def from_matrix(x: tuple[Any, Any], asked: list[str] | None, name: str | None) -> Embedding:
+    """Read words, and a matrix with one row for each."""
+    where = f"the vectors {name!r}" if name else "(words, matrix)"
+    try:
+        words, rows = list(x[0]), np.asarray(x[1])
+    except (TypeError, ValueError) as error:
+        raise InputError("are no words and a matrix", where=where, found=str(error)) from None
+    facts = {"source": "words and a matrix", "format": "matrix"}
+    return _of_matrix(words, rows, asked, name or "matrix", where, facts)
+
+
+def from_frame(x: Any, asked: list[str] | None, name: str | None) -> Embedding:
+    """Read a data frame: words as its index or in a column ``word``; a column a dimension, or one of whole vectors."""
+    where = f"the frame {name!r}" if name else "the frame"
+    words, rest = list(x.index), x
+    if _WORD in x.columns:
+        words, rest = list(x[_WORD]), x.drop(columns=_WORD)
+    whole = [column for column in _VECTOR if column in rest.columns]
+    if whole:
+        try:
+            rows = np.array([np.asarray(vector, dtype=float) for vector in rest[whole[0]]])
+        except (TypeError, ValueError):
+            raise InputError(
+                "holds what are no vectors, or vectors of several lengths",
+                where=f"{where}, column {whole[0]!r}",
+                valid="one list of numbers a word, all of one length",
+            ) from None
+    else:
+        odd = [
+            str(column) for column in rest.columns if getattr(rest[column].dtype, "kind", "O") not in "fiu"
+        ]
+        if odd:
+            raise InputError(
+                "holds columns that are no numbers",
+                where=where,
+                found=", ".join(odd[:6]),
+                valid="words as the index or in a column 'word'; else one column a dimension, or a column 'vector'",
+            )
+        rows = rest.to_numpy()
+    facts = {"source": "a data frame", "format": "data frame"}
+    return _of_matrix(words, rows, asked, name or "frame", where, facts)
+
+
+def _of_matrix(
+    words: list[Any],
+    matrix: npt.NDArray[Any],
+    asked: list[str] | None,
+    name: str,
+    where: str,
+    facts: dict[str, Any],
+) -> Embedding:
+    if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or len(matrix) != len(words) or not matrix.size:
+        raise InputError(
+            "the vectors do not fit the words",
+            where=where,
+            found=f"{len(words)} words and an array of shape {matrix.shape}, type {matrix.dtype}",
+            valid="one row of numbers for each word",
+        )
+    first: dict[str, int] = {}
+    repeats: dict[str, int] = {}
+    for row, word in enumerate(words):
+        if not isinstance(word, str):
+            raise InputError(
+                "is not a word",
+                where=f"{where}, row {row + 1}",
+                found=word,
+                valid="strings, as the index or in a column 'word'"
+                if facts["format"] == "data frame"
+                else "strings",
+            )
+        if word in first:
+            repeats.setdefault(word, row + 1)
+        first.setdefault(word, row)
+    wanted = first
+    if asked is not None:
+        wanted = {s: first[s] for word in asked for s in spellings_of(word) if s in first}
+    chosen = list(wanted.values())
+    dtype = np.float32 if matrix.dtype in (np.float16, np.float32) else np.float64
+    rows = Rows(
+        list(wanted),
+        np.array(matrix[chosen] if chosen else np.empty((0, matrix.shape[1])), dtype=dtype),
+        [row + 1 for row in chosen],
+        "row",
+        len(words),
+        repeats,
+    )
+    return embedding_from_rows(rows, asked, name, where, facts)
