@@ -270,12 +270,24 @@ def without_results(path: Path, *, whole: bool, shift: int) -> Any:
 
 
 def execute(notebook: Any, folder: Path) -> None:
-    """Run a notebook in a folder, with the kernel of this environment; raises where a cell does."""
-    import nbclient
+    """Run a notebook in a folder, with the kernel of this environment; raises where a cell does.
 
-    nbclient.NotebookClient(
-        notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(folder)}}
-    ).execute()
+    Kernel and client speak by sockets in a folder of their own: free ports, looked for by several tests at once, may be
+    taken by another before they are bound. A machine that does much else is given time to start it and to hand over pictures.
+    """
+    import nbclient
+    from traitlets.config import Config
+
+    with tempfile.TemporaryDirectory(prefix="nb-") as sockets:  # a short path: those of sockets have 107 characters
+        nbclient.NotebookClient(
+            notebook,
+            config=Config({"ConnectionFileMixin": {"transport": "ipc", "ip": f"{sockets}/k"}}),
+            kernel_name="python3",
+            timeout=600,
+            startup_timeout=300,
+            iopub_timeout=60,
+            resources={"metadata": {"path": str(folder)}},
+        ).execute()
 
 
 # -- what a reader sees ------------------------------------------------------------------------------
