@@ -69,6 +69,16 @@ def test_what_never_moved_is_exact_and_what_never_came_is_not_impossible():
         mc.assert_near(never, 0.2)
 
 
+def test_rates_are_counted():
+    rng = np.random.default_rng(shifted(4))
+    never, often = np.zeros((2, 400)), rng.random((2, 400)) < 0.3
+    mc.assert_rate(never, 0.005)  # not one of 4 expected
+    mc.assert_rate(often, 0.3)
+    for events, prob in ((never, 0.05), (often, 0.5), (often, 0.12)):
+        with pytest.raises(AssertionError):
+            mc.assert_rate(events, prob)
+
+
 def test_errors_of_the_rows_of_a_table():
     """What is known from a table alone agrees with what the draws say."""
     rng = np.random.default_rng(shifted(3))

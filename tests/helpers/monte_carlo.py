@@ -193,3 +193,15 @@ def fewest(n: int, prob: float) -> int:
 def most(n: int, prob: float) -> int:
     """Return the largest count that n events of a probability may show by chance."""
     return int(stats.binom.isf(CHANCE, n, prob))
+
+
+def assert_rate(events: Any, prob: float) -> None:
+    """Assert that draws of one event, true or false, came as often as its probability lets them.
+
+    What is rare comes or does not, so it is counted, in effective draws, and no error is taken from the count itself.
+    """
+    events = _array(events)
+    constant = np.ptp(events) == 0
+    n = int(events.size if constant else min(events.size, effective(events, "mean")))
+    count = events.mean() * n
+    assert fewest(n, prob) - 1 < count < most(n, prob) + 1, (count, n, prob)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.definitions import brute_hpdi
 from helpers.fits import made_up, pairs
-from helpers.monte_carlo import assert_near, hpdi, independent, log_sd, mean, mean_of_row, probability
+from helpers.monte_carlo import assert_near, assert_rate, hpdi, independent, log_sd, mean, mean_of_row, probability
 from helpers.seeds import shifted
 
 from bayesbias.basics.errors import FitError, InputError
@@ -134,7 +134,7 @@ def test_of_a_normal_model_they_are_described_as_the_mixtures_they_are(fitted, e
         assert_near(log_sd(draws[..., row]), np.log(frame["sd"][row]))
         for found, end in zip(hpdi(draws[..., row], 0.89), ("hpdi_low", "hpdi_high"), strict=True):
             assert_near(found, frame[end][row])
-        assert_near(probability(abs(draws[..., row]) < 0.1), frame["p_in_rope"][row])
+        assert_rate(abs(draws[..., row]) < 0.1, frame["p_in_rope"][row])
 
 
 @pytest.mark.slow
