@@ -230,22 +230,15 @@ def test_pairwise_sampling_agrees_with_collapsed(table, settings, least):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("settings", "long_enough"),
-    [
-        ({"draws": 300, "tune": 500, "chains": 2}, lambda found: found["max_r_hat"] < 1.1),
-        pytest.param({}, lambda found: found["ok"], marks=pytest.mark.claim),
-    ],
-    ids=["short", "long"],
-)
-def test_robust_recovers_heavy_tails(settings, long_enough):
+@pytest.mark.claim
+def test_robust_recovers_heavy_tails():
     table = grid((5, 5, 5), (4, 4, 4), 20, 40)
     rng = np.random.default_rng(8)
     far = rng.random(len(table)) < 0.05
     table.loc[far, "distance"] += rng.choice([-0.8, 0.8], far.sum())
     table.attrs["simulated"] = True  # some lie below 0, where no distance of words does
-    robust = fit(table, "robust", seed=shifted(1), progress=False, pointwise=False, **settings)
-    assert long_enough(robust.diagnostics()), robust.diagnostics()
+    robust = fit(table, "robust", seed=shifted(1), progress=False, pointwise=False)
+    assert robust.diagnostics()["ok"], robust.diagnostics()
     assert robust.draws()["nu"].mean() < 6
     # Normal noise has to stretch to sqrt(0.1^2 + 0.05 x 0.8^2) = 0.2; the scale of the t stays with the bulk (0.1).
     normal = fit(table, "crossed", seed=shifted(1), pointwise=False)
