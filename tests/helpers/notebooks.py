@@ -278,7 +278,9 @@ def execute(notebook: Any, folder: Path) -> None:
     import nbclient
     from traitlets.config import Config
 
-    with tempfile.TemporaryDirectory(prefix="nb-") as sockets:  # a short path: those of sockets have 107 characters
+    with tempfile.TemporaryDirectory(
+        prefix="nb-"
+    ) as sockets:  # a short path: those of sockets have 107 characters
         nbclient.NotebookClient(
             notebook,
             config=Config({"ConnectionFileMixin": {"transport": "ipc", "ip": f"{sockets}/k"}}),

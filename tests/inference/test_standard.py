@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from helpers.definitions import brute_hpdi
 from helpers.fits import made_up, pairs
-from helpers.monte_carlo import assert_near, assert_rate, hpdi, independent, log_sd, mean, mean_of_row, probability
+from helpers.monte_carlo import (
+    assert_near,
+    assert_rate,
+    hpdi,
+    independent,
+    log_sd,
+    mean,
+    mean_of_row,
+    probability,
+)
 from helpers.seeds import shifted
 
 from bayesbias.basics.errors import FitError, InputError
