@@ -88,6 +88,19 @@ class Frequency(Shown):
         Of intervals.
     problems : tuple of str
         Why the sampler of either model cannot be believed; empty where it can.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> row = {"level": "overall", "name": "all", "contrast": "associated - different"}
+    >>> rows = pd.DataFrame([{**row, "without_mean": -0.06, "with_mean": -0.02, "change": 0.04}])
+    >>> found = Frequency(
+    ...     "counts of a corpus", "counts", "", "", words=rows, missing=(), unequal=rows, contrasts=rows, slopes=rows,
+    ...     scale={}, model="cells", n_pairs=90, n_pairs_all=90, prob=0.89)
+    >>> found
+    Frequency: counts of a corpus; associated - different -0.060 without and -0.020 with log frequency
+    >>> len(found.moved(0.05)), len(found.moved(0.03))
+    (0, 1)
     """
 
     source: str
@@ -145,7 +158,16 @@ class Frequency(Shown):
 
 
 def frequency_of(fit: BiasFit) -> Frequency | None:
-    """Return what `with_frequency` found, or None where it was not asked."""
+    """Return what `with_frequency` found, or None where it was not asked.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=200, chains=2, engine="quick")
+    >>> frequency_of(fit) is None
+    True
+    """
     found = fit.provenance.get("frequency")
     return None if found is None else Frequency.from_dict(found)
 
@@ -333,6 +355,16 @@ def unequal_frequencies(table: pd.DataFrame, counts: WordCounts, *, prob: float 
     weights :math:`w_i` that add up to one, so that a difference has the variance :math:`\sum_c s_c^2 \sum_{i \in c}
     (w_i - w'_i)^2`, and Student's t with the degrees of freedom of Welch and Satterthwaite. Of two classes whose words all
     have the same pairs it is Welch's test (Biometrika 1947, 34: 28-35).
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "weat7", controls="none").frame
+    >>> words = [*table["protected_word"].unique(), *table["attribute"].unique()]
+    >>> counts = bb.tables.load_counts({word: 10.0 ** -len(word) for word in words}, words)
+    >>> frame = unequal_frequencies(table, counts)
+    >>> frame.loc[frame["of"] == "protected_class", ["group", "mean"]].round(2).to_numpy().tolist()
+    [['math', -7.75], ['arts', -6.38]]
     """
     import pandas as pd
 

@@ -51,6 +51,11 @@ class WordCounts(Shown):
         Words that were asked for and have no count.
     matched : Mapping of str to str
         Words found under another spelling, and which.
+
+    Examples
+    --------
+    >>> WordCounts({"rabbi": 3.7, "mosque": 3.4}, "wordfreq", "en", missing=("imam",))
+    <WordCounts: 2 words from wordfreq, language en, 1 missing (imam)>
     """
 
     log_frequency: Mapping[str, float]
