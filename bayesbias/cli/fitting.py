@@ -11,12 +11,14 @@ import click
 import bayesbias
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
+from bayesbias.basics.wording import some
 from bayesbias.cli import inputs, options, screen
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.inference.posterior import BiasFit
+    from bayesbias.tables.counts import WordCounts
     from bayesbias.tables.pair_table import PairTable
 
 DEMO = ("minilm-static", "religion")
@@ -33,6 +35,16 @@ def _check_contrasts(table: PairTable) -> None:
             found=", ".join(sorted(present)),
             valid="at least one of " + ", ".join(f"{a} and {b}" for a, b in CONTRASTS),
         )
+
+
+def _counts(table: PairTable, counts: str, embedding: str | None, language: str) -> WordCounts:
+    """Find out how frequent the words of a table are, before minutes are spent on a fit."""
+    from bayesbias.tables.counts import load_counts
+
+    if counts == "order" and embedding is None:
+        raise InputError("--counts order needs the vectors", valid="--embedding E --wordlist W")
+    words = [str(word) for side in ("protected_word", "attribute") for word in table.frame[side].unique()]
+    return load_counts(counts, words, embedding=embedding, language=language)
 
 
 @click.command()
@@ -65,6 +77,13 @@ def _check_contrasts(table: PairTable) -> None:
     metavar="FILE",
     help="Numbers of words: a CSV file with a column word, or a column of --distances; may be given several times.",
 )
+@click.option(
+    "--counts",
+    metavar="FILE|order|wordfreq",
+    help="How frequent words are: FILE with words and counts, the order of the vectors of E, or wordfreq. Adds the contrasts "
+    "at equal frequency.",
+)
+@click.option("--language", default="en", show_default=True, metavar="L", help="Of wordfreq.")
 @options.postprocess
 @options.vector_files
 @options.prob()
@@ -85,6 +104,8 @@ def fit(
     compare_models: bool,
     allow_pickle: bool,
     facts: tuple[str, ...],
+    counts: str | None,
+    language: str,
     postprocess: str | None,
     invalid_utf8: str,
     prob: float,
@@ -105,6 +126,7 @@ def fit(
     from bayesbias.inference.estimands import ROPE, STANDARD_ROPE
     from bayesbias.models.loading import load_model
     from bayesbias.runs.kinds import check_run_folder, files_of_run
+    from bayesbias.studies.frequency import with_frequency
 
     if out is not None:
         check_run_folder(out, "words")
@@ -122,9 +144,12 @@ def fit(
         postprocess=postprocess,
         facts=facts,
     ).table
+    known = None if counts is None else _counts(table, counts, embedding, language)
     loaded = time.perf_counter()
     _check_contrasts(table)
     result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, engine=engine)
+    if known is not None:
+        result = with_frequency(result, known, prob=prob)
     fitted = time.perf_counter()
     rope = float(ROPE if rope is None else rope)
     in_sds = float(STANDARD_ROPE if standard_rope is None else standard_rope)
@@ -201,6 +226,7 @@ def fit_json(result: BiasFit, prob: float, rope: float, standard_rope: float) ->
     columns = ["mean", "sd", "hpdi_low", "hpdi_high", "prob", "ess_bulk", "r_hat"]
     provenance = dict(result.provenance)
     coverage, timing = provenance.pop("coverage"), provenance.pop("timing")
+    frequency = provenance.pop("frequency", None)
     return {
         "model": result.spec.name,
         "summary": records(result.summary(prob)[["connection", "estimand", *columns, "n_pairs"]]),
@@ -213,6 +239,7 @@ def fit_json(result: BiasFit, prob: float, rope: float, standard_rope: float) ->
         else None,
         "new_words": records(result.new_words(prob)) if has_new_words(result.spec) else None,
         "parameters": records(result.parameters(prob)),
+        **({} if frequency is None else {"frequency": frequency}),
         "diagnostics": result.diagnostics(),
         "coverage": coverage,
         "provenance": provenance,
@@ -241,6 +268,27 @@ def _print_models(others: pd.DataFrame) -> None:
     unsure = others.drop_duplicates("model").query("high_pareto_k > 0")
     notes = [f"LOO is unsure of {row.high_pareto_k} pairs under {row.model}." for row in unsure.itertuples()]
     screen.lines([*notes, WHAT_LOO_MISSES])
+
+
+def _print_frequency(result: BiasFit, rope: float) -> None:
+    from bayesbias.columns.frequency import frequency_columns, unequal_columns
+    from bayesbias.columns.table import screen_table
+    from bayesbias.studies.frequency import frequency_of
+
+    found = frequency_of(result)
+    if found is None:
+        return
+    title = f"How frequent words are, in powers of ten ({found.source})"
+    screen.show(screen_table(title, unequal_columns(found.prob), found.unequal.itertuples()))
+    rows = found.contrasts[found.contrasts["contrast"] == found.contrasts["contrast"].iloc[0]]
+    title = f"{rows['contrast'].iloc[0]} as it is, and with all words of the mean frequency"
+    columns = [each for each in frequency_columns(found.prob, rope) if each.heading != "difference"]
+    screen.show(screen_table(title, columns, rows.itertuples()))
+    if found.missing:
+        screen.lines(
+            [f"{len(found.missing)} words without a count have no part in it: {some(found.missing)}"]
+        )
+    screen.lines([f"frequency: {problem}" for problem in found.problems])
 
 
 def _print_fit(result: BiasFit, prob: float, rope: float, standard_rope: float) -> None:
@@ -285,6 +333,7 @@ def _print_fit(result: BiasFit, prob: float, rope: float, standard_rope: float) 
             title = "In each list of stereotypes, words of its own class less words of others"
             columns = one_contrast_columns(prob, "stereotype", results)
             screen.show(screen_table(title, columns, lists.itertuples()))
+    _print_frequency(result, rope)
     screen.converged(result.diagnostics())
     method = result.provenance["sampler"]
     if method["method"] == "pairwise":

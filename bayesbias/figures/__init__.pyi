@@ -5,6 +5,10 @@ from .change import (
     plot_raw_pairs as plot_raw_pairs,
 )
 from .critique import plot_false_alarms as plot_false_alarms, plot_paper as plot_paper
+from .frequency import (
+    plot_frequencies as plot_frequencies,
+    plot_frequency_contrasts as plot_frequency_contrasts,
+)
 from .plates import Plate as Plate
 from .saving import save_figures as save_figures
 from .sentences import (

@@ -19,7 +19,7 @@ __all__ = ["Doubt", "DoubtKind", "Effect", "Findings", "Unexamined"]
 
 DoubtKind = Literal[
     "class_and_attribute", "word", "exact_zeros", "heavy_tails", "observed_excluded", "prior", "geometry_destroyed",
-    "geometry_unknown", "identical",
+    "geometry_unknown", "identical", "frequency",
 ]  # fmt: skip
 _DECIDES = ("geometry_destroyed", "geometry_unknown", "identical")
 
@@ -53,7 +53,8 @@ class Doubt:
         for the listed words exclude what was observed of them far too often. ``prior``: a contrast moves by
         more than half its posterior sd where a prior is half or twice as wide. Of debiased vectors
         ``geometry_destroyed``: distances to control words have little or nothing to do with those before;
-        ``geometry_unknown``: there are none, or too few; ``identical``: no distance changed.
+        ``geometry_unknown``: there are none, or too few; ``identical``: no distance changed. ``frequency``: at equal frequency
+        of all words a contrast moves by more than its region of practical equivalence.
     text : str
         The same for a reader, without a full stop.
     effect : Effect or None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed, share_printed
 from bayesbias.basics.wording import conjoined, number_of
+from bayesbias.findings.frequency import frequency_doubts
 from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings, said_of_losses
 from bayesbias.findings.priors import unexamined_priors
@@ -40,7 +41,7 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
     """
     name = str(fit.provenance.get("table", {}).get("name", "this table"))
     state = fit.diagnostics()
-    doubts = (*word_doubts(fit), *_outside(fit, prob))
+    doubts = (*word_doubts(fit), *_outside(fit, prob), *frequency_doubts(fit, rope))
     sentences: tuple[str, ...] = ()
     one = same_for_all_words(fit.spec)
     coverage = fit.provenance.get("coverage", {})

@@ -43,6 +43,7 @@ from bayesbias.report.again import (
     sampler_settings,
     table_call,
 )
+from bayesbias.report.frequency import frequency_part
 from bayesbias.report.parts import Again, Answer, Labelled, Page, Part, how_sampled, look_again, not_trusted
 from bayesbias.report.pictures import Gallery, in_order
 from bayesbias.report.sections import (
@@ -247,8 +248,14 @@ def _means_of_words(study: _Study) -> Part:
     return Part("Mean distance of every protected word", tables=[_means_per_word(study.fit, study.prob)])
 
 
+def _frequency(study: _Study) -> Part | None:
+    said = [doubt.line for doubt in study.found.doubts if doubt.kind == "frequency"]
+    pictures = [*study.figures.take("frequencies"), *study.figures.take("frequency_contrasts")]
+    return frequency_part(study.fit, study.rope, pictures, said)
+
+
 # The sections of the page, in order; the second where there is one connection only.
-_SECTIONS = (_overall, _classes, _one_word, _every_word, _levels)
+_SECTIONS = (_overall, _classes, _frequency, _one_word, _every_word, _levels)
 _ONE_CONNECTION = (_levels_alone, _words_alone)
 
 
@@ -308,7 +315,7 @@ def _trust(study: _Study) -> Part:
     sentences = [as_sentence(text) for text in found.problems] or [found.trust]
     sentences.append(convergence(fit))
     sentences.append(how_sampled(fit))
-    sentences += [doubt.line for doubt in found.doubts if doubt.kind != "prior"] or [
+    sentences += [doubt.line for doubt in found.doubts if doubt.kind not in ("prior", "frequency")] or [
         "The residuals show nothing that pairs share and the model leaves out."
     ]
     sentences += [doubt.line for doubt in found.doubts if doubt.kind == "prior"]

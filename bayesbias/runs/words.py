@@ -35,6 +35,13 @@ def _new_words(of: Content) -> pd.DataFrame | None:
     return of.result.new_words(of.prob) if has_new_words(of.result.spec) else None
 
 
+def _frequency(of: Content) -> pd.DataFrame | None:
+    from bayesbias.studies.frequency import frequency_of
+
+    found = frequency_of(of.result)
+    return None if found is None else found.contrasts
+
+
 def _in_words(of: Content) -> str:
     from bayesbias.findings.words import findings_of_words
 
@@ -63,12 +70,22 @@ LAYOUT = Layout(
         "standardised.csv": _standardised,
         "new_words.csv": _new_words,
         "models.csv": lambda of: of.models,
+        "frequency.csv": _frequency,
         "parameters.csv": lambda of: of.result.parameters(of.prob),
         "coverage.csv": _coverage,
         "provenance.json": lambda of: dict(of.result.provenance),
         "result.txt": _in_words,
     },
-    figures=("connections", "contrasts", "contrasts_*", "predictive", "priors", "words"),
+    figures=(
+        "connections",
+        "contrasts",
+        "contrasts_*",
+        "frequencies",
+        "frequency_contrasts",
+        "predictive",
+        "priors",
+        "words",
+    ),
     known_by=("fit.nc", "summary.csv", "parameters.csv", "provenance.json"),
     read=_read,
     sources=("fit.nc",),

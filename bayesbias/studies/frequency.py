@@ -75,7 +75,7 @@ class Frequency(Shown):
     contrasts : DataFrame
         ``level, name, contrast`` and, for each of ``without`` (the model as it is), ``with`` (all words at the mean frequency)
         and ``carried`` (what slopes on frequency carry of the contrast), ``mean, low, high`` after an underscore, of new
-        words like these; ``change`` is that of the means, with less without.
+        words like these; ``change`` is that of the means, with less without. ``mcse_`` and a name is its Monte Carlo error.
     slopes : DataFrame
         ``name, index, mean, low, high``: of the distance, for one standard deviation of log frequency.
     scale : Mapping of str to float
@@ -470,13 +470,17 @@ def _side_by_side(
 
     out: pd.DataFrame | None = None
     for name, frames in parts.items():
-        own = pd.concat(frames, ignore_index=True)[[*_KEYS, "mean", "hpdi_low", "hpdi_high"]]
-        own = own.rename(
-            columns={"mean": f"{name}_mean", "hpdi_low": f"{name}_low", "hpdi_high": f"{name}_high"}
-        )
+        whole = pd.concat(frames, ignore_index=True)
+        own = whole[_KEYS].copy()
+        for end, column in (("mean", "mean"), ("low", "hpdi_low"), ("high", "hpdi_high")):
+            own[f"{name}_{end}"] = whole[column]
+            own[f"mcse_{name}_{end}"] = whole.get(f"mcse_{end}", np.nan)
         out = own if out is None else out.merge(own, on=_KEYS, how="inner")
     assert out is not None
-    return out.assign(change=out["with_mean"] - out["without_mean"])
+    return out.assign(
+        change=out["with_mean"] - out["without_mean"],
+        mcse_change=np.hypot(out["mcse_with_mean"], out["mcse_without_mean"]),
+    )
 
 
 def _slopes(adjusted: BiasFit, prob: float) -> pd.DataFrame:

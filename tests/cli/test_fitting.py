@@ -355,3 +355,45 @@ def test_models_are_compared_where_asked(run, files, tmp_path):
     assert code == 0
     for text in ("under several models", "The same in each class", "LOO says how well"):
         assert text in out
+
+
+def test_counts_add_the_contrasts_at_equal_frequency(files, run, tmp_path):
+    table = pd.read_csv(files / "pairs.csv")
+    words = [*table["protected_word"].unique(), *table["attribute"].unique()]
+    lines = [f"{word}\t{10 ** (1 + (7 * place) % 5)}" for place, word in enumerate(words)]
+    counts = tmp_path / "counts.txt"
+    counts.write_text("\n".join(lines[1:]) + "\n", encoding="utf-8")
+    asked = [
+        "fit",
+        "--distances",
+        files / "pairs.csv",
+        "--counts",
+        counts,
+        "--engine",
+        "quick",
+        "--seed",
+        shifted(5),
+    ]
+    code, out, err = run(*asked, "--json", "--out", tmp_path / "run")
+    assert (code, err) == (0, "")
+    found = json.loads(out)["frequency"]
+    assert found["missing"] == [words[0]]
+    assert found["source"] == "counts of counts.txt"
+    assert {"without_mean", "with_mean", "carried_mean", "change"} <= set(found["contrasts"][0])
+    assert "frequency" not in json.loads(out)["provenance"]
+    assert (tmp_path / "run" / "frequency.csv").is_file()
+    assert (tmp_path / "run" / "figures" / "frequencies.png").is_file()
+    opened = bayesbias.open_run(tmp_path / "run").result
+    assert bayesbias.studies.frequency_of(opened).n_pairs == found["n_pairs"] < found["n_pairs_all"]
+    page = bayesbias.write_report(tmp_path / "run", tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Frequency as a rival explanation" in page
+
+
+def test_counts_are_looked_at_before_the_fit(files, run, tmp_path):
+    for counts, said in (
+        ("order", "--counts order needs the vectors"),
+        (tmp_path / "no.csv", "no such file"),
+    ):
+        code, _, err = run("fit", "--distances", files / "pairs.csv", "--counts", counts)
+        assert code == 2
+        assert said in err

@@ -1,0 +1,62 @@
+"""The tables on frequency: of classes, lists and connections, and of contrasts without and with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bayesbias.columns.table import Column, contrast, count, interval, number, text
+
+_OF = {
+    ("protected_class", "protected"): "class",
+    ("attribute_class", "attribute"): "list",
+    ("connection", "protected"): "pairs, protected words",
+    ("connection", "attribute"): "pairs, attributes",
+}
+
+
+def unequal_columns(prob: float) -> list[Column]:
+    """Return the columns of `Frequency.unequal`."""
+    return [
+        text("of", lambda row: _OF.get((row.of, row.side), row.of)),
+        text("name", "group"),
+        count("words", "n_words"),
+        number("log frequency", "mean", 2, screen="log freq."),
+        number("sd", "sd", 2),
+        text("less that of", lambda row: row.versus or "–", screen="less that of"),
+        number("difference", "difference", 2, signed=True, missing="–"),
+        Column(
+            f"{prob:.0%} interval",
+            interval("", "low", "high", signed=True, digits=2).cell,
+            True,
+        ),
+        text("unequal", _unequal),
+    ]
+
+
+def frequency_columns(prob: float, rope: float) -> list[Column]:
+    """Return the columns of `Frequency.contrasts`."""
+    return [
+        text("for", lambda row: "all" if row.level == "overall" else f"{_LEVEL[row.level]}{row.name}"),
+        contrast("difference", "contrast", screen="contrast"),
+        number("as it is", "without_mean", signed=True),
+        interval(f"{prob:.0%} HPDI", "without_low", "without_high", signed=True),
+        number("at equal frequency", "with_mean", signed=True, screen="equal freq."),
+        interval(f"{prob:.0%} HPDI", "with_low", "with_high", signed=True),
+        number("moves by", "change", signed=True),
+        text(f"more than {rope:g}", lambda row: "yes" if abs(row.change) > rope else "no"),
+    ]
+
+
+_LEVEL = {"class": "", "stereotype": "list "}
+
+
+def _unequal(row: Any) -> str:
+    if row.unequal:
+        return "yes"
+    if _unknown(row.low):
+        return "–"
+    return "no" if row.low == row.high else "not clear"  # the same words with the same weights
+
+
+def _unknown(value: Any) -> bool:
+    return value is None or value != value

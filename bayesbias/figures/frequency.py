@@ -1,0 +1,236 @@
+"""Figures of frequency: of every word by class and list, and the contrasts without and with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.digits import as_known
+from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import with_minus
+from bayesbias.figures import headings, marks
+from bayesbias.figures.outcomes import source_of
+from bayesbias.figures.plates import Plate, on_axes
+from bayesbias.figures.rows import placed, row_axis
+from bayesbias.figures.style import COLOUR, HEAD, INK, as_percent, axes_or_new, size_rows, styled
+from bayesbias.inference.estimands import ROPE
+from bayesbias.studies.frequency import Frequency, frequency_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bayesbias.inference.posterior import BiasFit
+
+__all__ = ["plot_frequencies", "plot_frequency_contrasts"]
+
+_SIDES = {"protected": "Protected words", "attribute": "Attributes"}
+
+
+def plates(fit: BiasFit, rope: float = ROPE) -> list[Plate]:
+    """List the figures of frequency; none where it was not asked."""
+    found = frequency_of(fit)
+    if found is None:
+        return []
+    row = found.contrasts.iloc[0]
+    return [
+        Plate(
+            "frequencies",
+            on_axes(plot_frequencies, fit),
+            _size_words(found),
+            f"How frequent the words are, in powers of ten ({found.source}). Classes and lists whose means lie apart differ in "
+            "more than what they are about.",
+            "Log frequency of every word, by class and list; means: "
+            + ", ".join(f"{name} {mean:.2f}" for name, mean in _means(found).items())
+            + ".",
+        ),
+        Plate(
+            "frequency_contrasts",
+            on_axes(plot_frequency_contrasts, fit, rope=rope),
+            _size_contrasts(found),
+            "Contrasts as they are, and of words that are all of the mean frequency. Where they part, frequency is a rival "
+            "explanation, or a part of what is to be explained.",
+            f"{row['contrast']}: {as_known(row, 'without_mean', signed=True)} without and {as_known(row, 'with_mean', signed=True)} with "
+            "log frequency.",
+        ),
+    ]
+
+
+@styled
+def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
+    """Show how frequent the words of every class and list are.
+
+    Parameters
+    ----------
+    fit : BiasFit
+        As `bayesbias.studies.with_frequency` returns it.
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        For a fit that was not asked for frequency.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=200, chains=2, engine="quick")
+    >>> counts = {word: 10.0 ** -len(word) for word in [*fit.table["protected_word"], *fit.table["attribute"]]}
+    >>> ax = bb.figures.plot_frequencies(bb.studies.with_frequency(fit, counts), ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()][:3]
+    ['Protected words', 'math', 'arts']
+    """
+    found = _asked(fit)
+    groups = _groups(found)
+    ax = axes_or_new(ax, _size_words(found))
+    rows, labels, heads = placed(groups)
+    values = found.words["log_frequency"].to_numpy(dtype=float)
+    pad = 0.05 * float(np.ptp(values)) or 0.5
+    row_axis(ax, labels, heads, (float(values.min()) - pad, float(values.max()) + pad))
+    for (side, group), row in rows.items():
+        own = found.words[(found.words["side"] == side) & (found.words["group"] == group)]
+        x = own["log_frequency"].to_numpy(dtype=float)
+        colour = COLOUR["associated"] if side == "protected" else COLOUR["different"]
+        ax.plot(
+            x,
+            row + _spread(len(x)),
+            linestyle="",
+            marker="o",
+            markersize=3,
+            alpha=0.45,
+            markeredgewidth=0,
+            color=colour,
+            label="_words",
+        )
+        ax.plot(
+            [x.mean()], [row], marker="|", markersize=15, markeredgewidth=2, color=INK, zorder=4, label="_mean"
+        )  # fmt: skip
+    headings.name_x(ax, "log frequency, in powers of ten")
+    handles = [
+        marks.line_handle(INK, "mean", marker="|", width=0, size=9),
+        marks.line_handle(COLOUR["associated"], "a protected word", marker="o", width=0, size=4),
+        marks.line_handle(COLOUR["different"], "an attribute", marker="o", width=0, size=4),
+    ]
+    headings.add_headings(ax, "How frequent the words are", f"{source_of(fit)}; {found.source}", handles)
+    return ax
+
+
+@styled
+def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | None = None) -> Axes:
+    """Show contrasts as they are, and of words that are all of the mean frequency.
+
+    Parameters
+    ----------
+    fit : BiasFit
+        As `bayesbias.studies.with_frequency` returns it.
+    rope : float > 0
+        Half-width of the region of practical equivalence.
+    ax : matplotlib Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Raises
+    ------
+    InputError
+        For a fit that was not asked for frequency.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> from matplotlib.figure import Figure
+    >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
+    >>> fit = bb.fit(table, seed=1, draws=200, chains=2, engine="quick")
+    >>> counts = {word: 10.0 ** -len(word) for word in [*fit.table["protected_word"], *fit.table["attribute"]]}
+    >>> ax = bb.figures.plot_frequency_contrasts(bb.studies.with_frequency(fit, counts), ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()][:2]
+    ['associated − different', 'all']
+    """
+    found = _asked(fit)
+    ax = axes_or_new(ax, _size_contrasts(found))
+    rows, labels, heads = placed(_contrast_groups(found))
+    ends = found.contrasts[["without_low", "with_low", "without_high", "with_high"]].to_numpy(dtype=float)
+    low, high = min(float(ends.min()), -rope), max(float(ends.max()), rope)
+    pad = 0.06 * (high - low)
+    row_axis(ax, labels, heads, (low - pad, high + pad))
+    ax.axvspan(-rope, rope, color="#D9D9D9", linewidth=0, zorder=0.6)
+    ax.axvline(0, color=INK, linewidth=0.8, zorder=0.7)
+    looks = {"without": (INK, "o", -0.18), "with": (COLOUR["different"], "D", 0.18)}
+    for line in found.contrasts.itertuples():
+        row = rows[line.contrast, line.level, line.name]
+        for which, (colour, marker, shift) in looks.items():
+            mean, start, stop = (getattr(line, f"{which}_{end}") for end in ("mean", "low", "high"))
+            ax.plot([start, stop], [row + shift] * 2, color=colour, linewidth=1.4, label="_interval")
+            ax.plot(
+                [mean], [row + shift], marker=marker, markersize=4.5, color=colour, zorder=4, label=f"_{which}"
+            )  # fmt: skip
+    headings.name_x(ax, "difference of mean cosine distances")
+    handles = [
+        marks.line_handle(INK, f"as it is, {as_percent(found.prob)} HPDI", marker="o", width=1.4, size=5),
+        marks.line_handle(COLOUR["different"], "at equal frequency", marker="D", width=1.4, size=5),
+        marks.patch_handle("#D9D9D9", f"within {rope:g} of zero"),
+    ]
+    headings.add_headings(
+        ax, "Contrasts without and with log frequency", f"{source_of(fit)}; {found.source}", handles
+    )
+    return ax
+
+
+def _asked(fit: BiasFit) -> Frequency:
+    found = frequency_of(fit)
+    if found is None:
+        raise InputError(
+            "was not asked for frequency",
+            where="fit",
+            found=fit.spec.name,
+            valid="what with_frequency returns",
+        )
+    return found
+
+
+def _groups(found: Frequency) -> dict[str, list[tuple[Any, str]]]:
+    out: dict[str, list[tuple[Any, str]]] = {}
+    for side, head in _SIDES.items():
+        names = dict.fromkeys(found.words.loc[found.words["side"] == side, "group"])
+        if names:
+            out[head] = [((side, name), str(name)) for name in names]
+    return out
+
+
+def _contrast_groups(found: Frequency) -> dict[str, list[tuple[Any, str]]]:
+    said = {"overall": "all", "class": "{}", "stereotype": "list {}"}
+    out: dict[str, list[tuple[Any, str]]] = {}
+    for contrast, rows in found.contrasts.groupby("contrast", sort=False):
+        out[with_minus(str(contrast))] = [
+            ((contrast, row.level, row.name), said[row.level].format(row.name))
+            for row in rows[["level", "name"]].itertuples(index=False)
+        ]
+    return out
+
+
+def _means(found: Frequency) -> dict[str, float]:
+    return {str(k): float(v) for k, v in found.words.groupby("group", sort=False)["log_frequency"].mean().items()}  # fmt: skip
+
+
+def _spread(n: int) -> np.ndarray:
+    """Return heights around a row, the same each time, so that words of one frequency are seen."""
+    return 0.3 * np.sin(2.4 * np.arange(n)) if n > 1 else np.zeros(n)
+
+
+def _size_words(found: Frequency) -> tuple[float, float]:
+    groups = _groups(found)
+    return size_rows(sum(len(own) + HEAD for own in groups.values()), 0.34, 0.2)
+
+
+def _size_contrasts(found: Frequency) -> tuple[float, float]:
+    groups = _contrast_groups(found)
+    return size_rows(sum(len(own) + HEAD for own in groups.values()), 0.34, 0.2)

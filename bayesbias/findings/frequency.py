@@ -1,0 +1,47 @@
+"""What frequency may have to do with a fit of distances, where it was asked: one sentence, and that conditional."""
+
+from __future__ import annotations
+
+from bayesbias.basics.digits import as_known, ends_as_known
+from bayesbias.basics.wording import number_of
+from bayesbias.findings.parts import Doubt
+from bayesbias.inference.estimands import ROPE
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.studies.frequency import frequency_of
+
+__all__ = ["frequency_doubts"]
+
+
+def frequency_doubts(fit: BiasFit, rope: float = ROPE) -> list[Doubt]:
+    """Return a doubt where a contrast moves by more than its region of practical equivalence at equal frequency.
+
+    Of several that do it names that of the headline, or else the one that moves farthest. Nothing is said of models that
+    have not converged, which the page shows as such.
+    """
+    found = frequency_of(fit)
+    if found is None or found.problems:
+        return []
+    moved = found.moved(rope)
+    if moved.empty:
+        return []
+    lead = found.contrasts["contrast"].iloc[0]
+    own = moved[(moved["level"] == "overall") & (moved["contrast"] == lead)]
+    row = (own if len(own) else moved).iloc[0]
+    where = {"overall": "", "class": f" of {row['name']}", "stereotype": f" of the list {row['name']}"}
+    low, high = ends_as_known(row, "with_low", "with_high", signed=True)
+    more = len(moved) - 1
+    others = (
+        f"; {number_of(more, 'other contrast')} {'moves' if more == 1 else 'move'} by more than {rope:g}, too"
+    )
+    text = (
+        f"at equal frequency ({found.source}) {row['contrast']}{where[row['level']]} is {as_known(row, 'with_mean', signed=True)} "
+        f"({found.prob:.0%} HPDI {low} to {high}) and not {as_known(row, 'without_mean', signed=True)}: if "
+        "frequency is a nuisance here, so much of it is that of frequent and rare words, and if it is itself the social fact, "
+        f"nothing is to be taken away{others if more else ''}"
+    )
+    overall = row["level"] == "overall"
+    return [
+        Doubt(
+            "frequency", text, level=row["level"], contrast=row["contrast"], group=None if overall else row["name"]
+        )
+    ]  # fmt: skip

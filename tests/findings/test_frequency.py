@@ -1,0 +1,57 @@
+"""What is said of frequency: nothing where no contrast moves, and one sentence with two readings where one does."""
+
+from __future__ import annotations
+
+import pytest
+from helpers.counted import counted
+from helpers.draws import made_up_fit
+from helpers.tables import grid
+
+from bayesbias.basics.digits import as_known
+from bayesbias.findings.frequency import frequency_doubts
+from bayesbias.findings.words import findings_of_words
+
+
+def test_a_contrast_that_moves_is_a_doubt_with_a_kind():
+    fit = counted(grid(), moved=0.05)
+    (doubt,) = frequency_doubts(fit)
+    assert (doubt.kind, doubt.level, doubt.contrast, doubt.group) == (
+        "frequency",
+        "overall",
+        "associated - different",
+        None,
+    )
+    assert (doubt.effect, doubt.model, doubt.decides) == (None, None, False)
+    assert doubt in findings_of_words(fit).doubts
+
+
+def test_what_moves_less_is_no_doubt():
+    assert frequency_doubts(counted(grid(), moved=0.05), rope=0.06) == []
+    assert frequency_doubts(counted(grid(), moved=0.0)) == []
+    assert frequency_doubts(made_up_fit(grid())) == []
+
+
+def test_of_contrasts_that_move_the_farthest_is_named():
+    fit = counted(grid(), moved=0.0)
+    rows = fit.provenance["frequency"]["contrasts"]
+    chosen = [row for row in rows if row["level"] == "class"][:2]
+    for row, change in zip(chosen, (0.03, -0.04), strict=True):
+        row["change"] = change
+    (doubt,) = frequency_doubts(fit)
+    assert (doubt.level, doubt.group, doubt.contrast) == ("class", chosen[1]["name"], chosen[1]["contrast"])
+
+
+def test_models_that_have_not_converged_say_nothing():
+    fit = counted(grid(), moved=0.05)
+    fit.provenance["frequency"]["problems"] = ["R-hat is 1.2"]
+    assert frequency_doubts(fit) == []
+
+
+@pytest.mark.parametrize("moved", [0.05, -0.05])
+def test_the_sentence_is_conditional_and_has_both_numbers(moved):
+    row = counted(grid(), moved=moved).provenance["frequency"]["contrasts"][0]
+    text = frequency_doubts(counted(grid(), moved=moved))[0].text
+    assert f" is {as_known(row, 'with_mean', signed=True)} " in text
+    assert f" and not {as_known(row, 'without_mean', signed=True)}:" in text
+    assert "if frequency is a nuisance" in text
+    assert "if it is itself the social fact" in text
