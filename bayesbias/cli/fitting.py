@@ -11,7 +11,7 @@ import click
 import bayesbias
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import number_of, some
 from bayesbias.cli import inputs, options, screen
 
 if TYPE_CHECKING:
@@ -285,9 +285,9 @@ def _print_frequency(result: BiasFit, rope: float) -> None:
     columns = [each for each in frequency_columns(found.prob, rope) if each.heading != "difference"]
     screen.show(screen_table(title, columns, rows.itertuples()))
     if found.missing:
-        screen.lines(
-            [f"{len(found.missing)} words without a count have no part in it: {some(found.missing)}"]
-        )
+        n = len(found.missing)
+        known = f"{number_of(n, 'word')} without a count {'has' if n == 1 else 'have'} no part in it: {some(found.missing)}"
+        screen.lines([known])
     screen.lines([f"frequency: {problem}" for problem in found.problems])
 
 

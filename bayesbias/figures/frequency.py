@@ -33,6 +33,7 @@ def plates(fit: BiasFit, rope: float = ROPE) -> list[Plate]:
     if found is None:
         return []
     row = found.contrasts.iloc[0]
+    here, there = (as_known(row, field, signed=True) for field in ("without_mean", "with_mean"))
     return [
         Plate(
             "frequencies",
@@ -50,8 +51,7 @@ def plates(fit: BiasFit, rope: float = ROPE) -> list[Plate]:
             _size_contrasts(found),
             "Contrasts as they are, and of words that are all of the mean frequency. Where they part, frequency is a rival "
             "explanation, or a part of what is to be explained.",
-            f"{row['contrast']}: {as_known(row, 'without_mean', signed=True)} without and {as_known(row, 'with_mean', signed=True)} with "
-            "log frequency.",
+            f"{row['contrast']}: {here} without and {there} with log frequency.",
         ),
     ]
 

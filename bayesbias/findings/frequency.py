@@ -33,9 +33,10 @@ def frequency_doubts(fit: BiasFit, rope: float = ROPE) -> list[Doubt]:
     others = (
         f"; {number_of(more, 'other contrast')} {'moves' if more == 1 else 'move'} by more than {rope:g}, too"
     )
+    there, here = (as_known(row, field, signed=True) for field in ("with_mean", "without_mean"))
     text = (
-        f"at equal frequency ({found.source}) {row['contrast']}{where[row['level']]} is {as_known(row, 'with_mean', signed=True)} "
-        f"({found.prob:.0%} HPDI {low} to {high}) and not {as_known(row, 'without_mean', signed=True)}: if "
+        f"at equal frequency ({found.source}) {row['contrast']}{where[row['level']]} is {there} "
+        f"({found.prob:.0%} HPDI {low} to {high}) and not {here}: if "
         "frequency is a nuisance here, so much of it is that of frequent and rare words, and if it is itself the social fact, "
         f"nothing is to be taken away{others if more else ''}"
     )

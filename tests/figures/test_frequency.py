@@ -19,7 +19,7 @@ from bayesbias.studies.frequency import frequency_of
 
 @pytest.fixture(scope="module")
 def fit():
-    return counted(grid(), moved=0.03)
+    return counted(moved=0.03)
 
 
 def test_every_word_is_drawn_at_its_frequency(fit):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
+import functools
+
 import pandas as pd
 import pytest
 
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies import frequency
 from helpers.draws import made_up_fit
+from helpers.tables import grid
 
 
 def counts_of(table: pd.DataFrame) -> dict[str, float]:
@@ -16,12 +21,19 @@ def counts_of(table: pd.DataFrame) -> dict[str, float]:
     return {word: 10.0 ** (1 + (7 * place) % 5) for place, word in enumerate(words)}
 
 
-def counted(table: pd.DataFrame, moved: float | None = None) -> BiasFit:
+def counted(moved: float | None = None) -> BiasFit:
     """Return a fit that was asked for frequency; all contrasts move by `moved` at equal frequency, where it is given."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(frequency, "fit_model", lambda rows, model, **_: made_up_fit(rows, model))
-        fit = frequency.with_frequency(made_up_fit(table, "cells"), counts_of(table))
+    fit = _counted()
+    fit = dataclasses.replace(fit, provenance=copy.deepcopy(fit.provenance))
     if moved is not None:
         for row in fit.provenance["frequency"]["contrasts"]:
             row["with_mean"], row["change"] = row["without_mean"] + moved, moved
     return fit
+
+
+@functools.cache
+def _counted() -> BiasFit:
+    table = grid()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frequency, "fit_model", lambda rows, model, **_: made_up_fit(rows, model))
+        return frequency.with_frequency(made_up_fit(table, "cells"), counts_of(table))

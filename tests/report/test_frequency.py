@@ -12,7 +12,7 @@ from bayesbias.studies.frequency import frequency_of
 
 
 def test_the_section_has_both_tables_and_says_what_moved():
-    fit = counted(grid(), moved=0.05)
+    fit = counted(moved=0.05)
     part = frequency_part(fit, 0.02, [], ["it moves"])
     found = frequency_of(fit)
     assert part.tables[0].id == "t-frequency"
@@ -25,7 +25,7 @@ def test_the_section_has_both_tables_and_says_what_moved():
 
 
 def test_problems_stand_in_the_place_of_what_was_found():
-    fit = counted(grid(), moved=0.05)
+    fit = counted(moved=0.05)
     fit.provenance["frequency"]["problems"] = ["R-hat is 1.2"]
     sentences = frequency_part(fit, 0.02, [], ["it moves"]).sentences
     assert "it moves" not in sentences
@@ -34,7 +34,7 @@ def test_problems_stand_in_the_place_of_what_was_found():
 
 def test_what_is_unequal_is_said_only_where_it_is_known():
     column = unequal_columns(0.89)[-1]
-    rows = list(frequency_of(counted(grid())).unequal.itertuples())
+    rows = list(frequency_of(counted()).unequal.itertuples())
     said = {(row.of, row.side, row.group): column.cell(row).text for row in rows}
     assert said["connection", "attribute", "associated"] == "–"  # nothing it is held against
     assert set(said.values()) <= {"yes", "no", "not clear", "–"}
