@@ -59,7 +59,9 @@ def test_all_levels_and_their_rows_as_contrasts_has_them(made):
 
 @pytest.mark.slow
 def test_mixtures_of_a_collapsed_fit_agree_with_its_draws():
-    fit = bb.fit(with_facts(grid()), model(), seed=shifted(1), draws=300, tune=300, chains=2, progress=False)
+    fit = bb.fit(
+        with_facts(grid()), model(), seed=shifted(1), draws=300, chains=2, engine="quick", progress=False
+    )
     assert fit.provenance["sampler"]["method"] == "collapsed"
     row = contrasts_at(fit, {"frequency": 0, "age": 0}, estimand="these_words", level="overall").iloc[0]
     mc.assert_near(mc.mean_of(by_hand(fit, frequency=0.0, age=0.0)), row["mean"])
