@@ -72,6 +72,7 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="a folder for the runs, so that they can be used again")
     arguments = parser.parse_args()
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
+    os.environ["BAYESBIAS_PROGRESS"] = "off"
     with tempfile.TemporaryDirectory() as scratch:
         keep = arguments.keep or Path(scratch)
         keep.mkdir(parents=True, exist_ok=True)

@@ -326,6 +326,9 @@ def run_again(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, wh
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "1")
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    monkeypatch.setenv(
+        "BAYESBIAS_PROGRESS", "off"
+    )  # a bar is an output, and hangs on the speed of the machine
     here = tmp_path / "run"
     here.mkdir()
     stored = [cell for cell in code_cells(read(path)) if whole or not needs_encoders(cell)]
