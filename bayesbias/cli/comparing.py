@@ -33,6 +33,13 @@ if TYPE_CHECKING:
     "--debiased-distances", multiple=True, metavar="G", help="Tables after; may be given several times."
 )
 @click.option("--model", default="change", show_default=True, metavar="M", help="A model of the differences.")
+@click.option(
+    "--facts",
+    multiple=True,
+    metavar="FILE",
+    help="Numbers of words: a CSV file with a column word, or a column of F; may be given several times.",
+)
+@options.slopes
 @options.allow_pickle()
 @options.prob()
 @options.rope
@@ -54,6 +61,8 @@ def compare(
     original_distances: str | None,
     debiased_distances: tuple[str, ...],
     model: str,
+    facts: tuple[str, ...],
+    slope: tuple[str, ...],
     allow_pickle: bool,
     prob: float,
     rope: float | None,
@@ -109,6 +118,8 @@ def compare(
         debiased_distances,
         allow_pickle,
     )
+    before = inputs.with_facts(before, facts)
+    spec = inputs.slopes_asked(spec, before, slope)
     loaded = time.perf_counter()
     comparison = change.compare(
         before,
@@ -223,6 +234,7 @@ def comparison_json(comparison: Comparison, prob: float, rope: float) -> dict[st
         },
         "ranking": records(comparison.ranking(prob, rope)) if ranked else [],
         "geometry": records(comparison.geometry(prob)),
+        **({"slopes": records(comparison.slopes(prob))} if comparison.has_slopes else {}),
         "joined": {name: dict(item.account) for name, item in comparison.methods.items()},
         "diagnostics": comparison.diagnostics(),
         "sentences": sentences,
@@ -248,6 +260,13 @@ def _print_comparison(comparison: Comparison, prob: float, rope: float) -> None:
         ):
             title = f"{name}, {len(item.pairs):,} pairs: {what}, for new words like these (population)"
             screen.show(screen_table(title, columns, frame[frame["level"] == "overall"].itertuples()))
+    if comparison.has_slopes:
+        from bayesbias.columns.slopes import slope_columns
+
+        frame = comparison.slopes(prob)
+        title = "Slopes of the changes on facts about words, on average over new words"
+        columns = slope_columns(prob, method=len(comparison.methods) > 1)
+        screen.show(screen_table(title, columns, frame[frame["level"] != "word"].itertuples()))
     title = (
         f"Distances to control words, before and after ({prob:.0%} intervals; moved: root mean square, in brackets that of "
         "unrelated vectors; gap in standard deviations of these distances)"

@@ -84,6 +84,7 @@ def _counts(table: PairTable, counts: str, embedding: str | None, language: str)
     "at equal frequency.",
 )
 @click.option("--language", default="en", show_default=True, metavar="L", help="Of wordfreq.")
+@options.slopes
 @options.postprocess
 @options.vector_files
 @options.prob()
@@ -106,6 +107,7 @@ def fit(
     facts: tuple[str, ...],
     counts: str | None,
     language: str,
+    slope: tuple[str, ...],
     postprocess: str | None,
     invalid_utf8: str,
     prob: float,
@@ -147,6 +149,7 @@ def fit(
     known = None if counts is None else _counts(table, counts, embedding, language)
     loaded = time.perf_counter()
     _check_contrasts(table)
+    spec = inputs.slopes_asked(spec, table, slope)
     result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, engine=engine)
     if known is not None:
         result = with_frequency(result, known, prob=prob)
@@ -240,6 +243,7 @@ def fit_json(result: BiasFit, prob: float, rope: float, standard_rope: float) ->
         "new_words": records(result.new_words(prob)) if has_new_words(result.spec) else None,
         "parameters": records(result.parameters(prob)),
         **({} if frequency is None else {"frequency": frequency}),
+        **({"slopes": records(result.slopes(prob))} if result.spec.facts() else {}),
         "diagnostics": result.diagnostics(),
         "coverage": coverage,
         "provenance": provenance,
@@ -334,6 +338,12 @@ def _print_fit(result: BiasFit, prob: float, rope: float, standard_rope: float) 
             columns = one_contrast_columns(prob, "stereotype", results)
             screen.show(screen_table(title, columns, lists.itertuples()))
     _print_frequency(result, rope)
+    if result.spec.facts():
+        from bayesbias.columns.slopes import slope_columns
+
+        title = "Slopes on facts about words, on average over new words"
+        slopes = result.slopes(prob)
+        screen.show(screen_table(title, slope_columns(prob), slopes[slopes["level"] != "word"].itertuples()))
     screen.converged(result.diagnostics())
     method = result.provenance["sampler"]
     if method["method"] == "pairwise":

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bayesbias.basics.errors import InputError
 
 if TYPE_CHECKING:
+    from bayesbias.models.spec import ModelSpec
     from bayesbias.tables.pair_table import PairTable
     from bayesbias.vectors.embedding import Embedding
     from bayesbias.words.wordlist import WordList
@@ -67,7 +68,7 @@ def pairs_asked_for(
                 "--distances stands alone: it already holds the words and their distances",
                 hint=f"leave out {others}, or --distances",
             )
-        return Pairs(_with_facts(read_distances(distances, repeats=repeats), facts))
+        return Pairs(with_facts(read_distances(distances, repeats=repeats), facts))
     if embedding is None or wordlist is None:
         raise InputError(nothing, valid="--embedding E --wordlist W, or --distances FILE")
     from bayesbias.words.listfile import load_wordlist
@@ -81,13 +82,26 @@ def pairs_asked_for(
         invalid_utf8=invalid_utf8,
         postprocess=postprocess,
     )
-    return replace(made, table=_with_facts(made.table, facts))
+    return replace(made, table=with_facts(made.table, facts))
 
 
-def _with_facts(table: PairTable, facts: Sequence[str]) -> PairTable:
+def with_facts(table: PairTable, facts: Sequence[str]) -> PairTable:
+    """Join files of facts, or columns of the table, to its rows."""
     from bayesbias.tables.facts import join_facts
 
     return join_facts(table, list(facts)) if facts else table
+
+
+def slopes_asked(spec: ModelSpec, table: PairTable, asked: Sequence[str]) -> ModelSpec:
+    """Return the model with the slopes that ``--slope`` asks for: a fact, and after a colon the columns it differs by."""
+    from bayesbias.models.slopes import slopes_for
+
+    for each in asked:
+        fact, colon, rest = each.rpartition(":") if each not in table.frame.columns else (each, "", "")
+        fact, rest = (fact, rest) if colon else (each, "")
+        by = [name.strip() for name in rest.split(",")] if colon else None
+        spec = slopes_for(spec, table.frame, fact, by)
+    return spec
 
 
 def pairs_of_vectors(

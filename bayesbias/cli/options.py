@@ -66,6 +66,15 @@ def sampling(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--seed", type=SEED, help="Seed; same seed, same machine, same draws.")(command)
 
 
+def slopes(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Slopes on facts about words; see `slopes_asked`."""
+    text = (
+        "Add slopes on this fact to the model; COLUMN:protected_class gives each class its own. By default what results are "
+        "given for has one each. May be given several times."
+    )
+    return click.option("--slope", "slope", multiple=True, metavar="COLUMN[:BY,...]", help=text)(command)
+
+
 def engine(default: str) -> Option:
     """Choose what samples the scales of a collapsed model."""
     text = "What samples a collapsed model: NUTS, or importance sampling (quick), with NUTS where its weights fail."

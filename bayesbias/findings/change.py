@@ -8,6 +8,7 @@ from bayesbias.basics.digits import as_known, ends_as_known, error_of, probabili
 from bayesbias.basics.wording import number_of, percent, some
 from bayesbias.findings.parts import Doubt, Findings, Unexamined, said_of_losses
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
+from bayesbias.findings.slopes import said_of_slopes
 from bayesbias.findings.trust import ALL_AGREED, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.studies.comparison import Comparison, Method
@@ -55,7 +56,8 @@ def _of_method(result: Comparison, name: str, several: bool, prob: float, rope: 
     gap = _gap_sentence(result, item, prob, rope)
     controls = _control_sentences(result, item, prob, rope)
     geometry = _geometry_sentences(result, name, prob)
-    headline, *rest = [*([gap] if gap else []), *controls, *geometry] or [_NO_CONTRAST]
+    slopes = said_of_slopes(item.change, prob) if item.change is not None else []
+    headline, *rest = [*([gap] if gap else []), *controls, *geometry, *slopes] or [_NO_CONTRAST]
     missing = said_of_losses(about["losses"], CONTROLS if gap is None else ())
     return Findings(headline=f"{headline}{missing}", sentences=tuple(rest), **about)
 

@@ -11,6 +11,7 @@ from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings, said_of_losses
 from bayesbias.findings.priors import unexamined_priors
 from bayesbias.findings.residuals import word_doubts
+from bayesbias.findings.slopes import said_of_slopes
 from bayesbias.findings.trust import agreed, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -55,7 +56,7 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
         main = _main_result(frame, prob, rope, _in_standard_deviations(fit))
         missing = said_of_losses(lost, frame["contrast"].iloc[0].split(" - "))
         headline = f"{name}: {main}{missing}{'' if one else _disagreement(frame)}{_caveat(doubts)}"
-        sentences = (*_superiority(fit, prob), *_sentences(fit, frame, prob))
+        sentences = (*_superiority(fit, prob), *_sentences(fit, frame, prob), *said_of_slopes(fit, prob))
     return Findings(
         subject=name,
         headline=headline,

@@ -225,6 +225,32 @@ class Asking:
         draws = taken_rows(own.draws(estimand, self._column(contrasted), self.seed), order)
         return draws, own.mixtures.chosen(order), own.scales
 
+    def to_divide(
+        self, level: str, estimand: str
+    ) -> tuple[xr.DataArray, Mixtures | None, Mapping[str, np.ndarray]]:
+        """Return contrasts as `answered` does, to be divided by the standard deviation of pairs under the same draw.
+
+        Where words lie along a line that deviation depends on the slope, so that given the scales the ratio is not normal.
+        """
+        spec = self.design.spec
+        if any(spec.parameters[name].fact is not None and not spec.is_random(name) for name in spec.mu):
+            return self.drawn(level, estimand, contrasted=True), None, self.draws()
+        return self.answered(level, estimand, contrasted=True)
+
+    def of_rows(
+        self, key: Any, make: Callable[[], Rows], contrasted: bool
+    ) -> tuple[xr.DataArray, Mixtures | None]:
+        """Return draws of rows that are none of its own, made once for each key, and the rows as mixtures where they are."""
+        rows = self._once(("rows", key), make)
+        mixed, order = self._once(("mixed", key), lambda: self._mixed(rows)), self._order(rows)
+        column = self._column(contrasted)
+        if mixed is not None:
+            return taken_rows(mixed.draws("population", column, self.seed), order), mixed.mixtures.chosen(
+                order
+            )
+        draws = answer_draws(rows, self.design, self.draws(), self.chains, "population", column, self.seed)
+        return taken_rows(draws, order), None
+
     def _order(self, rows: Rows) -> list[int]:
         """Return the numbers of rows in the order in which their labels come in the table."""
         results = self.design.spec.results

@@ -184,6 +184,13 @@ class Collapsed:
         parts = [np.reshape(scales[name], (len(scales[name]), -1)) for name in self.scales]
         return np.log(np.concatenate(parts, axis=1))
 
+    def untouched(self, name: str) -> np.ndarray:
+        """Return which entries of a location parameter no row says anything of: it has none, or their fact is zero."""
+        rows, fact = self.design.index[name], self.design.spec.parameters[name].fact
+        out = np.ones(self.design.size(name), dtype=bool)
+        out[rows if fact is None else rows[self.design.facts[fact] != 0]] = False
+        return out
+
     def draw_effects(self, theta: np.ndarray, rng: Normals) -> dict[str, np.ndarray]:
         """Draw all location parameters from their exact conditional posterior.
 
@@ -208,9 +215,7 @@ class Collapsed:
         flat: dict[str, np.ndarray] = {}
         for name in design.spec.location_parameters():
             flat[name] = np.zeros((n, design.size(name)))
-            untouched = np.ones(design.size(name), dtype=bool)
-            untouched[design.index[name]] = False
-            # What no row touches keeps its prior.
+            untouched = self.untouched(name)  # which keeps its prior
             sd = np.sqrt(var[:, self.variance_of[name][untouched]])
             flat[name][:, untouched] = sd * rng.standard_normal(sd.shape)
         # Thousands of small matrices: several threads for each would wait for one another.

@@ -258,6 +258,14 @@ def parameter_draws(design: Design, table: pd.DataFrame, posterior: xr.Dataset) 
     return labelled_draws(np.stack(columns, axis=-1), {"name": names, "index": indices})
 
 
+def words_draws(means: xr.DataArray, table: pd.DataFrame) -> xr.DataArray:
+    """Return draws of the means of words, labelled ``protected_word, protected_class`` and what the results are for."""
+    words = [word for (word,) in keys_of_rows(means, "name")]
+    classes = labels_by(table, "protected_word", "protected_class")
+    own = [classes[word] for word in words]
+    return relabelled(means, protected_word=words, protected_class=own, level=None, name=None)
+
+
 def check_level(spec: ModelSpec, level: str) -> None:
     """Refuse a level that a model gives no results at."""
     checks.choice(level, ("overall", *spec.results.levels), "level", spec.label)

@@ -14,6 +14,17 @@ Made = TypeVar("Made")
 _awake: list[weakref.ref[Lately]] = []
 
 
+def kept_in(place: dict[Any, Any], key: Any, make: Callable[[], Any]) -> Any:
+    """Return what `make` gives, made once for each key."""
+    try:
+        hash(key)
+    except TypeError:  # an argument of the wrong kind, of which `make` says what is wrong
+        return make()
+    if key not in place:
+        place[key] = make()
+    return place[key]
+
+
 class Lately:
     """A place for what can be made again: emptied once enough others were used since.
 

@@ -222,9 +222,7 @@ def _place(reduced: Collapsed, part: Part) -> int | None:
 
 def _add_untouched(reduced: Collapsed, var: np.ndarray, part: Part, variance: np.ndarray) -> None:
     """Add the prior variance of entries that no row touches."""
-    design = reduced.design
-    untouched = np.ones(design.size(part.name), dtype=bool)
-    untouched[design.index[part.name]] = False
+    untouched = reduced.untouched(part.name)
     if not untouched.any():
         return
     own = _columns(part.weights, untouched)

@@ -14,12 +14,12 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
-from bayesbias.inference import answers, contrasts, reliability, sensitivity, standard
+from bayesbias.inference import answers, contrasts, reliability, sensitivity, slopes, standard
 from bayesbias.inference.diagnostics import diagnose
 from bayesbias.inference.effects import joined_draws
 from bayesbias.inference.engine import Engine
 from bayesbias.inference.estimands import ESTIMANDS, PROB, ROPE, STANDARD_ROPE
-from bayesbias.inference.lately import Lately
+from bayesbias.inference.lately import Lately, kept_in
 from bayesbias.inference.row_order import as_they_come, in_own_order
 from bayesbias.inference.saving import write_fit
 from bayesbias.inference.shown import text_of_fit
@@ -339,7 +339,7 @@ class BiasFit(Shown):
         check_normal_noise(self.spec, "standardised contrasts")
         frames = []
         for own, which in self._blocks(level, estimand):
-            found = self._asking.answered(own, which, contrasted=True)
+            found = self._asking.to_divide(own, which)
             frames.append(standard.described_standard(self.design, self.table, *found, prob, rope))
         if not any(map(len, frames)):
             raise contrasts.no_contrasts(self.spec)
@@ -447,6 +447,24 @@ class BiasFit(Shown):
             .assign(**contrasts.beside(shares, "opposite"))
         )
 
+    def slopes(self, prob: float = PROB) -> pd.DataFrame:
+        """Return what facts about words do to means and contrasts, of a model with slopes (`bayesbias.models.with_slopes`).
+
+        Returns
+        -------
+        DataFrame
+            ``fact, level, name, of`` (a connection, or a contrast), ``mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat,
+            mcse_low, mcse_high, p_below_zero``: units of the outcome for one standard deviation of the fact, on average over
+            new words; ``per_unit, per_unit_low, per_unit_high``: for one unit of the fact, of which `scale` are one standard
+            deviation. Levels whose slopes are all those overall are left out.
+
+        Raises
+        ------
+        FitError
+            For a model without slopes.
+        """
+        return slopes.described_slopes(self._asking, self.provenance.get("table", {}).get("facts", {}), prob)
+
     def parameters(self, prob: float = PROB) -> pd.DataFrame:
         """Every parameter of the model but the per-attribute ones.
 
@@ -463,8 +481,8 @@ class BiasFit(Shown):
         Parameters
         ----------
         table : str
-            ``summary, words, means, contrasts, standardised, superiority, new_words, shares, reliability`` or ``parameters``:
-            the method that gives the table.
+            ``summary, words, means, contrasts, standardised, superiority, new_words, shares, reliability, slopes`` or
+            ``parameters``: the method that gives the table.
         **arguments
             As of that method; `prob` and `rope` change no draw.
 
@@ -488,7 +506,7 @@ class BiasFit(Shown):
             "summary": lambda estimand: contrasts.relabelled(
                 self._means_at("overall", estimand), level=None, name=None
             ),
-            "words": self._words_draws,
+            "words": lambda estimand: contrasts.words_draws(self._means_at("word", estimand), self.table),
             "means": self._means_at,
             "contrasts": self._contrasts_draws,
             "standardised": self._standardised_draws,
@@ -496,21 +514,10 @@ class BiasFit(Shown):
             "new_words": lambda: self._asking.opposite(),
             "shares": functools.partial(contrasts.share_draws, *pieces),
             "reliability": functools.partial(reliability.reliability_draws, *pieces),
+            "slopes": lambda: slopes.slope_draws(self._asking),
             "parameters": lambda: contrasts.parameter_draws(self.design, self.table, posterior),
         }
         return contrasts.draws_with(self, makers, table, arguments)
-
-    def _words_draws(self, estimand: str) -> xr.DataArray:
-        draws = self._means_at("word", estimand)
-        words = [word for (word,) in contrasts.keys_of_rows(draws, "name")]
-        classes = contrasts.labels_by(self.table, "protected_word", "protected_class")
-        return contrasts.relabelled(
-            draws,
-            protected_word=words,
-            protected_class=[classes[word] for word in words],
-            level=None,
-            name=None,
-        )
 
     def _contrasts_draws(self, level: str | None, estimand: str | None) -> xr.DataArray:
         parts = [
@@ -585,14 +592,5 @@ class BiasFit(Shown):
 
 
 def kept_with(fit: BiasFit, key: Any, make: Callable[[], Any]) -> Any:
-    """Return what `make` gives, made once for each key and kept for as long as the fit lives.
-
-    For what is asked again and again, such as a LOO; it is no part of the fit, and no file holds it.
-    """
-    try:
-        hash(key)
-    except TypeError:  # an argument of the wrong kind, of which `make` says what is wrong
-        return make()
-    if key not in fit._kept:
-        fit._kept[key] = make()
-    return fit._kept[key]
+    """Return what `make` gives, made once for each key and kept for as long as the fit lives, such as a LOO; in no file."""
+    return kept_in(fit._kept, key, make)

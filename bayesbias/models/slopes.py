@@ -6,17 +6,105 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.spec import ModelSpec
 
-__all__ = ["with_slopes"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+__all__ = ["slopes_for", "with_slopes"]
 
 SLOPE_SD = 0.1
 """Prior sd of a slope on distances, for one standard deviation of the fact: what the models give a difference."""
+
+# The same by outcome; of a logit half of what a prior gives the overall difference, as of distances.
+_SD_OF = {"distance": SLOPE_SD, "change": SLOPE_SD, "difference": 0.1, "logit_difference": 0.5}
+# Whose words a slope on a fact of some word scatters over: those on the other side of a pair.
+_ACROSS: dict[str, tuple[str, ...]] = {
+    "protected_word": ("attribute",),
+    "attribute": ("protected_word",),
+    "profession": ("noun_pair", "classifier"),
+    "noun_pair": ("profession", "classifier"),
+}
+_LEAST = 3  # labels that a slope scatters over
+
+
+def slopes_for(
+    model: str | os.PathLike[str] | ModelSpec,
+    table: pd.DataFrame | Any,
+    fact: str,
+    by: Sequence[str | Sequence[str]] | None = None,
+) -> ModelSpec:
+    """Return the model with the slopes on a fact that its table calls for; what ``--slope`` of the commands does.
+
+    The slope differs by what the results of the model are for, and scatters over the words of the other side: of a fact about
+    protected words over attributes, so that its interval is that of new attributes. A word's own deviation from the line
+    is in the model already. The prior is as wide as a difference of the outcome may be for one standard deviation.
+
+    Parameters
+    ----------
+    model : str, path or ModelSpec
+    table : DataFrame or PairTable
+        With the fact as a column, which is that of one of the model's units.
+    fact : str
+    by : sequence, optional
+        As of `with_slopes`.
+
+    Returns
+    -------
+    ModelSpec
+
+    Raises
+    ------
+    InputError
+        For a column that is not there, is no number, or is no fact: it differs within every unit.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "weat7", controls="none")
+    >>> length = {"length": {word: len(word) for word in bb.load_wordlist("weat7").protected_words}}
+    >>> spec = slopes_for("cells", bb.tables.join_facts(table, length), "length")
+    >>> spec.name, spec.parameters["slope_length_attribute"].dims
+    ('cells + length', ('attribute',))
+    """
+    spec = load_model(model)
+    frame = getattr(table, "frame", table)
+    if fact not in frame.columns:
+        known = [
+            str(name) for name in frame.columns if frame[name].dtype.kind in "fi" and name != spec.outcome
+        ]
+        raise checks.unknown(fact, known, "fact", "the table")
+    if frame[fact].dtype.kind not in "fiu":
+        raise InputError(
+            "a slope needs numbers, and this fact is none",
+            where="the table",
+            found=f"{fact}: {frame[fact].iloc[0]}",
+        )
+    unit = next((unit for unit in spec.units if _is_of(frame, unit, fact)), None)
+    if unit is None:
+        raise InputError(
+            "is a fact of none of the units of the model: it differs within each of them",
+            where=spec.label,
+            found=fact,
+            valid=spec.units,
+        )
+    across = tuple(name for name in _ACROSS.get(unit, ()) if name in spec.units)
+    enough = bool(across) and frame[across[0]].nunique() >= _LEAST
+    sd = _SD_OF.get(spec.outcome, SLOPE_SD)
+    return with_slopes(spec, fact, by, varying=[across] if enough else [], sd=sd)
+
+
+def _is_of(frame: pd.DataFrame, unit: str, fact: str) -> bool:
+    if unit not in frame.columns:
+        return False
+    known = frame[[unit, fact]].dropna().drop_duplicates()
+    return not known[unit].duplicated().any()
 
 
 def with_slopes(

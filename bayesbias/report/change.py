@@ -20,6 +20,7 @@ from bayesbias.columns.change import (
     set_columns,
     what_is_left,
 )
+from bayesbias.columns.slopes import SLOPES_SAID, slope_columns
 from bayesbias.columns.table import (
     Cell,
     Table,
@@ -331,7 +332,18 @@ def _sections(study: _Study) -> list[Part]:
     methods = [
         functools.partial(_method_section, name, number) for number, name in enumerate(study.run.methods, 1)
     ]
-    return in_order([_ranked, _geometry, *methods], study, [study.figures])
+    return in_order([_ranked, _geometry, *methods, _slopes], study, [study.figures])
+
+
+def _slopes(study: _Study) -> Part | None:
+    if not study.run.has_slopes:
+        return None
+    rows = study.run.slopes(study.prob)
+    columns = slope_columns(study.prob, method=study.several)
+    table = page_table(
+        "t-slopes", "Slopes of the changes", columns, rows[rows["level"] != "word"].itertuples()
+    )
+    return Part("Facts about words", [SLOPES_SAID], tables=[table])
 
 
 def _gap_table(id_: str, frame: pd.DataFrame, level: str, prob: float, results: Results) -> Table:

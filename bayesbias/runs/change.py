@@ -132,6 +132,7 @@ LAYOUT = Layout(
     files={
         "changes.csv": lambda of: of.result.changes(of.prob, of.rope),
         "contrasts.csv": lambda of: of.result.contrasts(of.prob, of.rope),
+        "slopes.csv": lambda of: of.result.slopes(of.prob) if of.result.has_slopes else None,
         "geometry.csv": lambda of: of.result.geometry(of.prob),
         "ranking.csv": _ranking,
         "construction.json": _construction,

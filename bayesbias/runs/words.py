@@ -71,6 +71,7 @@ LAYOUT = Layout(
         "new_words.csv": _new_words,
         "models.csv": lambda of: of.models,
         "frequency.csv": _frequency,
+        "slopes.csv": lambda of: of.result.slopes(of.prob) if of.result.spec.facts() else None,
         "parameters.csv": lambda of: of.result.parameters(of.prob),
         "coverage.csv": _coverage,
         "provenance.json": lambda of: dict(of.result.provenance),

@@ -23,6 +23,7 @@ from bayesbias.studies.change_fits import fit_changes, fit_distances
 from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.studies.construction import find_construction
 from bayesbias.tables.change import common_pairs, join_pairs
+from bayesbias.tables.facts import with_facts_known
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import as_pair_table, holds_tables
 
@@ -54,7 +55,7 @@ def compare(
     debiased : PairTable, DataFrame or path, or a mapping of names to them
         Distances after. Only pairs that all tables have are compared.
     model : str, path or ModelSpec
-        For the differences; its outcome must be ``change``.
+        For the differences; its outcome must be ``change``. A fact that it has slopes on is a column of the original.
     level_model : str, path or ModelSpec
         For the distances of either table, from which the gaps before and after are told; by default that of `fit`.
     draws, tune, chains, seed, cores
@@ -100,7 +101,8 @@ def compare(
                 valid="what distance_table or read_distances returns, or a data frame",
                 hint="fits of one table are compared with compare_models",
             )
-    first = as_pair_table(original)
+    first = with_facts_known(as_pair_table(original), spec.facts())
+    facts = first.provenance.get("facts", {})
     tables = {str(k): as_pair_table(v) for k, v in debiased.items()} if holds_tables(debiased) else None
     if tables is None:
         tables = {"debiased": as_pair_table(debiased)}
@@ -124,7 +126,7 @@ def compare(
         tick(1)
         methods = {}
         for name, frame in pairs.items():
-            changes = fit_changes(frame, "change", spec, settings, f"{name} against the original")
+            changes = fit_changes(frame, "change", spec, settings, f"{name} against the original", facts)
             tick(1)
             after = fit_distances(frame, "debiased", tables[name], level_spec, settings)
             tick(1)
@@ -136,7 +138,7 @@ def compare(
         for a, b in itertools.pairwise(order):
             frame = pairs[a].copy()
             frame["change"] = pairs[a]["debiased"].to_numpy() - pairs[b]["debiased"].to_numpy()
-            between[a, b] = fit_changes(frame, "change", spec, settings, f"{a} against {b}")
+            between[a, b] = fit_changes(frame, "change", spec, settings, f"{a} against {b}", facts)
             tick(1)
     provenance = {
         "original": str(first.provenance.get("name", "original")),

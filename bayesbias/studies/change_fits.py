@@ -55,9 +55,17 @@ def fit_distances(
 
 
 def fit_changes(
-    frame: pd.DataFrame, column: str, spec: ModelSpec, settings: Mapping[str, Any], name: str
+    frame: pd.DataFrame,
+    column: str,
+    spec: ModelSpec,
+    settings: Mapping[str, Any],
+    name: str,
+    facts: Mapping[str, Any] | None = None,
 ) -> ChangesFit:
-    """Fit the changes; a connection whose changes are all equal is known exactly and not fitted."""
+    """Fit the changes; a connection whose changes are all equal is known exactly and not fitted.
+
+    `facts` is what the provenance of the original says of its facts.
+    """
     from bayesbias.tables.coverage import Coverage
 
     exact = {}
@@ -69,9 +77,8 @@ def fit_changes(
     if rest.empty:
         return ChangesFit(None, exact)
     rest["connection"] = rest["connection"].cat.remove_unused_categories()
-    return ChangesFit(
-        fit(PairTable(rest, Coverage({}, {}), {"name": name, "repeats": "keep"}), spec, **settings), exact
-    )
+    about = {"name": name, "repeats": "keep", **({"facts": dict(facts)} if facts else {})}
+    return ChangesFit(fit(PairTable(rest, Coverage({}, {}), about), spec, **settings), exact)
 
 
 def draws_of_changes(

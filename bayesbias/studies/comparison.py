@@ -435,6 +435,29 @@ class Comparison(Shown):
         }
         return draws_with(self, makers, table, arguments)
 
+    def slopes(self, prob: float = PROB) -> pd.DataFrame:
+        """Return what facts about words do to the changes: `BiasFit.slopes` of each method, with ``method`` in front.
+
+        Raises
+        ------
+        FitError
+            For a model of changes without slopes, or where no change had to be fitted.
+        """
+        import pandas as pd
+
+        fits = {name: item.change for name, item in self.methods.items() if item.change is not None}
+        if not fits:
+            raise FitError("every change is known exactly, and has no slope")
+        frames = [fit.slopes(prob) for fit in fits.values()]
+        for name, frame in zip(fits, frames, strict=True):
+            frame.insert(0, "method", name)
+        return pd.concat(frames, ignore_index=True)
+
+    @property
+    def has_slopes(self) -> bool:
+        """Whether the model of the changes has slopes on facts about words."""
+        return any(item.change is not None and item.change.spec.facts() for item in self.methods.values())
+
     def _changes_draws(self, estimand: str | None, method: str | None) -> xr.DataArray:
         names, estimands = self.chosen_methods(method), chosen_estimands(estimand)
         return joined_rows([self._changes_of(name, which) for name in names for which in estimands])

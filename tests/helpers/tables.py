@@ -63,3 +63,25 @@ def with_facts(frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     year = rng.integers(-1, 2, len(words)).astype(float)
     word, attribute = frame["protected_word"].map(words), frame["attribute"].map(attributes)
     return frame.assign(frequency=frequency[word], year=year[word], age=age[attribute])
+
+
+def sentences(seed=0) -> pd.DataFrame:
+    """Two targets and two attributes whose words stand in templates, words of one kind in fewer of them."""
+    rng = np.random.default_rng(seed)
+    words = {"x": (2, 3), "y": (3, 3)}
+    rows = [
+        (f"{t}{i}", t, f"T{j}", f"{a}a{k}", "stereotype", f"A{m}", "associated" if a == t else "different")
+        for t in words for i in range(words[t][0]) for j in range(2 if i == 0 else 3)
+        for a in words for k in range(3) for m in range(2 if k < 2 else 3)
+    ]  # fmt: skip
+    names = ["protected_word", "protected_class", "protected_template", "attribute", "attribute_kind"]
+    frame = pd.DataFrame(rows, columns=[*names, "attribute_template", "connection"])
+    return frame.assign(distance=rng.normal(0.9, 0.2, len(frame)))
+
+
+def opinions(seed=0) -> pd.DataFrame:
+    """Two classifiers on pairs of nouns and professions; one of them lacks two pairs."""
+    rng = np.random.default_rng(seed)
+    rows = [(c, f"n{i}", f"p{j}") for c in "ab" for i in range(5) for j in range(4)]
+    frame = pd.DataFrame(rows, columns=["classifier", "noun_pair", "profession"])
+    return frame.assign(difference=rng.normal(0, 0.2, len(frame))).drop(index=[22, 37]).reset_index(drop=True)

@@ -10,14 +10,14 @@ import pytest
 from helpers import monte_carlo as mc
 from helpers.models import slopes_model
 from helpers.seeds import shifted
-from helpers.tables import grid, with_facts
+from helpers.tables import grid, opinions, sentences, with_facts
 from scipy import stats
 
 from bayesbias.inference.collapsed import NotCollapsible, collapse
 from bayesbias.inference.components import exchangeable_blocks
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
-from bayesbias.models.slopes import with_slopes
+from bayesbias.models.slopes import slopes_for, with_slopes
 from bayesbias.words.pairing import CONNECTIONS
 
 NORMAL_MODELS = ("additive", "crossed", "shared", "hierarchical", "cells")
@@ -103,29 +103,11 @@ def spec_of(name: str):
     if name == "added slopes":
         words = with_slopes("cells", "frequency", ["attribute_class"], varying=["attribute"])
         return with_slopes(words, "age", ["protected_class"], varying=[("protected_word", "attribute_kind")])
+    if name.endswith(" with slopes"):
+        model = name.removesuffix(" with slopes")
+        table, fact = SLOPED[model]
+        return slopes_for(model, TABLES[table], fact)
     return parse_model(OWN, "own") if name == "own" else load_model(name)
-
-
-def sentences(seed=0) -> pd.DataFrame:
-    """Two targets and two attributes whose words stand in templates, words of one kind in fewer of them."""
-    rng = np.random.default_rng(seed)
-    words = {"x": (2, 3), "y": (3, 3)}
-    rows = [
-        (f"{t}{i}", t, f"T{j}", f"{a}a{k}", "stereotype", f"A{m}", "associated" if a == t else "different")
-        for t in words for i in range(words[t][0]) for j in range(2 if i == 0 else 3)
-        for a in words for k in range(3) for m in range(2 if k < 2 else 3)
-    ]  # fmt: skip
-    names = ["protected_word", "protected_class", "protected_template", "attribute", "attribute_kind"]
-    frame = pd.DataFrame(rows, columns=[*names, "attribute_template", "connection"])
-    return frame.assign(distance=rng.normal(0.9, 0.2, len(frame)))
-
-
-def opinions(seed=0) -> pd.DataFrame:
-    """Two classifiers on pairs of nouns and professions; one of them lacks two pairs."""
-    rng = np.random.default_rng(seed)
-    rows = [(c, f"n{i}", f"p{j}") for c in "ab" for i in range(5) for j in range(4)]
-    frame = pd.DataFrame(rows, columns=["classifier", "noun_pair", "profession"])
-    return frame.assign(difference=rng.normal(0, 0.2, len(frame))).drop(index=[22, 37]).reset_index(drop=True)
 
 
 TABLES = {
@@ -137,6 +119,11 @@ TABLES = {
     "opinions": opinions(),
     "facts": with_facts(grid()),
     "facts and holes": with_facts(grid().drop(index=[0, 17, 40]).reset_index(drop=True)),
+    "sentences and a fact": with_facts(sentences()),
+    "opinions and a fact": opinions().assign(
+        pay=lambda own: own["profession"].map({"p0": -1.2, "p1": 0.3, "p2": 0, "p3": 0.9})
+    ),
+    "change and facts": with_facts(grid()).assign(change=lambda own: own["distance"] - 0.9),
     "few and facts": with_facts(grid(words=(1, 2), attributes=(1, 3), human=0, neutral=2)),
 }
 CASES = [
@@ -145,9 +132,16 @@ CASES = [
 CASES += [("sentence", "sentences"), ("sentiment", "opinions")]
 CASES += [("slopes", "facts"), ("slopes", "facts and holes"), ("slopes", "few and facts")]
 CASES += [("added slopes", "facts")]
+# The shipped models with the slopes that the commands add.
+SLOPED = {
+    "change": ("change and facts", "year"),
+    "sentence": ("sentences and a fact", "frequency"),
+    "sentiment": ("opinions and a fact", "pay"),
+}
+WITH_SLOPES = [(f"{model} with slopes", table) for model, (table, _) in SLOPED.items()]
 
 
-@pytest.mark.parametrize(("model", "table"), CASES)
+@pytest.mark.parametrize(("model", "table"), CASES + WITH_SLOPES)
 def test_log_density_equals_dense_marginal(model, table):
     design = Design.of(spec_of(model), TABLES[table])
     reduced = collapse(design)

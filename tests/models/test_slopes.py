@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.models import MODELS, own, spec_of
 from helpers.tables import grid, with_facts
@@ -10,7 +11,7 @@ from helpers.tables import grid, with_facts
 from bayesbias.basics.errors import InputError
 from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
-from bayesbias.models.slopes import with_slopes
+from bayesbias.models.slopes import slopes_for, with_slopes
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -99,3 +100,46 @@ def test_a_fact_that_the_model_has_is_refused():
         with_slopes("cells", "age", sd=0)
     with pytest.raises(InputError, match="by and varying"):
         with_slopes("cells", "age", ["attribute"], varying=["attribute"])
+
+
+@pytest.mark.parametrize(
+    ("fact", "varying"),
+    [("year", ["attribute"]), ("age", ["protected_word"])],
+    ids=["of words", "of attributes"],
+)
+def test_slopes_of_a_command_scatter_over_the_other_side(fact, varying):
+    table = with_facts(grid())
+    assert slopes_for("cells", table, fact) == with_slopes("cells", fact, varying=varying)
+    by_class = slopes_for("cells", table, fact, ["protected_class"])
+    assert by_class.parameters[f"slope_{fact}_protected_class"].args["sigma"] == 0.1
+
+
+def test_slopes_of_a_command_fit_the_outcome():
+    table = pd.DataFrame({"classifier": "a", "noun_pair": list("nnmmoo"), "profession": list("pqpqpq")})
+    table = table.assign(pay=table["profession"].map({"p": -1.0, "q": 1.0}), difference=0.1)
+    spec = slopes_for("sentiment", table, "pay")
+    assert (
+        spec.parameters["slope_pay_noun_pair_classifier"].args["sigma"] == "slope_pay_noun_pair_classifier_sd"
+    )
+    assert slopes_for("sentiment_logit", table, "pay").parameters["slope_pay"].args["sigma"] == 0.5
+    # Two professions are no sample of professions.
+    few = slopes_for(
+        "sentiment", table.assign(age=table["noun_pair"].map({"n": 1.0, "m": 2.0, "o": 0.0})), "age"
+    )
+    assert list(few.parameters)[-2:] == ["slope_age", "slope_age_classifier"]
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        ("ago", "unknown fact.*did you mean 'age'"),
+        ("attribute_class", "unknown fact|needs numbers"),
+        ("distance", "unknown fact|of none of the units|is its outcome"),
+        ("noise", "fact of none of the units"),
+    ],
+)
+def test_what_is_no_fact_is_refused(fact, said):
+    table = with_facts(grid())
+    table = table.assign(noise=np.random.default_rng(1).normal(0, 1, len(table)))
+    with pytest.raises(InputError, match=said):
+        slopes_for("cells", table, fact)

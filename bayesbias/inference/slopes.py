@@ -1,0 +1,124 @@
+"""Slopes on facts about words: what one standard deviation, or one unit, of a fact does to means and contrasts.
+
+The mean of a row is linear in a fact, so that a slope is the mean at a fact of one less that at zero: of connections (or
+whatever a model gives its results for), of their contrasts, and at each level of the model, on average over new words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesbias.basics.errors import FitError
+from bayesbias.inference.answers import Asking, asked_rows
+from bayesbias.inference.contrasts import described, joined_rows, relabelled
+from bayesbias.inference.diagnostics import joined_chains
+from bayesbias.inference.estimands import PROB, Rows
+from bayesbias.models.design import Design
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from bayesbias.inference.mixtures import Mixtures
+
+_ESTIMAND = "population"
+
+
+def slope_rows(design: Design, table: pd.DataFrame, fact: str, contrasted: bool, shown: pd.DataFrame) -> Rows:
+    """Return the slopes on a fact of the means, or of their contrasts, at the levels at which they differ.
+
+    What no row with the fact decides is left out: a connection whose words have it not, so that it is zero throughout.
+    """
+    at = {
+        value: asked_rows(
+            replace(design, facts={**design.facts, fact: np.full(len(design.y), value)}),
+            table,
+            _ESTIMAND,
+            contrasted,
+            shown,
+        )
+        for value in (1.0, 0.0)
+    }
+    rows = replace(at[1.0], linear=at[1.0].linear.minus(at[0.0].linear))
+    group = table[design.spec.results.group].astype(str).to_numpy()
+    told = {label for label in dict.fromkeys(group) if (design.facts[fact][group == label] != 0).any()}
+    known = [
+        k for k, key in enumerate(rows.keys) if set(key[2].split(" - ") if contrasted else [key[2]]) <= told
+    ]
+    return rows.chosen(_levels_that_differ(rows.chosen(known), known))
+
+
+def _levels_that_differ(rows: Rows, numbers: list[int]) -> list[int]:
+    """Return the numbers of the rows at levels of which one is none of those at the levels before."""
+    weights = np.concatenate(
+        [rows.linear.constant[:, None], *(part.weights.toarray() for part in rows.linear.parts)], axis=1
+    ).round(12)
+    own = [(key[2], row.tobytes()) for key, row in zip(rows.keys, weights + 0.0, strict=True)]
+    levels, seen = [], set[tuple[str, bytes]]()
+    for level in dict.fromkeys(key[0] for key in rows.keys):
+        here = {what for key, what in zip(rows.keys, own, strict=True) if key[0] == level}
+        if not here <= seen:
+            levels.append(level)
+        seen |= here
+    return [number for number, key in zip(numbers, rows.keys, strict=True) if key[0] in levels]
+
+
+def _asked(asking: Asking, facts: Iterable[str]) -> list[tuple[str, xr.DataArray, Mixtures | None]]:
+    out = []
+    for fact in facts:
+        for contrasted in (False, True):
+            draws, mixtures = asking.of_rows(
+                ("slopes", fact, contrasted),
+                lambda fact=fact, contrasted=contrasted: slope_rows(  # type: ignore[misc]
+                    asking.design, asking.table, fact, contrasted, asking.shown
+                ),
+                contrasted,
+            )
+            if draws.sizes["row"]:
+                column = "contrast" if contrasted else asking.design.spec.results.group
+                labels = draws[column].to_numpy().tolist()
+                named = {"fact": [fact] * len(labels), "level": draws["level"].to_numpy().tolist()}
+                named |= {"name": draws["name"].to_numpy().tolist(), "of": labels}
+                out.append((fact, relabelled(draws, **named, **{column: None, "estimand": None}), mixtures))
+    return out
+
+
+def _facts_of(asking: Asking) -> list[str]:
+    spec = asking.design.spec
+    if not spec.facts():
+        raise FitError(f"{spec.label} has no slopes; bayesbias.models.with_slopes adds them")
+    return spec.facts()
+
+
+def slope_draws(asking: Asking) -> xr.DataArray:
+    """Return draws of all slopes, labelled ``fact, level, name, of``."""
+    parts = _asked(asking, _facts_of(asking))
+    return joined_rows([draws for _, draws, _ in parts])
+
+
+def described_slopes(
+    asking: Asking, facts: Mapping[str, Mapping[str, Any]], prob: float = PROB
+) -> pd.DataFrame:
+    """Return the table of slopes; `facts` is what the provenance of the table says of its facts. See `BiasFit.slopes`."""
+    import pandas as pd
+
+    frames = []
+    for fact, draws, mixtures in _asked(asking, _facts_of(asking)):
+        frame = described(draws, prob, mixtures)
+        frame["p_below_zero"] = (
+            (joined_chains(draws.to_numpy()) < 0).mean(axis=0) if mixtures is None else mixtures.below(0.0)
+        )
+        scale = float(facts.get(fact, {}).get("scale", 1.0))
+        for column, of in (
+            ("per_unit", "mean"),
+            ("per_unit_low", "hpdi_low"),
+            ("per_unit_high", "hpdi_high"),
+        ):
+            frame[column] = frame[of] / scale
+        frame["scale"] = scale
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)

@@ -1,0 +1,146 @@
+"""Slopes on facts: held to dense algebra, to what is added to the mean, and to their units."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.fits import made_up, pairs
+from helpers.tables import grid, opinions, sentences, with_facts
+
+from bayesbias.basics.errors import FitError
+from bayesbias.inference.collapsed import collapse
+from bayesbias.inference.estimands import times_of
+from bayesbias.inference.moments import conditional_moments
+from bayesbias.inference.slopes import slope_rows
+from bayesbias.models.design import Design
+from bayesbias.models.slopes import slopes_for, with_slopes
+
+CHANGES = with_facts(grid()).assign(change=lambda own: own["distance"] - 0.9)
+OPINIONS = opinions().assign(pay=lambda own: own["profession"].str[1].astype(float) - 1.4)
+# Control words have no share of women: with_facts_known makes it zero.
+SHARES = with_facts(grid()).assign(
+    share=lambda own: own["age"].where(~own["attribute_kind"].isin(["human", "neutral"]), 0.0)
+)
+
+
+def table_of(name: str) -> tuple[str, pd.DataFrame, str]:
+    return {
+        "cells": ("cells", with_facts(grid()), "frequency"),
+        "cells, attributes without controls": ("cells", SHARES, "share"),
+        "change": ("change", CHANGES, "age"),
+        "sentence": ("sentence", with_facts(sentences()), "frequency"),
+        "sentiment": ("sentiment", OPINIONS, "pay"),
+    }[name]
+
+
+def of_effects(design: Design, function, theta: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return what a function of all parameters is where effects are at their centre, and what each effect adds."""
+    spec, names = design.spec, design.spec.location_parameters()
+    sizes = [design.size(name) for name in names]
+    own = np.concatenate([np.zeros((1, sum(sizes))), np.eye(sum(sizes))])
+    draws, start = dict(theta), 0
+    for name, size in zip(names, sizes, strict=True):
+        mu = spec.parameters[name].args["mu"]
+        centre = draws[mu].reshape(len(own), -1)[:, design.parent[name, "mu"]] if isinstance(mu, str) else mu
+        draws[name] = (own[:, start : start + size] + centre).reshape(len(own), *design.shape(name))
+        start += size
+    values = function(draws)
+    return values[0], (values[1:] - values[0]).T
+
+
+@pytest.mark.parametrize(
+    "name", ["cells", "cells, attributes without controls", "change", "sentence", "sentiment"]
+)
+@pytest.mark.parametrize("contrasted", [False, True], ids=["means", "contrasts"])
+def test_slopes_are_those_of_dense_algebra(name, contrasted):
+    """The posterior of normal effects given the scales, from the whole covariance of all rows, to 1e-8."""
+    model, table, fact = table_of(name)
+    design = Design.of(slopes_for(model, table, fact), table)
+    spec, reduced = design.spec, collapse(design)
+    theta = np.random.default_rng(4).normal(-2, 0.4, (1, reduced.n_theta))
+    rows = slope_rows(design, table, fact, contrasted, table)
+    assert rows.keys
+    mean, variance = conditional_moments(reduced, theta, rows.linear)
+
+    n = 1 + sum(design.size(name) for name in spec.location_parameters())
+    scales = reduced.split(np.repeat(theta, n, axis=0))
+    y0, to_rows = of_effects(
+        design, lambda draws: np.stack([design.mean(at(draws, k)) for k in range(n)]), scales
+    )
+    s0, to_slopes = of_effects(design, lambda draws: rows.linear.draws(draws, times_of(design)), scales)
+    one = {name: values[0] for name, values in scales.items()}
+    prior = []
+    for parameter in spec.location_parameters():
+        sigma = spec.parameters[parameter].args["sigma"]
+        own = np.ravel(one[sigma])[design.parent[parameter, "sigma"]] if isinstance(sigma, str) else sigma
+        prior.append(np.broadcast_to(own, design.size(parameter)) ** 2)
+    d = np.concatenate(prior)
+    noise = np.broadcast_to(design.noise(one, "sigma"), len(design.y)) ** 2
+    whole = (to_rows * d) @ to_rows.T + np.diag(noise)
+    gain = np.linalg.solve(whole, (to_rows * d) @ to_slopes.T).T
+    np.testing.assert_allclose(mean[0], s0 + gain @ (design.y - y0), atol=1e-8)
+    expected = ((to_slopes**2) * d).sum(axis=1) - np.einsum("sr,sr->s", gain, (to_slopes * d) @ to_rows.T)
+    np.testing.assert_allclose(variance[0], expected, atol=1e-8)
+
+
+def at(draws, k):
+    return {name: values[k] for name, values in draws.items()}
+
+
+@pytest.fixture(scope="module")
+def sloped():
+    """Draws by hand: the slope is 0.05, of pairs with own stereotypes 0.02 more."""
+    table = with_facts(pairs()).drop(columns=["age"])
+    values = {
+        "slope_year": 0.05,
+        "slope_year_connection": lambda connection: 0.02 if connection == "associated" else 0.0,
+    }
+    fit = made_up(table, with_slopes("crossed", "year", varying=["attribute"]), values, sd=1e-5)
+    about = {"year": {"of": "year", "scale": 20.0, "center": 1900.0}}
+    return dataclasses.replace(fit, provenance={**fit.provenance, "table": {"name": "t", "facts": about}})
+
+
+def test_the_table_adds_the_terms_up_and_gives_both_units(sloped):
+    frame = sloped.slopes(0.5).set_index("of")
+    assert set(frame["level"]) == {"overall"}
+    assert frame.loc["associated", "mean"] == pytest.approx(0.07, abs=1e-4)
+    assert frame.loc["neutral", "mean"] == pytest.approx(0.05, abs=1e-4)
+    assert frame.loc["associated - different", "mean"] == pytest.approx(0.02, abs=1e-4)
+    assert frame.loc["associated", "p_below_zero"] == 0
+    np.testing.assert_allclose(frame["per_unit"] * 20, frame["mean"])
+    np.testing.assert_allclose(frame["per_unit_high"] * 20, frame["hpdi_high"])
+    assert set(frame["prob"]) == {0.5}
+    draws = sloped.draws_of("slopes")
+    assert draws["of"].to_numpy().tolist() == list(frame.index)
+    np.testing.assert_allclose(draws.mean(("chain", "draw")), frame["mean"], atol=1e-5)
+
+
+def test_levels_whose_slopes_are_all_those_overall_are_left_out():
+    spec = with_slopes("cells", "year", ["protected_class"])
+    values = {"slope_year_protected_class": lambda name: 0.1 if name == "class0" else -0.1}
+    scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
+    frame = made_up(with_facts(grid()), spec, scales | values, sd=1e-5).slopes()
+    assert set(frame["level"]) == {"overall", "class", "stereotype"}
+    of_first = frame.query("level == 'class' and name == 'class0' and of == 'associated'")
+    assert of_first["mean"].item() == pytest.approx(0.1, abs=1e-4)
+
+
+def test_connections_without_the_fact_have_no_slope():
+    table = SHARES
+    design = Design.of(slopes_for("cells", table, "share"), table)
+    for contrasted, labels in ((False, {"associated", "different"}), (True, {"associated - different"})):
+        assert {key[2] for key in slope_rows(design, table, "share", contrasted, table).keys} == labels
+    assert collapse(design).untouched("slope_share_connection").tolist() == [
+        label in ("human", "neutral") for label in design.coords["connection"]
+    ]
+
+
+def test_a_model_without_slopes_says_how_to_get_some():
+    fit = made_up(pairs(), "crossed")
+    with pytest.raises(FitError, match="with_slopes adds them"):
+        fit.slopes()
+    with pytest.raises(FitError, match="with_slopes adds them"):
+        fit.draws_of("slopes")
