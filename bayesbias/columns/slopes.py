@@ -9,9 +9,9 @@ from bayesbias.columns.table import (
     Column,
     contrast,
     interval,
-    interval_cell,
+    known_cell,
+    known_interval_cell,
     number,
-    number_cell,
     probability,
     text,
 )
@@ -33,10 +33,12 @@ def slope_columns(prob: float, method: bool = False) -> list[Column]:
         number("sd", "sd").on_the_screen_only(),
         interval(f"{prob:.0%} HPDI", signed=True),
         probability("P(below 0)", "p_below_zero", screen="P(<0)"),
-        Column("for one unit", lambda row: number_cell(row.per_unit, _digits(row), signed=True), True),
+        Column("for one unit", lambda row: known_cell(row, "per_unit", _digits(row), signed=True), True),
         Column(
             f"for one unit, {prob:.0%} HPDI",
-            lambda row: interval_cell(row.per_unit_low, row.per_unit_high, signed=True, digits=_digits(row)),
+            lambda row: known_interval_cell(
+                row, "per_unit_low", "per_unit_high", signed=True, digits=_digits(row)
+            ),
             True,
         ).on_the_page_only(),
     ]

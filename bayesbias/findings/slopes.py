@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.wording import interval_text, signed_text
+from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.inference.posterior import BiasFit
 
 if TYPE_CHECKING:
@@ -25,19 +25,19 @@ def _sentences_on(frame: pd.DataFrame, prob: float, fit_of_changes: bool) -> lis
         contrasts = own[own["of"].str.contains(" - ", regex=False)]
         shown: Any = contrasts.head(1) if len(contrasts) else own
         for row in shown.itertuples():
-            ends = f"{prob:.0%} HPDI {interval_text(row.hpdi_low, row.hpdi_high, signed=True)}"
-            sure = _direction(row)
+            low, high = ends_as_known(row, signed=True)
             what = f"the change of {row.of}" if fit_of_changes else row.of
             out.append(
-                f"With one standard deviation more of {fact} ({row.scale:.3g}), {what} {sure} by {signed_text(row.mean)} "
-                f"({ends}), on average over new words."
+                f"With one standard deviation more of {fact} ({row.scale:.3g}), {what} changes by "
+                f"{as_known(row, 'mean', signed=True)} ({prob:.0%} HPDI {low} to {high}: {_direction(row)}), on average over "
+                "new words."
             )
     return out
 
 
 def _direction(row: Any) -> str:
     if row.hpdi_low - 2 * row.mcse_low > 0:
-        return "rises"
+        return "it rises"
     if row.hpdi_high + 2 * row.mcse_high < 0:
-        return "falls"
-    return "is not shown to change: it moves"
+        return "it falls"
+    return "unclear which way"

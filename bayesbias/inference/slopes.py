@@ -14,9 +14,8 @@ import numpy as np
 
 from bayesbias.basics.errors import FitError
 from bayesbias.inference.answers import Asking, asked_rows
-from bayesbias.inference.contrasts import described, joined_rows, relabelled
-from bayesbias.inference.diagnostics import joined_chains
-from bayesbias.inference.estimands import PROB, Rows
+from bayesbias.inference.contrasts import described_with_rope, joined_rows, relabelled
+from bayesbias.inference.estimands import PROB, ROPE, Rows
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -108,17 +107,12 @@ def described_slopes(
 
     frames = []
     for fact, draws, mixtures in _asked(asking, _facts_of(asking)):
-        frame = described(draws, prob, mixtures)
-        frame["p_below_zero"] = (
-            (joined_chains(draws.to_numpy()) < 0).mean(axis=0) if mixtures is None else mixtures.below(0.0)
-        )
+        frame = described_with_rope(draws, prob, ROPE, mixtures)
+        frame = frame.drop(columns=[name for name in frame if "rope" in str(name)])
         scale = float(facts.get(fact, {}).get("scale", 1.0))
-        for column, of in (
-            ("per_unit", "mean"),
-            ("per_unit_low", "hpdi_low"),
-            ("per_unit_high", "hpdi_high"),
-        ):
-            frame[column] = frame[of] / scale
+        for end, of in (("", "mean"), ("_low", "hpdi_low"), ("_high", "hpdi_high")):
+            frame[f"per_unit{end}"] = frame[of] / scale
+            frame[f"mcse_per_unit{end}"] = frame[f"mcse_{of.removeprefix('hpdi_')}"] / scale
         frame["scale"] = scale
         frames.append(frame)
     return pd.concat(frames, ignore_index=True)

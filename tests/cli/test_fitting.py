@@ -13,6 +13,7 @@ import pytest
 from helpers import monte_carlo as mc
 from helpers.draws import made_up_fit
 from helpers.inputs import HUMAN, QUICK, vector_text, vectors
+from helpers.pages import without_figures, without_pictures
 from helpers.seeds import shifted
 
 import bayesbias
@@ -50,8 +51,8 @@ def test_json_has_the_documented_keys_and_the_values_of_the_fit(printed, direct)
     found = json.loads(printed.stdout)
     assert found["schema"] == "bayesbias.fit/1"
     assert list(found) == [
-        "schema", "model", "summary", "words", "contrasts", "standardised", "new_words", "parameters", "diagnostics", "coverage",
-        "provenance", "timing", "shortcomings", "finding", "findings", "written",
+        "schema", "model", "summary", "words", "contrasts", "standardised", "new_words", "parameters", "slopes", "diagnostics",
+        "coverage", "provenance", "timing", "shortcomings", "finding", "findings", "written",
     ]  # fmt: skip
     assert found["model"] == "cells"
     assert {"connection", *DESCRIBED} <= set(found["summary"][0])
@@ -129,6 +130,29 @@ def test_options_reach_the_result(run, files):
     found = json.loads(run("fit", *arguments, "--json", *QUICK)[1])
     assert [row["connection"] for row in found["summary"]] == ["associated", "different"]
     assert {row["contrast"] for row in found["contrasts"]} == {"associated - different"}
+
+
+def test_slopes_on_a_fact_are_everywhere(run, files, tmp_path, monkeypatch):
+    without_figures(monkeypatch)
+    without_pictures(monkeypatch)
+    facts = tmp_path / "facts.csv"
+    table = bayesbias.distance_table(str(files / "vectors.txt"), str(files / "age.toml"))
+    words = {word: len(word) + place for place, word in enumerate(table.frame["protected_word"].unique())}
+    facts.write_text("word,letters\n" + "".join(f"{word},{n}\n" for word, n in words.items()))
+    arguments = ["fit", *QUICK, "--engine", "quick", "--facts", str(facts)]
+    arguments += ["--embedding", str(files / "vectors.txt"), "--wordlist", str(files / "age.toml")]
+    code, out, _ = run(*arguments, "--slope", "letters", "--out", str(tmp_path / "run"))
+    assert code == 0
+    assert "Slopes on facts about words" in out
+    stored = pd.read_csv(tmp_path / "run" / "slopes.csv")
+    assert set(stored["fact"]) == {"letters"}
+    assert stored["scale"].iloc[0] == pytest.approx(pd.Series(words).std())
+    opened = bayesbias.open_run(tmp_path / "run").result
+    pd.testing.assert_frame_equal(opened.slopes(), stored, check_dtype=False)
+    page = bayesbias.write_report(tmp_path / "run", tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "Facts about words" in page
+    code, _, err = run(*arguments, "--slope", "leters")
+    assert (code, "did you mean 'letters'?" in err) == (2, True)
 
 
 def test_repeats_count_once_unless_kept(run, files, tmp_path):
