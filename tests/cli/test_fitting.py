@@ -51,7 +51,7 @@ def test_json_has_the_documented_keys_and_the_values_of_the_fit(printed, direct)
     found = json.loads(printed.stdout)
     assert found["schema"] == "bayesbias.fit/1"
     assert list(found) == [
-        "schema", "model", "summary", "words", "contrasts", "standardised", "new_words", "parameters", "slopes", "diagnostics",
+        "schema", "model", "summary", "words", "contrasts", "standardised", "new_words", "parameters", "diagnostics",
         "coverage", "provenance", "timing", "shortcomings", "finding", "findings", "written",
     ]  # fmt: skip
     assert found["model"] == "cells"
