@@ -9,12 +9,9 @@ from pathlib import Path
 import pytest
 from helpers.documents import DOCS
 
-PAGES = sorted(
-    path
-    for folder in ("howto", "methods", "coming-from")
-    for path in (DOCS / folder).glob("*.md")
-    if path.name != "index.md"
-) + [DOCS / "faq.md", DOCS / "performance.md"]
+FOLDERS = ("howto", "methods", "coming-from")
+PAGES = [path for name in FOLDERS for path in sorted((DOCS / name).glob("*.md")) if path.name != "index.md"]
+PAGES += [DOCS / "faq.md", DOCS / "performance.md"]
 
 
 def terms() -> list[str]:
