@@ -58,7 +58,12 @@ def _counts(table: PairTable, counts: str, embedding: str | None, language: str)
     metavar="M",
     help="A shipped model (`bayesbias list models`, `bayesbias show M`) or a TOML file.",
 )
-@click.option("--controls", metavar="C", help="Control words: 2022, 2021, none, or a TOML file.")
+@click.option(
+    "--controls",
+    metavar="C",
+    help="Control words: 2022, 2021, none, a TOML file, or matched: neutral words as frequent as the stereotypes, by --counts.",
+)
+@click.option("--pool", metavar="P", help="Control list whose neutral words --controls matched chooses from.")
 @click.option(
     "--repeats",
     type=click.Choice(["once", "keep"]),
@@ -101,6 +106,7 @@ def fit(
     distances: str | None,
     model: str,
     controls: str | None,
+    pool: str | None,
     repeats: str,
     compare_models: bool,
     allow_pickle: bool,
@@ -145,6 +151,9 @@ def fit(
         invalid_utf8=invalid_utf8,
         postprocess=postprocess,
         facts=facts,
+        counts=counts,
+        language=language,
+        pool=pool,
     ).table
     known = None if counts is None else _counts(table, counts, embedding, language)
     loaded = time.perf_counter()

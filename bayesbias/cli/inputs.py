@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
 
@@ -38,6 +38,9 @@ def pairs_asked_for(
     invalid_utf8: str = "error",
     postprocess: str | None = None,
     facts: Sequence[str] = (),
+    counts: Any = None,
+    language: str = "en",
+    pool: str | None = None,
 ) -> Pairs:
     """Read vectors and a word list, or a table of distances in place of both.
 
@@ -55,6 +58,8 @@ def pairs_asked_for(
         See `load_embedding`.
     facts : sequence of str
         Files of facts, or columns of the table; see `join_facts`.
+    counts, language, pool
+        For the controls ``matched``; see `distance_table`.
     """
     from bayesbias.tables.reading import read_distances
 
@@ -73,6 +78,13 @@ def pairs_asked_for(
         raise InputError(nothing, valid="--embedding E --wordlist W, or --distances FILE")
     from bayesbias.words.listfile import load_wordlist
 
+    if controls == "matched":
+        table = _matched(embedding, wordlist, counts, language, pool, allow_pickle, invalid_utf8, postprocess)
+        return Pairs(with_facts(table, facts))
+    if pool is not None:
+        raise InputError(
+            "--pool is for --controls matched", found=controls or "none", valid="--controls matched"
+        )
     words = load_wordlist(wordlist, controls=controls)
     made = pairs_of_vectors(
         embedding,
@@ -83,6 +95,41 @@ def pairs_asked_for(
         postprocess=postprocess,
     )
     return replace(made, table=with_facts(made.table, facts))
+
+
+def _matched(
+    embedding: str,
+    wordlist: str,
+    counts: str | None,
+    language: str,
+    pool: str | None,
+    allow_pickle: bool,
+    invalid_utf8: str,
+    postprocess: str | None,
+) -> PairTable:
+    """Make the table with neutral words as frequent as the stereotypes."""
+    from bayesbias.tables.counts import load_counts
+    from bayesbias.tables.distances import distance_table
+    from bayesbias.tables.matching import pool_of
+    from bayesbias.vectors.loading import load_embedding
+    from bayesbias.words.listfile import load_wordlist
+
+    if counts is None:
+        raise InputError(
+            "--controls matched needs to know how frequent words are",
+            valid="--counts FILE, --counts order or --counts wordfreq",
+        )
+    words = load_wordlist(wordlist)
+    asked = list(dict.fromkeys([*words.words, *pool_of(words, pool)]))
+    known = load_counts(counts, asked, embedding=embedding, language=language)
+    vectors = load_embedding(
+        embedding,
+        asked,
+        allow_pickle=allow_pickle,
+        on_invalid_utf8=invalid_utf8,
+        postprocess=postprocess,
+    )
+    return distance_table(vectors, words, controls="matched", counts=known, pool=pool)
 
 
 def with_facts(table: PairTable, facts: Sequence[str]) -> PairTable:

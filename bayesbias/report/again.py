@@ -51,8 +51,20 @@ def table_call(about: Mapping[str, Any], default: str, notes: list[str]) -> Code
     joined = list(dict.fromkeys(last_of_path(fact["source"]) for fact in from_files))
     if len(from_files) < len(about.get("facts", {})):
         notes.append("Facts that came from memory or the word list are not in a file of their own.")
+    counts = None
+    if matched := listed.get("matched"):
+        counts, known = last_of_path(matched["counts"]), True
+        if matched["counts"] == "mapping":
+            notes.append("The counts of words came from memory and are not in a file of their own.")
     return Code(
-        called("distance_table", vectors, name, controls=controls if known else None, facts=joined or None)
+        called(
+            "distance_table",
+            vectors,
+            name,
+            controls=controls if known else None,
+            facts=joined or None,
+            counts=counts,
+        )
     )
 
 

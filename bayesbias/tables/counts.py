@@ -139,7 +139,7 @@ def load_counts(
     if isinstance(source, str) and source == "wordfreq":
         return _of_wordfreq(asked, language)
     if isinstance(source, Mapping) or hasattr(source, "columns"):
-        counts, where, digest = _of_fact(source, "counts"), "a mapping", ""
+        counts, where, digest = _of_fact(source, "counts"), "mapping", ""
     elif isinstance(source, str | os.PathLike):
         path = path_of(source, "counts", _VALID)
         digest, where = sha256_file(path), str(path)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics.errors import InputError
 from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
 from bayesbias.tables.facts import join_facts
+from bayesbias.tables.matching import MATCHED, counts_for_matching, matched_controls, pool_of
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.words.foreign import FOREIGN_ENDINGS
 from bayesbias.words.listfile import load_wordlist
@@ -31,6 +33,8 @@ def distance_table(
     *,
     controls: Any = None,
     facts: Any = None,
+    counts: Any = None,
+    pool: Any = None,
 ) -> PairTable:
     """Compute the cosine distance of every pair that the word list makes.
 
@@ -40,10 +44,17 @@ def distance_table(
     wordlist : str, path, mapping or WordList
         A shipped name, a path, or a list of your own; see `load_wordlist`.
     controls : optional
-        The control list to use in place of the list's own; see `load_wordlist`.
+        The control list to use in place of the list's own; see `load_wordlist`. With ``"matched"`` neutral words are those as
+        frequent as the stereotypes; see `bayesbias.tables.matched_controls`.
     facts : optional
         Numbers or categories of words, such as a CSV file with a column ``word``; see `bayesbias.tables.join_facts`. Those
         of the word list are joined in any case.
+    counts : optional
+        How frequent words are, for matched controls: a file, ``{word: count}``, ``"order"`` (of the words in the file of
+        `embedding`) or ``"wordfreq"``; see `bayesbias.tables.load_counts`.
+    pool : optional
+        The neutral words that matched controls are chosen from: a control list, or a list of words. By default those of the
+        word list.
 
     Returns
     -------
@@ -67,7 +78,20 @@ def distance_table(
 
     from bayesbias.vectors.loading import load_embedding
 
-    words = load_wordlist(wordlist, controls=controls)
+    account: dict[str, Any] | None = None
+    if isinstance(controls, str) and controls == MATCHED:
+        words = load_wordlist(wordlist)
+        choice = pool_of(words, pool)
+        source, embedding = embedding, load_embedding(embedding, words=[*words.words, *choice])
+        there = [word for word in choice if word in embedding]
+        frequent = counts_for_matching(counts, [*words.attribute_words, *there], source)
+        words, account = matched_controls(words, frequent, there)
+    elif pool is not None or counts is not None:
+        raise InputError(
+            "counts and a pool are for matched controls", where="controls", found=controls, valid=MATCHED
+        )
+    else:
+        words = load_wordlist(wordlist, controls=controls)
     embedding = load_embedding(embedding, words=words.words)
     columns = pairs(words)
     frame = pd.DataFrame({name: columns[name] for name in COLUMNS[:-1]})
@@ -81,6 +105,7 @@ def distance_table(
     notes = [
         *words.notes,
         *embedding.notes,
+        *([account["note"]] if account else []),
         *lost,
         *thin_classes(frame, known, groups, "vocabulary", by_missing=True),
     ]
@@ -99,6 +124,7 @@ def distance_table(
             "name": words.name,
             "sha256": words.sha256,
             "controls": words.controls.name if words.controls else "none",
+            **({"matched": account} if account else {}),
             **({"file": Path(words.origin).name} if words.origin.lower().endswith(FOREIGN_ENDINGS) else {}),
         },
         "embedding": {"name": embedding.name, **{str(k): v for k, v in embedding.provenance.items()}},

@@ -418,3 +418,14 @@ def test_counts_are_looked_at_before_the_fit(files, run, tmp_path):
         code, _, err = run("fit", "--distances", files / "pairs.csv", "--counts", counts)
         assert code == 2
         assert said in err
+
+
+def test_matched_controls_need_counts(files, run):
+    asked = ["fit", "--embedding", files / "vectors.txt", "--wordlist", files / "age.toml"]
+    for more, said in (
+        (["--controls", "matched"], "needs to know how frequent words are"),
+        (["--pool", "2021"], "--pool is for --controls matched"),
+    ):
+        code, _, err = run(*asked, *more)
+        assert code == 2
+        assert said in err
