@@ -20,8 +20,12 @@ from bayesbias.figures.style import (
     WIDTH,
     as_percent,
     axes_or_new,
+    inches,
+    new_figure,
     plain,
+    pt,
     size_rows,
+    square,
     styled,
 )
 from bayesbias.inference.estimands import PROB, ROPE
@@ -36,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_changes", "plot_controls", "plot_ranking", "plot_raw_pairs"]
 
-_SIZE_PAIRS = (6.0, 7.3)
 _PANEL = 2.4  # inches
 _ACROSS = 3
 
@@ -110,12 +113,12 @@ def plot_changes(
             [y, y],
             color=colour,
             alpha=0.35,
-            linewidth=0.8 * size,
+            linewidth=pt(0.8 * size),
             solid_capstyle="butt",
             zorder=2,
             label="_interval",
         )
-        ax.plot([at], [y], marker="|", markersize=1.5 * size, color=colour, zorder=3, label="_original")
+        ax.plot([at], [y], marker="|", markersize=pt(1.5 * size), color=colour, zorder=3, label="_original")
         ax.annotate(
             "",
             (at + r.mean, y),
@@ -124,10 +127,10 @@ def plot_changes(
             arrowprops={
                 "arrowstyle": "-|>",
                 "color": colour,
-                "linewidth": 0.9,
+                "linewidth": pt(0.9),
                 "shrinkA": 0,
                 "shrinkB": 0,
-                "mutation_scale": 1.9 * size,
+                "mutation_scale": pt(1.9 * size),
             },
         )
     headings.name_x(ax, outcomes.OUTCOME["distance"])
@@ -175,23 +178,23 @@ def plot_raw_pairs(comparison: Comparison, *, method: str | None = None, ax: Axe
     """
     name = _method(comparison, method)
     pairs = comparison.methods[name].pairs
-    ax = axes_or_new(ax, _SIZE_PAIRS)
+    ax = axes_or_new(ax, _size_pairs())
     connection = pairs["connection"].astype(str).to_numpy()
     before, after = (pairs[c].to_numpy(dtype=float) for c in ("original", "debiased"))
     low, high = min(before.min(), after.min()), max(before.max(), after.max())
     pad = 0.03 * (high - low) or 0.1
-    ax.plot([low, high], [low, high], color=INK, linewidth=0.8, zorder=1.5, label="_unchanged")
+    ax.plot([low, high], [low, high], color=INK, linewidth=pt(0.8), zorder=1.5, label="_unchanged")
     for which in reversed([c for c in CONNECTIONS if (connection == c).any()]):
         mine = connection == which
         few = which in ("associated", "different")
         ax.scatter(
             before[mine],
             after[mine],
-            s=16 if few else _CROWD.get(which, (5, 0.3))[0],
+            s=pt(1) ** 2 * (16 if few else _CROWD.get(which, (5, 0.3))[0]),
             marker=MARKER[which],
             color=marks.colour_of(which),
             alpha=0.85 if few else _CROWD.get(which, (5, 0.3))[1],
-            linewidths=0.4 if few else 0,
+            linewidths=pt(0.4 if few else 0),
             edgecolors="white" if few else "none",
             zorder=4 if few else 2,
             rasterized=len(pairs) > 6000,
@@ -257,9 +260,7 @@ def plot_controls(
     if ax is not None:
         names = names[:1]
         return _draw_controls(comparison, names, prob, [ax])
-    import matplotlib.pyplot as plt
-
-    figure = plt.figure(figsize=_size_controls(len(names)), layout="constrained")
+    figure = new_figure(_size_controls(len(names)))
     return _draw_controls(comparison, names, prob, _panels(figure, len(names)))
 
 
@@ -283,13 +284,13 @@ def _draw_controls(comparison: Comparison, names: list[str], prob: float, axes: 
     pad = 0.03 * (high - low) or 0.1
     present = [c for c in CONTROLS if any((table["connection"] == c).any() for table in tables)]
     for name, geometry, table, each, ax in zip(names, found, tables, values, axes, strict=True):
-        ax.plot([low, high], [low, high], color=INK, linewidth=0.8, zorder=3, label="_unchanged")
+        ax.plot([low, high], [low, high], color=INK, linewidth=pt(0.8), zorder=3, label="_unchanged")
         for which in reversed(present):
             mine = (table["connection"] == which).to_numpy()
             ax.scatter(
                 each[mine, 0],
                 each[mine, 1],
-                s=_CROWD[which][0],
+                s=pt(1) ** 2 * _CROWD[which][0],
                 marker=MARKER[which],
                 color=marks.colour_of(which),
                 alpha=_CROWD[which][1],
@@ -301,7 +302,9 @@ def _draw_controls(comparison: Comparison, names: list[str], prob: float, axes: 
         middle, ends = each.mean(axis=0), np.array([each[:, 0].min(), each[:, 0].max()])
         if np.isfinite(geometry.slope.value):
             line = middle[1] + geometry.slope.value * (ends - middle[0])
-            ax.plot(ends, line, color=marks.colour_of("associated"), linewidth=1.6, zorder=4, label="_slope")
+            ax.plot(
+                ends, line, color=marks.colour_of("associated"), linewidth=pt(1.6), zorder=4, label="_slope"
+            )
         ax.set_xlim(low - pad, high + pad)
         ax.set_ylim(low - pad, high + pad)
         ax.set_box_aspect(1)
@@ -316,9 +319,9 @@ def _draw_controls(comparison: Comparison, names: list[str], prob: float, axes: 
             (0.03, 0.98),
             xycoords="axes fraction",
             va="top",
-            fontsize=7.5,
+            fontsize=pt(7.5),
             zorder=5,
-            bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1.5},
+            bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": pt(1.5)},
         )
     first = axes[0]
     for place, ax in enumerate(axes):
@@ -326,7 +329,7 @@ def _draw_controls(comparison: Comparison, names: list[str], prob: float, axes: 
             ax.tick_params(labelbottom=True)
             headings.name_x(ax, "distance before")
         if place % _ACROSS == 0:
-            ax.set_ylabel("distance after", fontsize=8.5)
+            ax.set_ylabel("distance after", fontsize=pt(8.5))
     handles = [marks.line_handle(marks.colour_of(c), c, marker=MARKER[c], style="none") for c in present]
     handles += [
         marks.line_handle(INK, "unchanged", width=0.8),
@@ -393,9 +396,11 @@ def plot_ranking(
     pad = 0.06 * (max(ends) - min(ends))
     ridge_axis(ax, names, (min(ends) - pad, max(ends) + pad))
     ax.axvspan(-rope, rope, color="#D9D9D9", linewidth=0, zorder=0.6)
-    ax.axvline(0, color=INK, linewidth=0.8, zorder=0.7)
-    ax.plot([gap["hpdi_low"], gap["hpdi_high"]], [0, 0], color=FAINT, linewidth=2.4, solid_capstyle="butt")
-    ax.plot([gap["mean"]], [0], marker="o", markersize=7, color=FAINT, markeredgecolor="white", zorder=4)
+    ax.axvline(0, color=INK, linewidth=pt(0.8), zorder=0.7)
+    ax.plot(
+        [gap["hpdi_low"], gap["hpdi_high"]], [0, 0], color=FAINT, linewidth=pt(2.4), solid_capstyle="butt"
+    )
+    ax.plot([gap["mean"]], [0], marker="o", markersize=pt(7), color=FAINT, markeredgecolor="white", zorder=4)
     headings.write_aside(
         ax, 0, f"{as_known(gap, 'mean', signed=True)}\n[{', '.join(ends_as_known(gap, signed=True))}]"
     )
@@ -406,7 +411,7 @@ def plot_ranking(
             [r.gap_low, r.gap_high],
             [row, row],
             color=colour,
-            linewidth=2.4,
+            linewidth=pt(2.4),
             solid_capstyle="butt",
             zorder=3,
             label="_interval",
@@ -415,7 +420,7 @@ def plot_ranking(
             [r.gap],
             [row],
             marker=MARKER["associated"],
-            markersize=7,
+            markersize=pt(7),
             color=colour,
             markeredgecolor="white",
             zorder=4,
@@ -424,7 +429,14 @@ def plot_ranking(
             "",
             (r.gap, row - 0.22),
             (gap["mean"], row - 0.22),
-            arrowprops={"arrowstyle": "-|>", "color": INK, "linewidth": 0.7, "shrinkA": 0, "shrinkB": 0},
+            arrowprops={
+                "arrowstyle": "-|>",
+                "color": INK,
+                "linewidth": pt(0.7),
+                "mutation_scale": pt(8),
+                "shrinkA": 0,
+                "shrinkB": 0,
+            },
         )
         forced = " (by construction)" if r.by_construction else ""
         forced += f"\ncontrols {left.said}" if left.marked else ""
@@ -467,7 +479,7 @@ def plates(comparison: Comparison, prob: float = PROB, rope: float = ROPE) -> li
             Plate(
                 f"pairs{stem}",
                 on_axes(plot_raw_pairs, comparison, method=name),
-                _SIZE_PAIRS,
+                _size_pairs(),
                 f"Every pair before and after ({name}). Pairs on the diagonal kept their distance.",
                 f"All {len(item.pairs):,} pairs: cosine distance in the original against that in {name}; the mean distances "
                 "per connection are in the table of raw means.",
@@ -513,11 +525,15 @@ def _size_changes(item: Method) -> tuple[float, float]:
 
 def _size_controls(n: int) -> tuple[float, float]:
     rows = -(-n // _ACROSS)
-    return (4.4, 5.0) if n == 1 else (WIDTH, 0.9 + _PANEL * rows)
+    return square(4.4, 0.6) if n == 1 else inches(WIDTH, 0.9 + _PANEL * rows)
 
 
 def _size_ranking(comparison: Comparison) -> tuple[float, float]:
-    return 7.0, 1.6 + 0.46 * (1 + len(comparison.methods))
+    return inches(WIDTH, 1.6 + 0.46 * (1 + len(comparison.methods)))
+
+
+def _size_pairs() -> tuple[float, float]:
+    return square(6.0, 1.3)
 
 
 def _method(comparison: Comparison, method: str | None) -> str:

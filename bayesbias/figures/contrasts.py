@@ -15,7 +15,7 @@ from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import placed, row_axis
-from bayesbias.figures.style import HEAD, INK, as_percent, axes_or_new, size_rows, styled
+from bayesbias.figures.style import HEAD, INK, as_percent, axes_or_new, pt, size_rows, styled
 from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import holds_for
@@ -92,7 +92,7 @@ def plot_contrasts(
     pad = 0.06 * (high - low)
     row_points = row_axis(ax, labels, heads, (low - pad, high + pad))
     ax.axvspan(-rope, rope, color="#D9D9D9", linewidth=0, zorder=0.6)
-    ax.axvline(0, color=INK, linewidth=0.8, zorder=0.7)
+    ax.axvline(0, color=INK, linewidth=pt(0.8), zorder=0.7)
     size, thick = float(np.clip(0.26 * row_points, 2.4, 6)), float(np.clip(0.1 * row_points, 0.9, 1.8))
     for line in frame.itertuples():
         row, colour = rows[line.contrast, line.name], marks.contrast_colour(line.estimand)
@@ -102,7 +102,7 @@ def plot_contrasts(
             [line.hpdi_low, line.hpdi_high],
             [y, y],
             color=colour,
-            linewidth=thick if population else 0.6 * thick,
+            linewidth=pt(thick if population else 0.6 * thick),
             solid_capstyle="butt",
             zorder=3,
             label="_interval",

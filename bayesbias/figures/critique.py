@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.figures import headings, marks
-from bayesbias.figures.style import axes_or_new, styled
+from bayesbias.figures.style import WIDTH, axes_or_new, inches, pt, styled
 from bayesbias.scores.association import largest_effect_size
 from bayesbias.simulation.alarms import METHODS
 from bayesbias.simulation.paper import PaperDraws, paper_draws
@@ -74,7 +74,7 @@ def plot_paper(case: str | PaperDraws, *, bins: int = 60, ax: Axes | None = None
     from matplotlib.lines import Line2D
 
     draws = paper_draws(case) if isinstance(case, str) else case
-    ax = axes_or_new(ax, (7.0, 3.4))
+    ax = axes_or_new(ax, inches(WIDTH, 3.4))
     ceiling, widest = largest_effect_size(2, 2), math.sqrt(6)
     assert ceiling is not None
     coded, intended = draws.effect_sizes["as coded"], draws.effect_sizes["as intended"]
@@ -83,12 +83,17 @@ def plot_paper(case: str | PaperDraws, *, bins: int = 60, ax: Axes | None = None
     edges = np.unique(
         np.concatenate([edges[np.abs(np.abs(edges) - ceiling) > widest / bins], [-ceiling, ceiling]])
     )
-    printed: dict[str, Any] = {"color": _SINGLE, "marker": "^", "markersize": 9, "markeredgecolor": "white"}
+    printed: dict[str, Any] = {
+        "color": _SINGLE,
+        "marker": "^",
+        "markersize": pt(9),
+        "markeredgecolor": "white",
+    }
     same = printed | {
         "color": _INTENDED,
         "markerfacecolor": "white",
         "markeredgecolor": _INTENDED,
-        "markersize": 8,
+        "markersize": pt(8),
     }
     for side in (-1, 1):
         ax.axvspan(side * ceiling, side * 2.6, linewidth=0, zorder=0, **_IMPOSSIBLE)
@@ -99,7 +104,7 @@ def plot_paper(case: str | PaperDraws, *, bins: int = 60, ax: Axes | None = None
         density=True,
         histtype="step",
         color=_INTENDED,
-        linewidth=1.4,
+        linewidth=pt(1.4),
         zorder=3,
         label="_as intended",
     )
@@ -125,8 +130,8 @@ def plot_paper(case: str | PaperDraws, *, bins: int = 60, ax: Axes | None = None
         marks.patch_handle(
             _IMPOSSIBLE["facecolor"], "impossible", hatch="////", edge=_IMPOSSIBLE["edgecolor"]
         ),
-        Line2D([], [], linestyle="none", label="single draw printed", **printed | {"markersize": 7}),
-        Line2D([], [], linestyle="none", label="the same draw as intended", **same | {"markersize": 6.5}),
+        Line2D([], [], linestyle="none", label="single draw printed", **printed | {"markersize": pt(7)}),
+        Line2D([], [], linestyle="none", label="the same draw as intended", **same | {"markersize": pt(6.5)}),
     ]
     subtitle = f"{len(coded):,} simulated scores; as coded {beyond:.0%} are larger than any effect size of so few words can be"
     headings.add_headings(ax, f"The paper's simulation: {draws.case.name}", subtitle, handles)
@@ -192,7 +197,7 @@ def plot_false_alarms(
         chosen = chosen[chosen[column] == value]
     from matplotlib.transforms import ScaledTranslation
 
-    ax = axes_or_new(ax, (7.0, 3.8))
+    ax = axes_or_new(ax, inches(WIDTH, 3.8))
     handles: list[Any] = []
     methods, top = list(methods), alpha
     figure = ax.get_figure(root=True)
@@ -204,13 +209,13 @@ def plot_false_alarms(
         colour, marker, style = _LOOK[key]
         x = rows["n_words"].to_numpy()
         # Methods that agree would hide each other: each stands a few points beside the others, at the same number of words.
-        aside = ScaledTranslation((i - (len(methods) - 1) / 2) * 5 / 72, 0, figure.dpi_scale_trans)
+        aside = ScaledTranslation((i - (len(methods) - 1) / 2) * pt(5) / 72, 0, figure.dpi_scale_trans)
         ax.vlines(
             x,
             rows["alarms_low"],
             rows["alarms_high"],
             color=colour,
-            linewidth=1.1,
+            linewidth=pt(1.1),
             zorder=2,
             transform=ax.transData + aside,
             label=f"_interval {key[0]} {key[1]}",
@@ -220,11 +225,11 @@ def plot_false_alarms(
             rows["alarms"],
             color=colour,
             marker=marker,
-            markersize=5,
-            linewidth=1,
+            markersize=pt(5),
+            linewidth=pt(1),
             linestyle=style,
             markeredgecolor="white",
-            markeredgewidth=0.6,
+            markeredgewidth=pt(0.6),
             zorder=3,
             label=f"_{key[0]} {key[1]}",
             clip_on=False,
@@ -232,7 +237,7 @@ def plot_false_alarms(
         )
         handles.append(marks.line_handle(colour, METHODS[key], marker=marker, width=1.4, style=style))
         top = max(top, float(rows["alarms_high"].max()))
-    ax.axhline(alpha, color="#222222", linewidth=0.8, linestyle=(0, (4, 3)), zorder=1)
+    ax.axhline(alpha, color="#222222", linewidth=pt(0.8), linestyle=(0, (4, 3)), zorder=1)
     handles.append(
         marks.line_handle("#222222", f"what a test at {alpha:g} promises", style=(0, (4, 3)), width=0.8)
     )

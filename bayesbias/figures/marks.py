@@ -1,4 +1,4 @@
-"""Marks and their handles in a legend: points, intervals, densities."""
+"""Marks and their handles in a legend: points, intervals, densities. Lengths are points of the style ``report``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.figures.style import COLOUR, FAINT, MARKER, plain
+from bayesbias.figures.style import COLOUR, FAINT, MARKER, plain, pt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,13 +21,13 @@ def colour_of(connection: str) -> str:
 def draw_interval(ax: Axes, ends: tuple[float, float], y: float, connection: str, width: float) -> None:
     """Draw an interval with a white edge, to be seen above a cloud of points of its colour."""
     ax.plot(
-        ends, (y, y), color="white", linewidth=width + 0.9, zorder=3, solid_capstyle="butt", label="_edge"
+        ends, (y, y), color="white", linewidth=pt(width + 0.9), zorder=3, solid_capstyle="butt", label="_edge"
     )
     ax.plot(
         ends,
         (y, y),
         color=colour_of(connection),
-        linewidth=width,
+        linewidth=pt(width),
         zorder=3.1,
         solid_capstyle="butt",
         label="_interval",
@@ -41,10 +41,10 @@ def draw_point(ax: Axes, x: float, y: float, connection: str, size: float) -> No
         [y],
         marker=MARKER.get(connection, "o"),
         # A triangle covers about half of the square around it and looks small beside the others.
-        markersize=1.25 * size if MARKER.get(connection) == "^" else size,
+        markersize=pt(1.25 * size if MARKER.get(connection) == "^" else size),
         color=colour_of(connection),
         markeredgecolor="white",
-        markeredgewidth=min(0.7, 0.15 * size),
+        markeredgewidth=pt(min(0.7, 0.15 * size)),
         linestyle="none",
         zorder=4,
         label=f"_mean {connection}",
@@ -64,8 +64,8 @@ def line_handle(
     """Make a legend entry with a line, a marker, or both."""
     from matplotlib.lines import Line2D
 
-    look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": size} | marker_style
-    return Line2D([], [], **look | {"linestyle": style, "linewidth": width, "label": _entry(label)})
+    look: dict[str, Any] = {"color": colour, "marker": marker, "markersize": pt(size)} | marker_style
+    return Line2D([], [], **look | {"linestyle": style, "linewidth": pt(width), "label": _entry(label)})
 
 
 def patch_handle(
@@ -93,10 +93,10 @@ def contrast_marker(estimand: str, size: float) -> dict[str, Any]:
     population = estimand == "population"
     return {
         "marker": "o" if population else "D",
-        "markersize": size if population else 0.85 * size,
+        "markersize": pt(size if population else 0.85 * size),
         "color": contrast_colour(estimand),
         "markerfacecolor": contrast_colour(estimand) if population else "white",
-        "markeredgewidth": 1.1,
+        "markeredgewidth": pt(1.1),
         "linestyle": "none",
     }
 

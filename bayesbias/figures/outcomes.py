@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
 from bayesbias.figures.marks import line_handle
-from bayesbias.figures.style import INK
+from bayesbias.figures.style import INK, pt
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import holds_for
 from bayesbias.models.spec import ModelSpec
@@ -41,7 +41,7 @@ def padded(low: float, high: float, spec: ModelSpec) -> tuple[float, float]:
 def mark_one(ax: Axes, spec: ModelSpec) -> None:
     """Draw the line at distance 1, no similarity, where the outcome is a distance."""
     if spec.outcome == "distance":
-        ax.axvline(1, color=INK, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=1, label="_no similarity")
+        ax.axvline(1, color=INK, linewidth=pt(0.8), linestyle=(0, (1, 1.5)), zorder=1, label="_no similarity")
 
 
 def one_handle(spec: ModelSpec) -> list[Any]:

@@ -8,11 +8,21 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.face import public_in
-from bayesbias.figures.style import SETTINGS, no_glyph_warnings, styled
+from bayesbias.figures import fonts
+from bayesbias.figures.style import (
+    FigureStyle,
+    cover_figure,
+    drawing,
+    in_style,
+    no_glyph_warnings,
+    own,
+    settings_now,
+    style_now,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,11 +43,13 @@ class Plate:
     draw : callable
         Takes an empty matplotlib Figure and fills it.
     size : (float, float)
-        Inches.
+        Inches; a figure grows where its heading needs more lines than that reckons with.
     caption : str
         What is to be seen, in a sentence or two.
     alt : str
         What it shows, for those who do not see it.
+    style : FigureStyle
+        That in which the plate was listed, and is drawn.
 
     Examples
     --------
@@ -56,20 +68,22 @@ class Plate:
     size: tuple[float, float]
     caption: str
     alt: str
+    style: FigureStyle = field(default_factory=style_now)
 
-    @styled
     def figure(self) -> Figure:
         """Return the figure, drawn and laid out, so that each format has the same places."""
         from matplotlib.figure import Figure
 
-        figure = Figure(figsize=self.size, layout="constrained")
-        self.draw(figure)
-        engine = figure.get_layout_engine()
-        assert engine is not None
-        with no_glyph_warnings():
+        with in_style(self.style), drawing():
+            figure = own(Figure(figsize=self.size, layout="constrained"))
+            self.draw(figure)
+            missing = cover_figure(figure)
+            engine = figure.get_layout_engine()
+            assert engine is not None
             for _ in range(2):  # labels may take less room once the Axes have moved
                 engine.execute(figure)
-        figure.set_layout_engine("none")
+            figure.set_layout_engine("none")
+        fonts.warn_of(missing, stacklevel=2)
         return figure
 
 
@@ -82,9 +96,9 @@ def rendered(figure: Figure, kind: str) -> bytes:
     """Return the bytes of a figure: the same for the same figure, on any day."""
     import matplotlib as mpl
 
-    settings: Any = {**SETTINGS, "svg.fonttype": "none", "svg.hashsalt": "bayesbias", "pdf.fonttype": 42}
+    settings: Any = {"svg.fonttype": "none", "svg.hashsalt": "bayesbias", "pdf.fonttype": 42}
     undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     buffer = io.BytesIO()
-    with mpl.rc_context(settings), no_glyph_warnings():
+    with mpl.rc_context(settings_now() | settings), no_glyph_warnings():
         figure.savefig(buffer, format=kind, dpi=200, facecolor="white", metadata=undated[kind])
     return buffer.getvalue()

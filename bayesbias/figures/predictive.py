@@ -12,7 +12,7 @@ from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import ridge_axis
-from bayesbias.figures.style import INK, axes_or_new, size_ridges, styled
+from bayesbias.figures.style import INK, axes_or_new, pt, size_ridges, styled
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.words.pairing import CONNECTIONS
 
@@ -107,12 +107,12 @@ def draw_ridges(
                 grid,
                 row + 0.42 - scale * other,
                 color=REPLICATED,
-                linewidth=0.5,
+                linewidth=pt(0.5),
                 alpha=0.45,
                 zorder=2,
                 label="_replicated",
             )
-        ax.plot(grid, row + 0.42 - scale * curve, color=colour, linewidth=2, zorder=3, label="_observed")
+        ax.plot(grid, row + 0.42 - scale * curve, color=colour, linewidth=pt(2), zorder=3, label="_observed")
     return ax, len(replicated)
 
 

@@ -16,7 +16,7 @@ from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.outcomes import need_columns, table_name_of
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import ridge_axis
-from bayesbias.figures.style import FAINT, INK, axes_or_new, size_ridges, styled
+from bayesbias.figures.style import FAINT, INK, axes_or_new, pt, size_ridges, styled
 from bayesbias.inference.contrasts import chosen_rows, keys_of_rows, level_draws
 from bayesbias.inference.diagnostics import describe_draws
 from bayesbias.inference.estimands import PROB
@@ -118,7 +118,7 @@ def plot_priors(
             zorder=2,
             label="_prior of the mean",
         )
-        ax.plot(grid, up[1], color=INK, linewidth=1.2, zorder=3, label="_prior predictive of a pair")
+        ax.plot(grid, up[1], color=INK, linewidth=pt(1.2), zorder=3, label="_prior predictive of a pair")
         if possible:
             out = float(np.mean((predictive[name] < possible[0]) | (predictive[name] > possible[1])))
             headings.write_aside(ax, row, f"{percent(out)} of pairs\nimpossible")
@@ -186,7 +186,7 @@ def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) ->
     """Draw a ridge of differences, which are possible on both sides of zero."""
     foot = row + 0.42
     ax.axhspan(row - 0.5, row + 0.6, facecolor="white", linewidth=0, zorder=0.5)
-    ax.plot((0, 0), (row - 0.45, foot), color=INK, linewidth=0.8, linestyle=(0, (1, 1.5)), zorder=1)
+    ax.plot((0, 0), (row - 0.45, foot), color=INK, linewidth=pt(0.8), linestyle=(0, (1, 1.5)), zorder=1)
     curve = marks.density(contrast.prior, grid, 1.6 * marks.bandwidth(contrast.prior))
     up = foot - 0.8 * curve / curve.max()
     ax.fill_between(
@@ -203,7 +203,7 @@ def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) ->
             foot,
             foot - 0.8 * curve / curve.max(),
             color=_POSTERIOR,
-            linewidth=1.2,
+            linewidth=pt(1.2),
             zorder=3,
             label="_posterior of a contrast",
         )

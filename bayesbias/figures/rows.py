@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.figures.style import FAINT, HEAD, height_of, plain
+from bayesbias.figures.style import FAINT, HEAD, height_of, plain, plain_names, pt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,13 +58,13 @@ def ridge_axis(ax: Axes, names: Sequence[str], span: tuple[float, float]) -> Non
     ax.set_ylim(len(names) - 0.45, -0.55)
     ax.set_xlim(*span)
     name_rows(ax, range(len(names)), names)
-    ax.tick_params(axis="y", length=0, labelsize=8.5)
-    ax.tick_params(axis="x", labelsize=8)
+    ax.tick_params(axis="y", length=0, labelsize=pt(8.5))
+    ax.tick_params(axis="x", labelsize=pt(8))
 
 
 def name_rows(ax: Axes, rows: Sequence[float], names: Sequence[str]) -> None:
     """Label rows with words as they are, without reading them as mathematics."""
-    ax.set_yticks(rows, labels=[plain(name) for name in names])
+    ax.set_yticks(rows, labels=plain_names(names))
     for label in ax.get_yticklabels():  # ticks of a user's Axes may be older than our settings
         label.set_parse_math(True)
         label.set_usetex(False)
@@ -79,7 +79,7 @@ def row_axis(
     inside: bool = False,
     longest: float = 0.0,
 ) -> float:
-    """Label the rows, heading by heading; return the height of a row in points.
+    """Label the rows, heading by heading; return the height of a row in points of the style ``report``.
 
     Headings stand among the labels, or `inside` the Axes, where a long one takes no room from the data. The
     axis holds as many rows as `longest` says, or as there are.
@@ -94,14 +94,14 @@ def row_axis(
     points = height_of(ax) / n
     size = float(np.clip(0.88 * points, 3.0, 8.5))
     name_rows(ax, [at for at, _, _ in ticks], [label for _, label, _ in ticks])
-    ax.tick_params(axis="y", length=0, labelsize=size)
-    ax.tick_params(axis="x", labelsize=8)
+    ax.tick_params(axis="y", length=0, labelsize=pt(size))
+    ax.tick_params(axis="x", labelsize=pt(8))
     for tick, (_, _, head) in zip(ax.get_yticklabels(), ticks, strict=True):
         if head:
             tick.set_fontweight("bold")
     for at, label in heads:
         if at > HEAD:
-            ax.axhline(at - HEAD / 2, color=FAINT, linewidth=0.6, zorder=0.5)
+            ax.axhline(at - HEAD / 2, color=FAINT, linewidth=pt(0.6), zorder=0.5)
         if inside:
             _head_inside(ax, at, label, size)
     # Every other row below a heading is shaded, so that the eye finds its way from the word to its lanes.
@@ -118,12 +118,12 @@ def _head_inside(ax: Axes, at: float, label: str, size: float) -> None:
     ax.annotate(
         plain(label, 40),
         (0, at),
-        (4, 0),
+        (pt(4), 0),
         xycoords=ax.get_yaxis_transform(),
         textcoords="offset points",
         va="center",
-        fontsize=size,
+        fontsize=pt(size),
         fontweight="bold",
-        bbox={"facecolor": "white", "linewidth": 0, "pad": 1},  # no dotted line through the name
+        bbox={"facecolor": "white", "linewidth": 0, "pad": pt(1)},  # no dotted line through the name
         annotation_clip=False,
     )

@@ -13,7 +13,18 @@ from bayesbias.basics.wording import number_text
 from bayesbias.figures import headings, marks
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import name_rows
-from bayesbias.figures.style import FAINT, INK, as_percent, axes_or_new, height_of, plain, size_rows, styled
+from bayesbias.figures.style import (
+    FAINT,
+    INK,
+    across,
+    as_percent,
+    axes_or_new,
+    height_of,
+    plain,
+    pt,
+    size_rows,
+    styled,
+)
 from bayesbias.studies.seat_result import SeatResult
 
 if TYPE_CHECKING:
@@ -25,7 +36,9 @@ __all__ = ["plot_seat", "plot_seat_contrasts"]
 # One hue from light to dark: three steps that stay apart in grey print and for every eye.
 _SHADES = {"not": "#FFFFFF", "alone": "#A6CBE3", "holm": "#0B5A92"}
 _GRID = "#C9C9C9"
-_FEWEST = 6  # columns
+_WIDE = 75.0  # points: a column this wide has its numbers beside the bars, a narrower one above them
+_NUMBERS = 36.0  # points that numbers take beside the bars
+_LARGEST = 2.0  # no effect size of WEAT is as large with equally many words on both sides
 _LEVELS = {
     "word": ("#D55E00", "o"),
     "sent": ("#0072B2", "s"),
@@ -44,9 +57,10 @@ _LEVEL_NAMES = {
 def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None) -> Axes:
     """Show which tests are significant on which encoders, with the effect size of each.
 
-    A row for each test, a column for each encoder. White: not significant; light: p below `alpha`; dark: also
-    after Holm's correction over the whole family. A ring marks sentence tests whose p is below `alpha` only as long as
-    sentences of one word count as independent, and not when each word counts once.
+    A row for each test, a column for each encoder, in which a bar reaches from zero to the effect size. White: not
+    significant; light: p below `alpha`; dark: also after Holm's correction over the whole family. A ring marks sentence
+    tests whose p is below `alpha` only as long as sentences of one word count as independent, and not when each word
+    counts once.
 
     Parameters
     ----------
@@ -81,8 +95,9 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
     models = list(dict.fromkeys(zip(result.frame["model"], result.frame["options"], strict=True)))
     ax = axes_or_new(ax, _size_seat(result))
     # The texts of the cells first, so that they come before those of the headings.
-    # Few encoders leave the right side empty: a cell keeps its shape, and the heading its room.
-    columns = max(len(models), _FEWEST)
+    columns = len(models)
+    room = (72 * across() - 180) / columns  # of a column, in points; what stands at the left takes some 180
+    wide = room >= _WIDE
     ax.set_xlim(0, columns)
     ax.set_ylim(len(rows), 0)
     points = height_of(ax) / len(rows)
@@ -95,23 +110,36 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
         _cell(ax, x, y, _SHADES[step])
         ink = "white" if step == "holm" else INK
         ax.text(
-            x + 0.5,
-            y + 0.53,
+            x + (1 - (_NUMBERS - size) / room if wide else 0.5),
+            y + (0.53 if wide else 0.43),
             "none" if pd.isna(row.effect_size) else number_text(row.effect_size, 2),
             ha="center",
             va="center",
-            fontsize=size,
+            fontsize=pt(size),
             color=ink,
         )
+        if pd.notna(row.effect_size):
+            zero, per_unit = _scale(x, _NUMBERS / room if wide else 0.0)
+            bar_y = y + (0.5 if wide else 0.86)
+            end = zero + per_unit * float(np.clip(row.effect_size, -_LARGEST, _LARGEST))
+            ax.plot(
+                [zero, end],
+                [bar_y, bar_y],
+                color=ink,
+                linewidth=pt(0.22 * points if wide else 0.12 * points),
+                solid_capstyle="butt",
+                zorder=3,
+                label="_effect",
+            )
         if row.level != "word" and row.p_value < alpha <= row.p_words:
             ax.plot(
-                [x + 0.5],
-                [y + 0.5],
+                [x + (1 - (_NUMBERS - size) / room if wide else 0.5)],
+                [y + (0.5 if wide else 0.4)],
                 marker="o",
-                markersize=0.55 * size,
+                markersize=pt(0.55 * size),
                 markerfacecolor="none",
                 markeredgecolor=ink,
-                markeredgewidth=0.8,
+                markeredgewidth=pt(0.8),
                 transform=ax.transData + _shift(ax, 2.0 * size),
                 label="_words",
                 clip_on=False,
@@ -120,14 +148,25 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
         for y in range(len(rows)):
             if (x, y) not in seen:
                 _cell(ax, x, y, "#EFEFEF", hatch="////")
-    _row_names(ax, rows, points, len(models) / columns)
-    label = 7.5 if columns == _FEWEST else 6.5
-    # As many letters as fit into a column, which is some 325 / columns points wide.
-    longest = max(8, int(325 / columns / (0.55 * label)))
+    for x in range(columns):
+        zero, per_unit = _scale(x, _NUMBERS / room if wide else 0.0)
+        # In narrow columns it is no longer than the bars, which lie below the numbers.
+        tops = [0.0] if wide else [y + 0.76 for y in range(len(rows))]
+        ends = [float(len(rows))] if wide else [y + 0.96 for y in range(len(rows))]
+        ax.vlines([zero] * len(tops), tops, ends, color=FAINT, linewidth=pt(0.6), zorder=2, label="_zero")
+        if wide:
+            marked = [zero - _LARGEST * per_unit, zero, zero + _LARGEST * per_unit]
+            ax.set_xticks([*ax.get_xticks(minor=True), *marked], minor=True)
+    if wide:
+        ax.set_xticks(ax.get_xticks(minor=True), labels=["−2", "0", "2"] * columns, minor=True)
+        ax.tick_params(axis="x", which="minor", length=pt(2), pad=pt(1.5), labelsize=pt(6.5))
+    _row_names(ax, rows, points)
+    label = 7.5 if columns <= 6 else 6.5
+    longest = max(8, int(room / (0.55 * label)))  # as many letters as fit into a column
     ax.set_xticks(
         [x + 0.5 for x in range(len(models))], labels=[_encoder_label(*model, longest) for model in models]
     )
-    ax.tick_params(axis="x", length=0, labelsize=label, pad=2)
+    ax.tick_params(axis="x", length=0, labelsize=pt(label), pad=pt(12 if wide else 2))
     for spine in ax.spines.values():
         spine.set_visible(False)
     handles = [
@@ -141,12 +180,15 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
             size=4.5,
             style="none",
             markerfacecolor="none",
-            markeredgewidth=0.8,
+            markeredgewidth=pt(0.8),
         ),
     ]
     if len(seen) < len(models) * len(rows):
         handles.append(marks.patch_handle("#EFEFEF", "not run", hatch="////", edge="#B5B5B5"))
-    subtitle = f"Effect sizes; {len(result.frame)} tests in the family. One-sided: a negative effect is never significant."
+    subtitle = (
+        f"Bars: effect sizes, of −2 to 2; {len(result.frame)} tests in the family. One-sided: a negative effect is never "
+        "significant."
+    )
     headings.add_headings(ax, "Significance of every test on every encoder", subtitle, handles)
     return ax
 
@@ -198,7 +240,7 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
     points = height_of(ax) / len(titles)
     for i in range(0, len(titles), 2):
         ax.axhspan(i, i + 1, color="#F3F3F3", linewidth=0, zorder=0)
-    ax.axvline(0, color=INK, linewidth=0.8, zorder=0.7)
+    ax.axvline(0, color=INK, linewidth=pt(0.8), zorder=0.7)
     lane = 0.8 / len(contexts)
     lanes = rows.groupby("title", sort=False)["context"].agg(list)
     marker_size = float(np.clip(0.5 * lane * points, 2.6, 5.5))
@@ -211,7 +253,7 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
             [row.hpdi_low, row.hpdi_high],
             [y, y],
             color=colour,
-            linewidth=0.34 * marker_size,
+            linewidth=pt(0.34 * marker_size),
             solid_capstyle="butt",
             zorder=3,
             label="_interval",
@@ -220,12 +262,12 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
             [row.contrast],
             [y],
             marker=marker,
-            markersize=marker_size,
+            markersize=pt(marker_size),
             color=colour,
             zorder=4,
             # What has not converged is drawn open.
             markerfacecolor=colour if row.converged else "white",
-            markeredgewidth=0.8,
+            markeredgewidth=pt(0.8),
             linestyle="none",
             label=f"_{row.context}",
         )
@@ -240,8 +282,8 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
         headings.write_aside(ax, None, "template", 7.5, shift=58.0, up=3, ha="right")
         headings.write_aside(ax, None, "share of variance", 7.5, shift=58.0, up=13, ha="right", weight="bold")
     name_rows(ax, [i + 0.5 for i in range(len(titles))], titles)
-    ax.tick_params(axis="y", length=0, labelsize=size)
-    ax.tick_params(axis="x", labelsize=8)
+    ax.tick_params(axis="y", length=0, labelsize=pt(size))
+    ax.tick_params(axis="x", labelsize=pt(8))
     headings.name_x(ax, "associated − different, in cosine distance (below 0: as the test supposes)")
     handles = [
         marks.line_handle(_LEVELS[name][0], _LEVEL_NAMES[name], marker=_LEVELS[name][1], width=1.8, size=5)
@@ -335,31 +377,37 @@ def _cell(ax: Axes, x: float, y: float, colour: str, hatch: str | None = None) -
 
     edge = "#B5B5B5" if hatch else _GRID
     ax.add_patch(
-        Rectangle((x, y), 1, 1, facecolor=colour, edgecolor=edge, linewidth=0.5, hatch=hatch, zorder=1)
+        Rectangle((x, y), 1, 1, facecolor=colour, edgecolor=edge, linewidth=pt(0.5), hatch=hatch, zorder=1)
     )
 
 
-def _row_names(ax: Axes, rows: list[tuple[str, str]], points: float, used: float) -> None:
+def _scale(x: int, taken: float) -> tuple[float, float]:
+    """Return where zero lies in the column of an encoder, and how far one unit reaches; a share is taken by numbers."""
+    half = (1 - taken) / 2
+    return x + half, 0.94 * half / _LARGEST
+
+
+def _row_names(ax: Axes, rows: list[tuple[str, str]], points: float) -> None:
     """Name each test once, beside the first of its rows, and the context of every row."""
     size = float(np.clip(0.66 * points, 4.0, 8.0))
     name_rows(ax, [i + 0.5 for i in range(len(rows))], [context for _, context in rows])
-    ax.tick_params(axis="y", length=0, labelsize=size)
+    ax.tick_params(axis="y", length=0, labelsize=pt(size))
     last = ""
     for i, (title, _) in enumerate(rows):
         if title == last:
             continue
         if i:
-            ax.axhline(i, xmax=used, color=FAINT, linewidth=0.9, zorder=2)
+            ax.axhline(i, color=FAINT, linewidth=pt(0.9), zorder=2)
         last = title
         ax.annotate(
             plain(title),
             (0, i + 0.5),
-            (-5.2 * size, 0),
+            (pt(-5.2 * size), 0),
             xycoords=ax.get_yaxis_transform(),
             textcoords="offset points",
             ha="right",
             va="center",
-            fontsize=size,
+            fontsize=pt(size),
             annotation_clip=False,
         )
 
@@ -367,10 +415,10 @@ def _row_names(ax: Axes, rows: list[tuple[str, str]], points: float, used: float
 def _shift(ax: Axes, right: float) -> Any:
     from matplotlib.transforms import ScaledTranslation
 
-    return ScaledTranslation(right / 72, 0, ax.get_figure(root=True).dpi_scale_trans)  # type: ignore[union-attr]
+    return ScaledTranslation(pt(right) / 72, 0, ax.get_figure(root=True).dpi_scale_trans)  # type: ignore[union-attr]
 
 
 def _box(colour: str, label: str) -> Any:
     from matplotlib.patches import Patch
 
-    return Patch(facecolor=colour, edgecolor=FAINT, linewidth=0.6, label=label)
+    return Patch(facecolor=colour, edgecolor=FAINT, linewidth=pt(0.6), label=label)

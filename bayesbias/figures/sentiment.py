@@ -23,8 +23,10 @@ from bayesbias.figures.style import (
     as_percent,
     new_panels,
     panels_of,
+    pt,
     size_ridges,
     size_rows,
+    style_now,
     styled,
 )
 from bayesbias.inference.estimands import PROB
@@ -145,7 +147,7 @@ def _draw_forest(fit: BiasFit, level: str, prob: float, names: Sequence[str], ax
         points = row_axis(ax, labels, heads, (low - pad, high + pad), inside=True)
         if place:
             ax.set_yticks([])
-        ax.axvline(0, color=INK, linewidth=0.8, zorder=0.7)
+        ax.axvline(0, color=INK, linewidth=pt(0.8), zorder=0.7)
         size, thick = float(np.clip(0.3 * points, 2.6, 5.5)), float(np.clip(0.12 * points, 0.9, 1.8))
         rows = {label: at for (at, _), label in zip(labels, order, strict=True)}
         for r in means[means["classifier"] == name].itertuples():
@@ -154,7 +156,7 @@ def _draw_forest(fit: BiasFit, level: str, prob: float, names: Sequence[str], ax
                 [r.hpdi_low, r.hpdi_high],
                 [y, y],
                 color=marks.contrast_colour("population"),
-                linewidth=thick,
+                linewidth=pt(thick),
                 solid_capstyle="butt",
                 zorder=3,
                 label="_interval",
@@ -313,4 +315,4 @@ def _classifiers(fit: BiasFit) -> list[str]:
 
 def _size_forest(fit: BiasFit, level: str, panels: int) -> tuple[float, float]:
     width, height = size_rows(fit.table[level].nunique() + HEAD * (panels > 1), 0.34, 0.17)
-    return (width if panels < 3 else 1.6 + 2.6 * panels), height
+    return (width if panels < 3 or style_now().asked else pt(1.6 + 2.6 * panels)), height

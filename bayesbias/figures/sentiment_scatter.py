@@ -16,7 +16,17 @@ from bayesbias.basics.errors import InputError
 from bayesbias.figures import headings, marks
 from bayesbias.figures.labels import label_points
 from bayesbias.figures.plates import Plate
-from bayesbias.figures.style import INK, MARKER, as_percent, new_panels, panels_of, styled
+from bayesbias.figures.style import (
+    INK,
+    MARKER,
+    across,
+    as_percent,
+    inches,
+    new_panels,
+    panels_of,
+    pt,
+    styled,
+)
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_tests import earnings_correlation, profession_sentiment
@@ -79,17 +89,17 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
     labelled = []
     for name, ax in zip(names, axes, strict=True):
         part = ranked[ranked["classifier"] == name]
-        ax.plot([low, high], [low, high], color=INK, linewidth=0.8, zorder=1, label="_alike")
+        ax.plot([low, high], [low, high], color=INK, linewidth=pt(0.8), zorder=1, label="_alike")
         x, y = part["p_male"].to_numpy(dtype=float), part["p_female"].to_numpy(dtype=float)
         ax.plot(
             x,
             y,
             marker=MARKER["different"],
             linestyle="none",
-            markersize=5,
+            markersize=pt(5),
             color=marks.colour_of("different"),
             markeredgecolor="white",
-            markeredgewidth=0.6,
+            markeredgewidth=pt(0.6),
             zorder=3,
             label="_professions",
         )
@@ -102,7 +112,7 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
             "male sentences: mean probability of the positive class" if len(axes) == 1 else f"male, {name}",
         )
     axes[0].set_ylabel(
-        "female sentences: mean probability" if len(axes) == 1 else "female sentences", fontsize=8.5
+        "female sentences: mean probability" if len(axes) == 1 else "female sentences", fontsize=pt(8.5)
     )
     n = frame["noun_pair"].nunique()
     subtitle = f"Mean probability of the positive class over {n} noun pairs, {naming_classifiers(names)}"
@@ -119,8 +129,8 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
     headings.add_headings(
         axes[0], "Professions: male against female", subtitle, handles, across=axes if len(axes) > 1 else ()
     )
-    for ax, *points in labelled:
-        label_points(ax, *points, panels=len(axes))
+    for ax, x, y, professions in labelled:
+        label_points(ax, x, y, professions, line=(np.array([low, high]), np.array([low, high])))
     return axes[0]
 
 
@@ -236,12 +246,12 @@ def _draw_earnings(
             part["earnings"],
             part["sentiment"],
             fmt=MARKER["different"],
-            markersize=5,
+            markersize=pt(5),
             yerr=[part["sentiment"] - part["low"], part["high"] - part["sentiment"]],
             color=marks.colour_of("different"),
             markeredgecolor="white",
-            markeredgewidth=0.6,
-            elinewidth=1.1,
+            markeredgewidth=pt(0.6),
+            elinewidth=pt(1.1),
             zorder=3,
         )
         ax.set_xlim(pay.min() - pads[1], pay.max() + pads[1])
@@ -258,7 +268,7 @@ def _draw_earnings(
             values.append((f"{name}: " if len(names) > 1 else "") + ", ".join(texts))
         unit = "median weekly earnings, US dollars"
         headings.name_x(ax, unit if len(axes) == 1 else f"{name}: weekly earnings, US dollars")
-    axes[0].set_ylabel("mean probability of the positive class", fontsize=8.5)
+    axes[0].set_ylabel("mean probability of the positive class", fontsize=pt(8.5))
     n = len(next(iter(parts.values())))
     lead = f"{n} professions with earnings, {naming_classifiers(names)}. "
     lead += (
@@ -278,7 +288,7 @@ def _draw_earnings(
     headings.add_headings(axes[0], "Earnings and sentiment", lead + "; ".join(values), handles, across=across)
     for ax, part in labelled:
         x, y, low, high = (part[c].to_numpy(dtype=float) for c in ("earnings", "sentiment", "low", "high"))
-        label_points(ax, x, y, part["profession"].tolist(), panels=len(axes), ends=(low, high))
+        label_points(ax, x, y, part["profession"].astype(str).tolist(), intervals=(low, high))
     return axes[0]
 
 
@@ -306,4 +316,6 @@ def naming_classifiers(names: Sequence[str]) -> str:
 
 
 def _size(panels: int, one: float) -> tuple[float, float]:
-    return (7.0, one) if panels == 1 else (max(7.0, _PANEL * panels), 4.7)
+    if panels == 1:
+        return inches(7.0, min(one, across() + 0.6))
+    return inches(max(7.0, _PANEL * panels), min(4.7, 2.0 + across() / panels))

@@ -10,7 +10,19 @@ from bayesbias.basics import checks
 from bayesbias.figures import headings, marks
 from bayesbias.figures.labels import label_points
 from bayesbias.figures.plates import Plate, on_axes
-from bayesbias.figures.style import COLOUR, FAINT, MARKER, as_percent, axes_or_new, plain, styled
+from bayesbias.figures.style import (
+    COLOUR,
+    FAINT,
+    MARKER,
+    WIDTH,
+    across,
+    as_percent,
+    axes_or_new,
+    inches,
+    plain,
+    pt,
+    styled,
+)
 from bayesbias.studies.single_category import SingleCategory
 
 if TYPE_CHECKING:
@@ -18,8 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_correlations", "plot_fact"]
 
-_SIZE = (7.0, 5.0)
-_LOW = (7.0, 2.3)
+_HEIGHT, _LOW = 5.0, 2.3  # inches: of the scatter, of the correlations
 _POINTS = 61  # of the line
 
 
@@ -30,7 +41,7 @@ def plates(result: SingleCategory) -> list[Plate]:
         Plate(
             "fact",
             on_axes(plot_fact, result),
-            _SIZE,
+            _size(),
             f"Association of each target against its {known.fact}, with the line. Bars: what is not known of a target's "
             "association; band: of the line; both hold what other words of the sets would do to all targets alike. "
             "Between the dashed lines lies a single new target. In bold: off the line.",
@@ -40,12 +51,16 @@ def plates(result: SingleCategory) -> list[Plate]:
         Plate(
             "correlations",
             on_axes(plot_correlations, result),
-            _LOW,
+            inches(WIDTH, _LOW),
             "The correlation of average scores, as published, and that of true associations, whose noise is taken out.",
             f"r of average scores {known.r:.2f}, interval {known.r_low:.2f} to {known.r_high:.2f}; of true associations "
             f"{true.mean:.2f}, {true.hpdi_low:.2f} to {true.hpdi_high:.2f}.",
         ),
     ]
+
+
+def _size() -> tuple[float, float]:
+    return inches(WIDTH, min(_HEIGHT, across() + 0.6))
 
 
 def _checked(result: SingleCategory) -> SingleCategory:
@@ -85,7 +100,7 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
     'percent_women'
     """
     frame, (first, second) = _checked(result).frame, result.sets
-    ax = axes_or_new(ax, _SIZE)
+    ax = axes_or_new(ax, _size())
     x, y = frame["fact"].to_numpy(dtype=float), frame["association"].to_numpy(dtype=float)
     low, high = frame["hpdi_low"].to_numpy(dtype=float), frame["hpdi_high"].to_numpy(dtype=float)
     pad = 0.04 * float(np.ptp(x))
@@ -100,18 +115,18 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
         linewidth=0,
         label="_band",
     )
-    ax.plot(line["fact"], line["line"], color=colour, linewidth=1.4, zorder=2, label="_line")
+    ax.plot(line["fact"], line["line"], color=colour, linewidth=pt(1.4), zorder=2, label="_line")
     for end in ("hpdi_low", "hpdi_high"):
         ax.plot(
             line["fact"],
             line[end],
             color=colour,
-            linewidth=0.8,
+            linewidth=pt(0.8),
             linestyle=(0, (5, 3)),
             zorder=1,
             label="_new",
         )
-    ax.axhline(0, color=FAINT, linewidth=0.7, zorder=0, label="_zero")
+    ax.axhline(0, color=FAINT, linewidth=pt(0.7), zorder=0, label="_zero")
     off = frame["off_line"].to_numpy(dtype=bool)
     for chosen, face in ((~off, "white"), (off, COLOUR["associated"])):
         if chosen.any():
@@ -120,12 +135,12 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
                 y[chosen],
                 yerr=[(y - low)[chosen], (high - y)[chosen]],
                 fmt=MARKER["associated"],
-                markersize=4.5,
+                markersize=pt(4.5),
                 color=COLOUR["associated"],
                 ecolor=FAINT,
-                elinewidth=0.7,
+                elinewidth=pt(0.7),
                 markerfacecolor=face,
-                markeredgewidth=1.0,
+                markeredgewidth=pt(1.0),
                 zorder=3,
                 label="_off" if face != "white" else "_on",
             )
@@ -135,7 +150,7 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
         min(low.min(), line["hpdi_low"].min()) - spread, max(high.max(), line["hpdi_high"].max()) + spread
     )
     headings.name_x(ax, result.published.fact)
-    ax.set_ylabel(plain(f"cosine: {first} less {second}", 60), fontsize=8.5)
+    ax.set_ylabel(plain(f"cosine: {first} less {second}", 60), fontsize=pt(8.5))
     true, share = result.true_correlation, as_percent(result.prob)
     said = (
         f"{result.published.name}: {result.n} targets. True associations: r {true.mean:+.2f} [{true.hpdi_low:+.2f}, "
@@ -162,8 +177,7 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
         x[chosen],
         y[chosen],
         frame["target"].iloc[chosen].astype(str).tolist(),
-        panels=1,
-        ends=(low[chosen], high[chosen]),
+        intervals=(low[chosen], high[chosen]),
         lead=off[chosen].tolist(),
     )
     return ax
@@ -194,7 +208,7 @@ def plot_correlations(result: SingleCategory, *, ax: Axes | None = None) -> Axes
     ['average scores', 'true associations']
     """
     known, true = _checked(result).published, result.true_correlation
-    ax = axes_or_new(ax, _LOW)
+    ax = axes_or_new(ax, inches(WIDTH, _LOW))
     share = as_percent(result.prob)
     rows = (
         (known.r, known.r_low, known.r_high, "different"),
@@ -205,14 +219,14 @@ def plot_correlations(result: SingleCategory, *, ax: Axes | None = None) -> Axes
             [low, high],
             [row, row],
             color=COLOUR[look],
-            linewidth=2.4,
+            linewidth=pt(2.4),
             solid_capstyle="butt",
             label="_interval",
         )
         marks.draw_point(ax, mean, row, look, 7)
         text = f"{mean:.2f}\n[{low:.2f}, {high:.2f}]".replace("-", "−")
         headings.write_aside(ax, row, text)
-    ax.axvline(0, color=FAINT, linewidth=0.7, zorder=0, label="_zero")
+    ax.axvline(0, color=FAINT, linewidth=pt(0.7), zorder=0, label="_zero")
     ends = [0.0, known.r_low, known.r_high, true.hpdi_low, true.hpdi_high]
     ax.set_xlim(max(-1.0, min(ends) - 0.05), min(1.0, max(ends) + 0.05))
     ax.set_yticks([0, 1], ["average scores", "true associations"])

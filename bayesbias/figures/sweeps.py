@@ -13,7 +13,7 @@ from bayesbias.figures import headings, marks
 from bayesbias.figures.outcomes import ESTIMAND
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import placed, row_axis
-from bayesbias.figures.style import HEAD, INK, as_percent, axes_or_new, size_rows, styled
+from bayesbias.figures.style import HEAD, INK, as_percent, axes_or_new, pt, size_rows, styled
 from bayesbias.sweeps.comparing import cell_names, telling_labels, unit_of
 from bayesbias.sweeps.result import SweepResult
 
@@ -79,7 +79,7 @@ def plot_sweep(
     rows, labels, heads = _grid(frame)
     points = row_axis(ax, labels, heads, (low - pad, high + pad))
     ax.axvspan(-rope, rope, color="#D9D9D9", linewidth=0, zorder=0.6)
-    ax.axvline(0, color=INK, linewidth=0.8, zorder=0.7)
+    ax.axvline(0, color=INK, linewidth=pt(0.8), zorder=0.7)
     size, thick = float(np.clip(0.32 * points, 2.4, 6)), float(np.clip(0.12 * points, 0.9, 1.8))
     look = marks.contrast_marker(estimand, size)
     for line in frame.itertuples():
@@ -88,7 +88,7 @@ def plot_sweep(
             [line.standardised_low, line.standardised_high],
             [y, y],
             color=look["color"],
-            linewidth=thick,
+            linewidth=pt(thick),
             solid_capstyle="butt",
             zorder=3,
             label="_interval",

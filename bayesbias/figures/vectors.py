@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.figures.plates import Plate, on_axes
-from bayesbias.figures.style import COLOUR, FAINT, axes_or_new, plain, styled
+from bayesbias.figures.style import COLOUR, FAINT, WIDTH, axes_or_new, inches, plain, pt, styled
 from bayesbias.vectors.shape import EDGES, VectorShape
 
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_cosines", "plot_dimensions"]
 
-_SIZE = (7.0, 3.0)
 _LOOKS = (("associated", "-"), ("different", "--"), ("human", "-."), ("neutral", ":"))
 
 
@@ -28,7 +27,7 @@ def plates(shapes: Mapping[str, VectorShape]) -> list[Plate]:
         Plate(
             "cosines",
             on_axes(plot_cosines, shapes),
-            _SIZE,
+            _size(),
             f"Cosines of pairs of words of {first.name}. The mark below is the mean: how near two words lie that have nothing to "
             "do with each other.",
             f"Densities of the cosines of pairs of words; means: {means}.",
@@ -36,7 +35,7 @@ def plates(shapes: Mapping[str, VectorShape]) -> list[Plate]:
         Plate(
             "dimensions",
             on_axes(plot_dimensions, shapes),
-            _SIZE,
+            _size(),
             "What the leading dimensions add to the mean cosine, the largest first. Of a curve that is steep at the left a few "
             "dimensions carry most.",
             f"Mean cosine by number of leading dimensions; all of them: {means}.",
@@ -69,7 +68,7 @@ def plot_cosines(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | 
     >>> ax.get_xlabel()
     'cosine of a pair of words'
     """
-    ax = axes_or_new(ax, _SIZE)
+    ax = axes_or_new(ax, _size())
     lowest, highest = 1.0, -1.0
     for (name, shape), look in zip(_named(shapes).items(), _LOOKS, strict=False):
         total, width = shape.histogram.sum(), EDGES[1] - EDGES[0]
@@ -79,7 +78,7 @@ def plot_cosines(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | 
             [shape.mean_cosine],
             [0],
             marker=2,
-            markersize=9,
+            markersize=pt(9),
             clip_on=False,
             color=COLOUR[look[0]],
             label="_mean",
@@ -87,7 +86,7 @@ def plot_cosines(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | 
         shares = np.cumsum(shape.histogram) / total
         lowest = min(lowest, float(middles[np.searchsorted(shares, 0.0005)]))
         highest = max(highest, float(middles[np.searchsorted(shares, 0.9995)]))
-    ax.axvline(0, color=FAINT, linewidth=0.6, zorder=0, label="_zero")
+    ax.axvline(0, color=FAINT, linewidth=pt(0.6), zorder=0, label="_zero")
     ax.set_xlim(lowest - 0.02, highest + 0.02)
     ax.set_ylim(0, None)
     ax.set_xlabel("cosine of a pair of words")
@@ -122,7 +121,7 @@ def plot_dimensions(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes
     >>> ax.get_ylabel()
     'mean cosine they carry'
     """
-    ax = axes_or_new(ax, _SIZE)
+    ax = axes_or_new(ax, _size())
     for (name, shape), look in zip(_named(shapes).items(), _LOOKS, strict=False):
         carried = np.cumsum(np.sort(shape.contributions)[::-1])
         ax.plot(np.arange(1, shape.dim + 1), carried, label=plain(name), **_style(look))
@@ -131,19 +130,19 @@ def plot_dimensions(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes
                 [shape.top],
                 [carried[shape.top - 1]],
                 marker="o",
-                markersize=5,
+                markersize=pt(5),
                 color=COLOUR[look[0]],
                 label="_top",
             )
             ax.annotate(
                 f"{shape.words.share_top:.0%} of it in {shape.top}",
                 (shape.top, carried[shape.top - 1]),
-                xytext=(7, -11),
+                xytext=(pt(7), pt(-11)),
                 textcoords="offset points",
                 color=COLOUR[look[0]],
-                fontsize=8,
+                fontsize=pt(8),
             )
-    ax.axhline(0, color=FAINT, linewidth=0.6, zorder=0, label="_zero")
+    ax.axhline(0, color=FAINT, linewidth=pt(0.6), zorder=0, label="_zero")
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
     ax.set_xlabel("leading dimensions")
@@ -153,9 +152,13 @@ def plot_dimensions(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes
     return ax
 
 
+def _size() -> tuple[float, float]:
+    return inches(WIDTH, 3.0)
+
+
 def _named(shapes: VectorShape | Mapping[str, VectorShape]) -> Mapping[str, VectorShape]:
     return shapes if isinstance(shapes, Mapping) else {shapes.name: shapes}
 
 
 def _style(look: tuple[str, str]) -> dict[str, Any]:
-    return {"color": COLOUR[look[0]], "linestyle": look[1], "linewidth": 1.3}
+    return {"color": COLOUR[look[0]], "linestyle": look[1], "linewidth": pt(1.3)}

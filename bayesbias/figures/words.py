@@ -18,13 +18,15 @@ from bayesbias.figures.style import (
     HEAD,
     INK,
     MARKER,
-    PAGE,
     ROOM_AROUND,
     WIDTH,
     as_percent,
     axes_or_new,
+    inches,
     new_panels,
+    page,
     panels_of,
+    pt,
     size_rows,
     styled,
 )
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_connections", "plot_words"]
 
 _TIGHT, _TIGHT_IN_COLUMNS = 0.3, 0.24  # inches; less, and the four lanes of a word run together
+_FAINTEST, _FULLEST = 0.4, 0.9  # opacity of a point: of a crowd, and of few
 _LONGEST_IN_COLUMNS = 16  # letters of a word; longer ones leave half a page too narrow for distances
 
 
@@ -84,7 +87,7 @@ def plot_connections(
             [line.hpdi_low, line.hpdi_high],
             [row, row],
             color=colour,
-            linewidth=2.4,
+            linewidth=pt(2.4),
             zorder=3,
             solid_capstyle="butt",
         )
@@ -293,7 +296,9 @@ def _rain(
     values = table[outcome].to_numpy(dtype=float)
     position = np.array([rows[str(word)] for word in table["protected_word"]], dtype=float)
     connection = table["connection"].astype(str).to_numpy()
-    size = float(np.clip(0.3 * lane_points, 1.3, 2.4))
+    # In a tight lane points stay large enough to be seen, and lie on one line instead of in a band.
+    size = float(np.clip(0.3 * lane_points, 1.65, 2.4))
+    band = float(np.clip(0.13 * (lane_points - 3.0), 0.0, 0.26))
     edges = _framed(span)
     wedges = 0
     for name in at:
@@ -302,16 +307,16 @@ def _rain(
             continue
         where = position[mine]
         # Points rain in the lower part of the lane, the interval lies in the upper: neither hides the other.
-        height = where + at[name] + (0.12 + 0.26 * _spread(where)) * lane
+        height = where + at[name] + (0.25 + band * (_spread(where) - 0.5)) * lane
         # A crowd of hundreds gets smaller and fainter points: controls must not drown what is asked about.
         crowd = mine.sum() / len(np.unique(where))
-        few = float(np.clip(3.2 / np.sqrt(crowd), 0.2, 0.75))
+        few = float(np.clip(3.2 / np.sqrt(crowd), _FAINTEST, _FULLEST))
         dot = size * (1.15 if crowd < 40 else 0.85)
         inside = (values[mine] >= edges[0]) & (values[mine] <= edges[1])
         ax.scatter(
             values[mine][inside],
             height[inside],
-            s=(0.85 * dot if MARKER[name] == "s" else dot) ** 2,  # a square looks larger than a disc
+            s=pt(0.85 * dot if MARKER[name] == "s" else dot) ** 2,  # a square looks larger than a disc
             marker=MARKER[name],
             color=marks.colour_of(name),
             alpha=few,
@@ -327,7 +332,7 @@ def _rain(
                 ax.scatter(
                     np.full(out.sum(), (edges[side] + span[side]) / 2),
                     height[out],
-                    s=float(np.clip(0.8 * lane_points, 3.0, 4.5)) ** 2,
+                    s=pt(float(np.clip(0.8 * lane_points, 3.0, 4.5))) ** 2,
                     marker=marker,
                     color=marks.colour_of(name),
                     linewidths=0,
@@ -400,7 +405,7 @@ def _in_columns(groups: Groups, columns: int) -> list[Groups]:
 
 
 def _size_connections(fit: BiasFit) -> tuple[float, float]:
-    return WIDTH, 1.35 + 0.42 * fit.table["connection"].nunique()
+    return inches(WIDTH, 1.35 + 0.42 * fit.table["connection"].nunique())
 
 
 def _rows_of(groups: Groups) -> float:
@@ -410,7 +415,7 @@ def _rows_of(groups: Groups) -> float:
 def _columns_of_words(fit: BiasFit, shown: Sequence[str]) -> int:
     """Return how many columns of words make a page: two where one is too long and the labels leave room."""
     groups = by_class(fit.table[fit.table["protected_word"].astype(str).isin(shown)])
-    fits = ROOM_AROUND + _rows_of(groups) * _TIGHT <= PAGE
+    fits = ROOM_AROUND + _rows_of(groups) * _TIGHT <= page()
     return 1 if fits or max(map(len, shown)) > _LONGEST_IN_COLUMNS else 2
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from helpers.seeds import shifted
 from helpers.sentences import FAST, own, several, toy
@@ -36,6 +37,11 @@ def test_the_figure_has_a_cell_for_every_test_and_hatches_what_is_missing(result
     assert {f"{size:.2f}".replace("-", "−") for size in both.frame["effect_size"]} <= said
     assert [label.get_text() for label in ax.get_yticklabels()] == ["word", "sent"]
     assert [label.get_text() for label in ax.get_xticklabels()] == ["minilm-static", "toy"]
+    # A bar is as long as its effect, to its side: what is not significant is not alike.
+    bars = [line.get_xdata() for line in ax.lines if line.get_label() == "_effect"]
+    lengths = np.array([bar[1] - bar[0] for bar in bars])
+    sizes = both.frame["effect_size"][both.named().index].to_numpy()
+    np.testing.assert_allclose(lengths / lengths[0], sizes / sizes[0])
     rings = [line for line in ax.lines if line.get_label() == "_words"]
     frame = both.frame
     assert len(rings) == ((frame["p_value"] < 0.01) & (frame["p_words"] >= 0.01)).sum() >= 1
@@ -43,6 +49,30 @@ def test_the_figure_has_a_cell_for_every_test_and_hatches_what_is_missing(result
     assert len(dark) == (frame["p_holm"] < 0.01).sum()
     with pytest.raises(InputError, match="alpha"):
         plot_seat(both, alpha=2)
+
+
+@pytest.mark.parametrize("encoders", [1, 3, 9])
+def test_few_encoders_fill_the_figure_and_every_effect_is_seen(result, encoders):
+    import dataclasses
+
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    one = result.frame[result.frame["model"] == result.frame["model"].iloc[0]]
+    frames = [
+        one.assign(model=f"encoder {i}", effect_size=one["effect_size"] - 0.2 * i) for i in range(encoders)
+    ]
+    many = dataclasses.replace(result, frame=pd.concat(frames, ignore_index=True))
+    figure = Figure(figsize=(7, 5), layout="constrained")
+    ax = plot_seat(many, ax=figure.subplots())
+    figure.draw_without_rendering()
+    assert ax.get_xlim() == (0, encoders)
+    assert ax.bbox.width > 0.5 * figure.bbox.width
+    bars = {float(line.get_ydata()[0]) for line in ax.lines if line.get_label() == "_effect"}
+    assert len(bars) == len(one)
+    ends = [line.get_xdata()[1] for line in ax.lines if line.get_label() == "_effect"]
+    assert all(0 <= end <= encoders for end in ends)
+    assert len(ends) == len(many.frame)
 
 
 @pytest.mark.slow

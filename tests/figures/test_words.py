@@ -16,6 +16,7 @@ mpl.use("Agg")
 from helpers.draws import made_up_fit, prior_fit
 from helpers.figures import drawn, heads_of, plate, row_of, simulated, sixty
 from matplotlib import pyplot as plt
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from bayesbias.basics.errors import InputError
@@ -237,6 +238,25 @@ def test_crowds_are_smaller_and_fainter_than_few(ax: Any) -> None:
     look = {p.get_label()[1:]: (p.get_alpha(), p.get_sizes()[0]) for p in raw_points(ax)}
     assert look["neutral"][0] < 0.6 * look["associated"][0]
     assert look["neutral"][1] < 0.7 * look["associated"][1]
+
+
+def test_points_are_seen_on_paper_however_many_words_there_are(ax: Any) -> None:
+    """Half a millimetre or more wide, and apart from white and from the shade of a row in luminance (WCAG 2.2)."""
+    for table in (sixty(), simulated({"men": ["he", "him"], "women": ["she", "her"]}, 60)):
+        ax.clear()
+        plot_words(made_up_fit(table), ax=ax)
+        for points in raw_points(ax):
+            assert np.sqrt(points.get_sizes()[0]) * 25.4 / 72 >= 0.49
+            for ground in ("white", "#F3F3F3"):
+                over, under = to_rgb(points.get_facecolor()[0][:3]), to_rgb(ground)
+                mixed = points.get_alpha() * np.array(over) + (1 - points.get_alpha()) * np.array(under)
+                light, dark = (luminance(np.array(under)) + 0.05), (luminance(mixed) + 0.05)
+                assert light / dark > 1.3
+
+
+def luminance(rgb: np.ndarray) -> float:
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
 
 
 @pytest.mark.slow
