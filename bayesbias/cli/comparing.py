@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     help='Such as "gap<0.02, controls>0.9"; exit with 1 where a method does not meet it. See above.',
 )
 @options.folder("Write fits, tables and figures here.")
+@options.figure_style
 @options.spreadsheet_safe
 @options.as_json
 def compare(

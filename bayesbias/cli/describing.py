@@ -37,6 +37,7 @@ from bayesbias.cli import options, screen
 )
 @options.vector_files
 @options.folder("Write the figures and the numbers (shape.json) here.")
+@options.figure_style
 @options.as_json
 def describe(
     embedding: str,
@@ -69,13 +70,14 @@ def describe(
     files = []
     if out is not None:
         from bayesbias.figures.plates import rendered
+        from bayesbias.figures.style import style_now
         from bayesbias.figures.vectors import plates
 
         contents = {
             out / f"{plate.name}.{kind}": rendered(figure, kind)
             for plate in plates(shapes)
             for figure in [plate.figure()]
-            for kind in ("png", "svg")
+            for kind in style_now().formats
         }
         contents[out / "shape.json"] = json.dumps(payload, allow_nan=False, indent=1).encode()
         for path, content in contents.items():

@@ -98,6 +98,7 @@ def _counts(table: PairTable, counts: str, embedding: str | None, language: str)
 @options.sampling
 @options.engine("nuts")
 @options.folder("Write table, fit, figures and summaries here.")
+@options.figure_style
 @options.spreadsheet_safe
 @options.as_json
 def fit(

@@ -132,6 +132,33 @@ def folder(text: str, **settings: Any) -> Option:
     return click.option("--out", type=Place(), metavar="DIR", help=text, **settings)
 
 
+def figure_style(command: Callable[..., Any]) -> Callable[..., Any]:
+    """For what figures are drawn, and how wide: in force until the command is through, so that it takes neither."""
+
+    def enter(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        if value is not None:
+            from bayesbias.figures.style import figure_style as style
+
+            context.with_resource(style(value) if parameter.name == "figure_style" else style(width=value))
+
+    command = click.option(
+        "--figure-width",
+        type=float,
+        metavar="MM",
+        expose_value=False,
+        callback=enter,
+        help="Width of figures in millimetres; 89 and 183 are one and two columns of a journal.",
+    )(command)
+    return click.option(
+        "--figure-style",
+        type=click.Choice(("report", "journal", "talk")),
+        expose_value=False,
+        is_eager=True,  # a style has a width of its own, which the other option replaces
+        callback=enter,
+        help="What figures are drawn for: a report (PNG, SVG), a journal (PDF, SVG; no title), a talk.",
+    )(command)
+
+
 def given(context: click.Context | None = None) -> list[str]:
     """Return the arguments of the command as click understood them: its name, and the options that were given.
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 )
 @click.option("--no-cache", is_flag=True, help="Neither read nor keep vectors on the disk.")
 @options.folder("Write tables, provenance and figures here.")
+@options.figure_style
 @options.spreadsheet_safe
 @options.as_json
 @click.pass_context

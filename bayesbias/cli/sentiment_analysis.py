@@ -68,6 +68,7 @@ if TYPE_CHECKING:
 @options.prob("Probability of the HPDIs.")
 @options.sampling
 @options.folder("Write tables, fit and figures here.")
+@options.figure_style
 @options.spreadsheet_safe
 @options.as_json
 @click.pass_context

@@ -18,6 +18,7 @@ from bayesbias.figures.style import (
     INK,
     MARKER,
     WIDTH,
+    across,
     as_percent,
     axes_or_new,
     inches,
@@ -60,8 +61,8 @@ def plot_changes(
 ) -> Axes:
     """Show how far each protected word moved, per connection: arrows from the original to the debiased mean.
 
-    An arrow begins at the mean distance in the original fit and is as long as the mean change; the line
-    around its head is the HPDI of the change, from the fit of the differences. An arrow whose line reaches back
+    An arrow begins at the mark of the connection, the mean distance in the original fit, and is as long as the mean
+    change; the line around its head is the HPDI of the change, from the fit of the differences. An arrow whose line reaches back
     over its beginning shows no evidence of change.
 
     Parameters
@@ -118,7 +119,18 @@ def plot_changes(
             zorder=2,
             label="_interval",
         )
-        ax.plot([at], [y], marker="|", markersize=pt(1.5 * size), color=colour, zorder=3, label="_original")
+        ax.plot(
+            [at],
+            [y],
+            marker=MARKER[r.connection],
+            markersize=pt(1.3 * size),
+            color=colour,
+            markeredgecolor="white",
+            markeredgewidth=pt(0.4),
+            linestyle="none",
+            zorder=2.5,
+            label="_original",
+        )
         ax.annotate(
             "",
             (at + r.mean, y),
@@ -134,15 +146,17 @@ def plot_changes(
             },
         )
     headings.name_x(ax, outcomes.OUTCOME["distance"])
-    handles = [marks.line_handle(marks.colour_of(c), c, width=1.6) for c in present]
-    handles += [marks.line_handle(INK, "original", marker="|", style="none", size=8)]
+    handles = [marks.line_handle(marks.colour_of(c), c, marker=MARKER[c], width=1.2) for c in present]
+    handles += [marks.line_handle(INK, "from original to debiased", marker=">", width=0.9, size=4)]
     handles += [marks.patch_handle(INK, f"{as_percent(prob)} HPDI of the change", alpha=0.35)]
     subtitle = (
         f"{name} against {comparison.provenance['original']}; "
         f"{outcomes.estimand_said(comparison.original.spec, 'word', estimand)}"
         f"{_warning(comparison, name)}"
     )
-    headings.add_headings(ax, "From original to debiased, per protected word", subtitle, handles)
+    headings.add_headings(
+        ax, "From original to debiased, per protected word", subtitle, handles, changes.assign(original=begin)
+    )
     return ax
 
 
@@ -212,7 +226,7 @@ def plot_raw_pairs(comparison: Comparison, *, method: str | None = None, ax: Axe
     ]
     handles.append(marks.line_handle(INK, "unchanged", width=0.8))
     subtitle = f"{len(pairs):,} pairs, {name} against {comparison.provenance['original']}{_warning(comparison, name)}"
-    headings.add_headings(ax, "Every pair, before and after", subtitle, handles)
+    headings.add_headings(ax, "Every pair, before and after", subtitle, handles, pairs)
     return ax
 
 
@@ -274,6 +288,8 @@ def _panels(figure: Figure, n: int) -> list[Axes]:
 
 @styled
 def _draw_controls(comparison: Comparison, names: list[str], prob: float, axes: list[Axes]) -> Axes:
+    import pandas as pd
+
     found = [comparison.geometry_of(name, prob) for name in names]
     tables = [comparison.methods[name].pairs for name in names]
     tables = [table[table["connection"].isin(CONTROLS)] for table in tables]
@@ -341,8 +357,15 @@ def _draw_controls(comparison: Comparison, names: list[str], prob: float, axes: 
     )
     across = axes[:_ACROSS] if len(axes) > 1 else ()
     headings.add_headings(
-        first, "Distances to control words, before and after", subtitle, handles, across=across
+        first,
+        "Distances to control words, before and after",
+        subtitle,
+        handles,
+        pd.concat([t.assign(method=name) for name, t in zip(names, tables, strict=True)]),
+        across=across,
     )
+    for ax in axes:
+        ax.data = first.data  # type: ignore[attr-defined]
     return first
 
 
@@ -387,10 +410,15 @@ def plot_ranking(
     >>> len(ax.get_yticklabels())
     2
     """
+    import pandas as pd
+
     frame = comparison.ranking(prob, rope, estimand)
     gap = comparison.original.contrasts(prob, rope, estimand)
     gap = gap[(gap["level"] == "overall") & (gap["contrast"] == "associated - different")].iloc[0]
     names = ["original", *frame["method"]]
+    before = pd.DataFrame(
+        {"method": ["original"], "gap": gap["mean"], "gap_low": gap["hpdi_low"], "gap_high": gap["hpdi_high"]}
+    )
     ax = axes_or_new(ax, _size_ranking(comparison))
     ends = [gap["hpdi_low"], gap["hpdi_high"], *frame["gap_low"], *frame["gap_high"], -rope, rope]
     pad = 0.06 * (max(ends) - min(ends))
@@ -438,7 +466,8 @@ def plot_ranking(
                 "shrinkB": 0,
             },
         )
-        forced = " (by construction)" if r.by_construction else ""
+        narrow = across() < 5
+        forced = ("\n" if narrow else " ") + "(by construction)" if r.by_construction else ""
         forced += f"\ncontrols {left.said}" if left.marked else ""
         ends_said = ", ".join(ends_as_known(r, "gap_low", "gap_high", signed=True))
         headings.write_aside(ax, row, f"{as_known(r, 'gap', signed=True)}\n[{ends_said}]{forced}")
@@ -458,6 +487,7 @@ def plot_ranking(
         "What is left of the gap",
         f"{comparison.provenance['original']}; {outcomes.ESTIMAND[estimand]}",
         handles,
+        pd.concat([before, frame], ignore_index=True),
     )
     return ax
 

@@ -158,7 +158,7 @@ def plot_contrasts(
     one = frame["contrast"].unique()
     what = f"{with_minus(one[0])}" if level == "word" and len(one) == 1 else "Contrasts between connections"
     subtitle = f"{source_of(fit)}. Posterior mean and {as_percent(prob)} HPDI"
-    headings.add_headings(ax, what + each, subtitle, handles)
+    headings.add_headings(ax, what + each, subtitle, handles, frame)
     return ax
 
 

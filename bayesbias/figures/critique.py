@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.figures import headings, marks
+from bayesbias.figures.data import long
 from bayesbias.figures.style import WIDTH, axes_or_new, inches, pt, styled
 from bayesbias.scores.association import largest_effect_size
 from bayesbias.simulation.alarms import METHODS
@@ -71,6 +72,7 @@ def plot_paper(case: str | PaperDraws, *, bins: int = 60, ax: Axes | None = None
     >>> ax.get_xlabel()
     'effect size of WEAT, 2 + 2 protected words'
     """
+    import pandas as pd
     from matplotlib.lines import Line2D
 
     draws = paper_draws(case) if isinstance(case, str) else case
@@ -134,7 +136,21 @@ def plot_paper(case: str | PaperDraws, *, bins: int = 60, ax: Axes | None = None
         Line2D([], [], linestyle="none", label="the same draw as intended", **same | {"markersize": pt(6.5)}),
     ]
     subtitle = f"{len(coded):,} simulated scores; as coded {beyond:.0%} are larger than any effect size of so few words can be"
-    headings.add_headings(ax, f"The paper's simulation: {draws.case.name}", subtitle, handles)
+    data = long(
+        {
+            "formula": formula,
+            "low": edges[:-1],
+            "high": edges[1:],
+            "density": np.histogram(drawn, edges, density=True)[0],
+        }
+        for formula, drawn in (("as coded", coded), ("as intended", intended))
+    )
+    printed_draws = [
+        {"formula": f"single draw, {formula}", "low": single["bias"], "high": single["bias"]}
+        for formula, single in draws.single.items()
+    ]
+    data = pd.concat([data, pd.DataFrame(printed_draws)], ignore_index=True)
+    headings.add_headings(ax, f"The paper's simulation: {draws.case.name}", subtitle, handles, data)
     return ax
 
 
@@ -184,6 +200,8 @@ def plot_false_alarms(
     >>> plot_false_alarms(grid, ax=Figure().subplots()).get_xlabel()
     'protected words per class'
     """
+    import pandas as pd
+
     chosen = grid
     for column, value in (("attribute_sd", attribute_sd), ("pair_sd", pair_sd)):
         value = float(grid[column].max()) if value is None else float(value)
@@ -199,6 +217,7 @@ def plot_false_alarms(
 
     ax = axes_or_new(ax, inches(WIDTH, 3.8))
     handles: list[Any] = []
+    drawn = []
     methods, top = list(methods), alpha
     figure = ax.get_figure(root=True)
     assert figure is not None
@@ -206,6 +225,7 @@ def plot_false_alarms(
         rows = chosen[(chosen["question"] == key[0]) & (chosen["method"] == key[1])].sort_values("n_words")
         if rows.empty:
             raise InputError("the grid has no such method", found=key, valid=[f"{q} {m}" for q, m in METHODS])
+        drawn.append(rows)
         colour, marker, style = _LOOK[key]
         x = rows["n_words"].to_numpy()
         # Methods that agree would hide each other: each stands a few points beside the others, at the same number of words.
@@ -255,5 +275,11 @@ def plot_false_alarms(
         f"no true difference; {first['n_attributes']} attributes in A and in B that vary by {first['attribute_sd']:g}, "
         f"pairs by {first['pair_sd']:g}; {first['draws']:,} tables each, bars are 95% intervals"
     )
-    headings.add_headings(ax, "How often each method finds what is not there", subtitle, handles)
+    headings.add_headings(
+        ax,
+        "How often each method finds what is not there",
+        subtitle,
+        handles,
+        pd.concat(drawn, ignore_index=True),
+    )
     return ax

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.figures import fonts
+from bayesbias.figures.data import give_data
 from bayesbias.figures.style import make_room, no_glyph_warnings, plain, pt, style_now
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.legend import Legend
     from matplotlib.text import Text
@@ -49,12 +51,21 @@ def _room_across(axes: Sequence[Axes]) -> float:
     return float(figure.get_size_inches()[0] * 72 - beside) / pt(1.0) - 8
 
 
-def add_headings(ax: Axes, title: str, said: str, handles: list[Any], *, across: Sequence[Axes] = ()) -> None:
+def add_headings(
+    ax: Axes,
+    title: str,
+    said: str,
+    handles: list[Any],
+    data: pd.DataFrame,
+    *,
+    across: Sequence[Axes] = (),
+) -> None:
     """Put title, source and legend above the Axes, each below the other, clear of the data.
 
     They may reach `across` the Axes at its right. A figure that was made here grows where they need more lines than its
-    size reckons with.
+    size reckons with. The Axes get the `data` that they show.
     """
+    give_data(across or [ax], data, title, said)
     figure = ax.get_figure(root=True)
     assert figure is not None
     if len(across) < 2:
@@ -82,6 +93,7 @@ def add_headings(ax: Axes, title: str, said: str, handles: list[Any], *, across:
         ax.set_title("\n".join(titled), loc="left", pad=pt(above))
         above += 13 * len(titled)
         around.append(note)
+    _space_ticks(ax, room)
     # Long names of rows leave a narrow Axes, and layouts make no room for the width of a label below it.
     below = textwrap.wrap(ax.get_xlabel(), max(20, int(room / _LETTER)))
     ax.set_xlabel("\n".join(below))
@@ -90,6 +102,14 @@ def add_headings(ax: Axes, title: str, said: str, handles: list[Any], *, across:
         # The title makes room above; in the width the layout would push the neighbour away.
         for artist in around:
             artist.set_in_layout(False)
+
+
+def _space_ticks(ax: Axes, room: float) -> None:
+    """Leave out ticks of a narrow Axes, whose numbers would run together."""
+    from matplotlib.ticker import AutoLocator, MaxNLocator
+
+    if room < 250 and isinstance(ax.xaxis.get_major_locator(), AutoLocator):
+        ax.xaxis.set_major_locator(MaxNLocator(max(2, int(room / 32)), steps=[1, 2, 2.5, 5, 10]))
 
 
 def _add_legend(ax: Axes, handles: list[Any], room: float) -> tuple[Legend, int]:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Plate"]
 
+DPI = 200  # letters have whole dots of width, so that a layout made for other dots would cut names
+
 
 @public_in("bayesbias.figures")
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Plate:
         from matplotlib.figure import Figure
 
         with in_style(self.style), drawing():
-            figure = own(Figure(figsize=self.size, layout="constrained"))
+            figure = own(Figure(figsize=self.size, dpi=DPI, layout="constrained"))
             self.draw(figure)
             missing = cover_figure(figure)
             engine = figure.get_layout_engine()
@@ -100,5 +102,5 @@ def rendered(figure: Figure, kind: str) -> bytes:
     undated = {"png": {"Software": None}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
     buffer = io.BytesIO()
     with mpl.rc_context(settings_now() | settings), no_glyph_warnings():
-        figure.savefig(buffer, format=kind, dpi=200, facecolor="white", metadata=undated[kind])
+        figure.savefig(buffer, format=kind, dpi=DPI, facecolor="white", metadata=undated[kind])
     return buffer.getvalue()

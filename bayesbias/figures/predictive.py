@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.figures import headings, marks, outcomes
+from bayesbias.figures.data import long
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import ridge_axis
@@ -17,6 +18,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.words.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["plot_predictive"]
@@ -54,7 +56,9 @@ def plot_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = Non
     need_fit(fit)
     need_columns(fit.table, ("connection",), fit.spec)
     names = [c for c in CONNECTIONS if (fit.table["connection"].astype(str) == c).any()]
-    ax, n = draw_ridges(fit, "connection", {name: marks.colour_of(name) for name in names}, replicates, ax)
+    ax, n, curves = draw_ridges(
+        fit, "connection", {name: marks.colour_of(name) for name in names}, replicates, ax
+    )
     connection = fit.table["connection"].astype(str)
     for row, name in enumerate(names):
         headings.write_aside(ax, row, f"{(connection == name).sum():,} pairs")
@@ -63,7 +67,7 @@ def plot_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = Non
         marks.line_handle(INK, "observed pairs (coloured; density)", width=2),
         marks.line_handle(REPLICATED, f"{n} tables made by the fitted model", width=0.8),
     ]
-    headings.add_headings(ax, "Posterior predictive check", source_of(fit), handles)
+    headings.add_headings(ax, "Posterior predictive check", source_of(fit), handles, curves)
     return ax
 
 
@@ -81,10 +85,10 @@ def plate(fit: BiasFit) -> Plate:
 
 def draw_ridges(
     fit: BiasFit, column: str, colours: Mapping[str, str], replicates: int, ax: Axes | None
-) -> tuple[Axes, int]:
+) -> tuple[Axes, int, pd.DataFrame]:
     """Draw the density of the observed over those of replicated tables, a row for each of some values of a column.
 
-    Returns the Axes and the number of replicated tables.
+    Returns the Axes, the number of replicated tables, and the curves: a row for each place, with table 0 as observed.
     """
     checks.count(replicates, "replicates", 1, 200)
     observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
@@ -96,11 +100,16 @@ def draw_ridges(
     grid = np.linspace(min(low - margin, observed.min()), max(high + margin, observed.max()), 301)
     ax = axes_or_new(ax, size_ridges(len(colours)))
     ridge_axis(ax, list(colours), (float(grid[0]), float(grid[-1])))
+    drawn = []
     for row, (name, colour) in enumerate(colours.items()):
         mine = values == name
         width = marks.bandwidth(observed[mine])
         curve = marks.density(observed[mine], grid, width)
         others = [marks.density(table, grid, width) for table in replicated[:, mine]]
+        drawn += [
+            {column: name, "table": number, "x": grid, "density": each}
+            for number, each in enumerate([curve, *others])
+        ]
         scale = 0.84 / max(float(curve.max()), *(float(other.max()) for other in others))
         for other in others:
             ax.plot(
@@ -113,7 +122,7 @@ def draw_ridges(
                 label="_replicated",
             )
         ax.plot(grid, row + 0.42 - scale * curve, color=colour, linewidth=pt(2), zorder=3, label="_observed")
-    return ax, len(replicated)
+    return ax, len(replicated), long(drawn)
 
 
 def _replicated_outcomes(fit: BiasFit, replicates: int) -> np.ndarray:

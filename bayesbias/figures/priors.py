@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from bayesbias.basics.digits import as_known
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.wording import percent
 from bayesbias.figures import headings, marks, outcomes
+from bayesbias.figures.data import long
 from bayesbias.figures.outcomes import need_columns, table_name_of
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import ridge_axis
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_priors"]
 
 _PRIOR_DRAWS = 6000
+_CURVES = ("prior of the mean", "prior predictive of a pair")
 _POSTERIOR = marks.contrast_colour("population")
 
 
@@ -99,12 +101,18 @@ def plot_priors(
     if possible:
         for edges in ((low, possible[0]), (possible[1], high)):
             ax.axvspan(*edges, facecolor="#E4E4E4", edgecolor="#B5B5B5", hatch="////", linewidth=0, zorder=0)
+    differences: list[dict[str, Any]] = []
     if contrast:
-        _draw_contrast(ax, contrast, len(names), grid)
+        differences = _draw_contrast(ax, contrast, len(names), grid)
+    shown: list[dict[str, Any]] = []
     for row, name in enumerate(names):
         curves = [
             marks.density(drawn, grid, 1.6 * marks.bandwidth(drawn))
             for drawn in (means[name], predictive[name])
+        ]
+        shown += [
+            {"row": name, "curve": label, "x": grid, "density": curve}
+            for label, curve in zip(_CURVES, curves, strict=True)
         ]
         # Each curve has its own scale, since a prior of the mean can be far narrower than that of a pair.
         up = [row + 0.42 - 0.8 * curve / curve.max() for curve in curves]
@@ -121,6 +129,7 @@ def plot_priors(
         ax.plot(grid, up[1], color=INK, linewidth=pt(1.2), zorder=3, label="_prior predictive of a pair")
         if possible:
             out = float(np.mean((predictive[name] < possible[0]) | (predictive[name] > possible[1])))
+            shown[-1]["impossible"] = out
             headings.write_aside(ax, row, f"{percent(out)} of pairs\nimpossible")
     headings.name_x(ax, outcomes.outcome_label(spec))
     handles = [
@@ -131,7 +140,8 @@ def plot_priors(
     if contrast and contrast.posterior is not None:
         handles.append(marks.line_handle(_POSTERIOR, "posterior of the difference", width=2))
     subtitle = f"Model {spec.name}" + (f" on {table_name_of(fit)}" if fit is not None else "")
-    headings.add_headings(ax, "Before the data: prior against the possible distances", subtitle, handles)
+    title = "Before the data: prior against the possible distances"
+    headings.add_headings(ax, title, subtitle, handles, long([*shown, *differences]))
     return ax
 
 
@@ -182,12 +192,13 @@ def _sd(draws: np.ndarray, chains: int, form: str) -> str:
     return as_known(about, "sd", usual)
 
 
-def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) -> None:
-    """Draw a ridge of differences, which are possible on both sides of zero."""
+def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) -> list[dict[str, Any]]:
+    """Draw a ridge of differences, which are possible on both sides of zero; return its curves."""
     foot = row + 0.42
     ax.axhspan(row - 0.5, row + 0.6, facecolor="white", linewidth=0, zorder=0.5)
     ax.plot((0, 0), (row - 0.45, foot), color=INK, linewidth=pt(0.8), linestyle=(0, (1, 1.5)), zorder=1)
     curve = marks.density(contrast.prior, grid, 1.6 * marks.bandwidth(contrast.prior))
+    drawn = [{"row": contrast.name, "curve": "prior of the difference", "x": grid, "density": curve}]
     up = foot - 0.8 * curve / curve.max()
     ax.fill_between(
         grid, foot, up, color=FAINT, alpha=0.4, linewidth=0, zorder=2, label="_prior of a contrast"
@@ -198,6 +209,9 @@ def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) ->
         low, high = marks.value_range([contrast.posterior], 0.0)
         fine = np.linspace(low - 0.1 * (high - low), high + 0.1 * (high - low), 201)
         curve = marks.density(contrast.posterior, fine)
+        drawn.append(
+            {"row": contrast.name, "curve": "posterior of the difference", "x": fine, "density": curve}
+        )
         ax.fill_between(
             fine,
             foot,
@@ -209,6 +223,7 @@ def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) ->
         )
         spread += f"\nposterior sd {_sd(contrast.posterior, contrast.chains, '.2g')}"
     headings.write_aside(ax, row, spread)
+    return drawn
 
 
 def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:

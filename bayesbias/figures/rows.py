@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.figures.style import FAINT, HEAD, height_of, plain, plain_names, pt
+from bayesbias.figures.style import FAINT, HEAD, across, height_of, plain, plain_names, pt
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,10 +64,15 @@ def ridge_axis(ax: Axes, names: Sequence[str], span: tuple[float, float]) -> Non
 
 def name_rows(ax: Axes, rows: Sequence[float], names: Sequence[str]) -> None:
     """Label rows with words as they are, without reading them as mathematics."""
-    ax.set_yticks(rows, labels=plain_names(names))
+    ax.set_yticks(rows, labels=plain_names(names, _longest_name()))
     for label in ax.get_yticklabels():  # ticks of a user's Axes may be older than our settings
         label.set_parse_math(True)
         label.set_usetex(False)
+
+
+def _longest_name() -> int:
+    """Return how many letters a name may have, so that names take some third of a narrow figure and no more."""
+    return int(min(32.0, 0.36 * 72 * across() / 4.4))
 
 
 def row_axis(

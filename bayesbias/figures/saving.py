@@ -6,13 +6,14 @@ import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import check_folder, whole_file
 from bayesbias.figures import change, sentences, sentiment, single_category, sweeps, words
 from bayesbias.figures.plates import Plate, rendered
+from bayesbias.figures.style import figure_style
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.comparison import Comparison
@@ -22,9 +23,12 @@ from bayesbias.studies.single_category import SingleCategory
 from bayesbias.sweeps.kinds import kind_of_any
 from bayesbias.sweeps.result import SweepResult
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 __all__ = ["save_figures"]
 
-_FORMATS = ("pdf", "png", "svg")
+_FORMATS = ("pdf", "png", "svg", "csv")
 # Kind -> its figures, of a result, a probability and a ROPE.
 PLATES: Mapping[str, Callable[[Any, float, float], list[Plate]]] = {
     "words": words.plates,
@@ -39,15 +43,17 @@ PLATES: Mapping[str, Callable[[Any, float, float], list[Plate]]] = {
 def save_figures(
     result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SingleCategory | SweepResult,
     folder: str | os.PathLike[str],
-    formats: str | Iterable[str] = ("png", "svg"),
+    formats: str | Iterable[str] | None = None,
     *,
     prob: float = PROB,
     rope: float = ROPE,
+    style: str | None = None,
+    width: float | None = None,
 ) -> list[Path]:
     """Draw all figures of a result and write them into a folder.
 
     Everything is drawn before anything is written, and each file is written whole or not at all. The same result
-    gives the same bytes: PNG at 200 dpi, SVG with its text as text, neither with a date.
+    gives the same bytes: PNG at 200 dpi, PDF with its fonts (Type 42), SVG with its text as text, none with a date.
 
     Parameters
     ----------
@@ -55,12 +61,16 @@ def save_figures(
         Of a fit to sentiment there are more figures than of its analysis alone.
     folder : path
         Made where it does not exist.
-    formats : str or iterable of str
-        Of ``pdf``, ``png`` and ``svg``.
+    formats : str or iterable of str, optional
+        Of ``pdf``, ``png``, ``svg`` and ``csv``: the data that the figure shows. By default those of the style, ``png`` and
+        ``svg``; for a journal ``pdf`` and ``svg``.
     prob : float in (0, 1)
         Probability of the HPDIs; of sentence tests, single-category tests and sweeps it is that of the result.
     rope : float > 0
         Half-width of the region of practical equivalence.
+    style : {"report", "journal", "talk"}, optional
+    width : float, optional
+        Millimetres. Both as in `figure_style`, by default what is in force.
 
     Returns
     -------
@@ -76,7 +86,7 @@ def save_figures(
     Raises
     ------
     InputError
-        For an unknown format, or where the folder cannot be written.
+        For an unknown format, style or width, or where the folder cannot be written.
 
     Examples
     --------
@@ -88,7 +98,19 @@ def save_figures(
     >>> names
     ['seat.png']
     """
-    wanted = (formats,) if isinstance(formats, str) else tuple(dict.fromkeys(formats))
+    with figure_style(style, width=width) as chosen:
+        given = chosen.formats if formats is None else formats
+        wanted = (given,) if isinstance(given, str) else tuple(dict.fromkeys(given))
+        return _save(result, folder, wanted, prob, rope)
+
+
+def _save(
+    result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SingleCategory | SweepResult,
+    folder: str | os.PathLike[str],
+    wanted: tuple[str, ...],
+    prob: float,
+    rope: float,
+) -> list[Path]:
     for kind in wanted:
         if kind not in _FORMATS:
             hint = nearest(str(kind).strip("."), _FORMATS)
@@ -100,12 +122,19 @@ def save_figures(
     contents: dict[Path, bytes] = {}
     for plate in plates_of(result, prob, rope):
         figure = plate.figure()
-        contents |= {folder / f"{plate.name}.{kind}": rendered(figure, kind) for kind in wanted}
+        contents |= {folder / f"{plate.name}.{kind}": _bytes_of(figure, kind) for kind in wanted}
     with _nothing_new_left(folder, contents):
         for path, content in contents.items():
             with whole_file(path) as temporary:
                 temporary.write_bytes(content)
     return list(contents)
+
+
+def _bytes_of(figure: Figure, kind: str) -> bytes:
+    if kind != "csv":
+        return rendered(figure, kind)
+    shown: Any = figure.axes[0]
+    return str(shown.data.to_csv(index=False, lineterminator="\n")).encode()
 
 
 def plates_of(

@@ -189,7 +189,13 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
         f"Bars: effect sizes, of −2 to 2; {len(result.frame)} tests in the family. One-sided: a negative effect is never "
         "significant."
     )
-    headings.add_headings(ax, "Significance of every test on every encoder", subtitle, handles)
+    headings.add_headings(
+        ax,
+        "Significance of every test on every encoder",
+        subtitle,
+        handles,
+        result.frame.loc[named.index].assign(title=named["title"], context=named["context"]),
+    )
     return ax
 
 
@@ -297,7 +303,7 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
         )
     prob = as_percent(result.provenance["prob"])
     subtitle = f"{rows['column'].iloc[0]}, model sentence. Posterior mean and {prob} HPDI, for new words and new templates"
-    headings.add_headings(ax, "The association, with its uncertainty", subtitle, handles)
+    headings.add_headings(ax, "The association, with its uncertainty", subtitle, handles, rows)
     return ax
 
 

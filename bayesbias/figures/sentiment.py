@@ -189,7 +189,14 @@ def _draw_forest(fit: BiasFit, level: str, prob: float, names: Sequence[str], ax
         scale = "probability" if fit.spec.outcome == "difference" else "log odds"
         subtitle += f", in {scale} of the positive class; rows in the order of {names[0]}"
     headings.add_headings(
-        axes[0], f"Female − male, per {noun}", subtitle, handles, across=axes if several else ()
+        axes[0],
+        f"Female − male, per {noun}",
+        subtitle,
+        handles,
+        means.assign(
+            observed=[observed[str(r.name), str(r.classifier)] for r in means.itertuples(index=False)]
+        ),
+        across=axes if several else (),
     )
     return axes[0]
 
@@ -237,14 +244,14 @@ def plot_sentiment_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | 
     """
     names = _classifiers(fit)
     colour = marks.colour_of("different")
-    ax, n = draw_ridges(fit, "classifier", dict.fromkeys(names, colour), replicates, ax)
+    ax, n, curves = draw_ridges(fit, "classifier", dict.fromkeys(names, colour), replicates, ax)
     headings.name_x(ax, _SCALE[fit.spec.outcome])
     handles = [
         marks.line_handle(colour, "observed sentence pairs (density)", width=2),
         marks.line_handle(REPLICATED, f"{n} tables made by the fitted model", width=0.8),
     ]
     source = f"Model {fit.spec.name}, {naming_classifiers(names)}"
-    headings.add_headings(ax, "Posterior predictive check", source, handles)
+    headings.add_headings(ax, "Posterior predictive check", source, handles, curves)
     return ax
 
 

@@ -127,7 +127,12 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
         marks.line_handle(INK, "rated alike; above it the female sentences are rated higher", width=0.8),
     ]
     headings.add_headings(
-        axes[0], "Professions: male against female", subtitle, handles, across=axes if len(axes) > 1 else ()
+        axes[0],
+        "Professions: male against female",
+        subtitle,
+        handles,
+        ranked,
+        across=axes if len(axes) > 1 else (),
     )
     for ax, x, y, professions in labelled:
         label_points(ax, x, y, professions, line=(np.array([low, high]), np.array([low, high])))
@@ -285,7 +290,8 @@ def _draw_earnings(
         )
     ]
     across = axes if len(axes) > 1 else ()
-    headings.add_headings(axes[0], "Earnings and sentiment", lead + "; ".join(values), handles, across=across)
+    said = lead + "; ".join(values)
+    headings.add_headings(axes[0], "Earnings and sentiment", said, handles, ranked, across=across)
     for ax, part in labelled:
         x, y, low, high = (part[c].to_numpy(dtype=float) for c in ("earnings", "sentiment", "low", "high"))
         label_points(ax, x, y, part["profession"].astype(str).tolist(), intervals=(low, high))

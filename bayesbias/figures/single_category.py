@@ -99,6 +99,8 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
     >>> ax.get_xlabel()
     'percent_women'
     """
+    import pandas as pd
+
     frame, (first, second) = _checked(result).frame, result.sets
     ax = axes_or_new(ax, _size())
     x, y = frame["fact"].to_numpy(dtype=float), frame["association"].to_numpy(dtype=float)
@@ -169,7 +171,9 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
         marks.patch_handle(colour, f"line, {share} HPDI", alpha=0.35),
         marks.line_handle(colour, "a new target", width=0.8, style=(0, (5, 3))),
     ]
-    headings.add_headings(ax, "Association against a fact", said, handles)
+    shown_too = line.rename(columns={"line": "association"}).assign(drawn="line")
+    data = pd.concat([frame.assign(drawn="target"), shown_too], ignore_index=True)
+    headings.add_headings(ax, "Association against a fact", said, handles, data)
     shown = range(len(x)) if names else np.flatnonzero(off)
     chosen = list(shown)
     label_points(
@@ -207,6 +211,8 @@ def plot_correlations(result: SingleCategory, *, ax: Axes | None = None) -> Axes
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['average scores', 'true associations']
     """
+    import pandas as pd
+
     known, true = _checked(result).published, result.true_correlation
     ax = axes_or_new(ax, inches(WIDTH, _LOW))
     share = as_percent(result.prob)
@@ -243,5 +249,12 @@ def plot_correlations(result: SingleCategory, *, ax: Axes | None = None) -> Axes
             COLOUR["associated"], f"posterior mean and {share} HPDI, noise taken out", marker="o", width=2.4
         ),
     ]
-    headings.add_headings(ax, "Two correlations", f"{known.name}, {result.n} targets", handles)
+    names = ("average scores", "true associations")
+    data = pd.DataFrame(
+        [
+            {"of": name, "r": r, "low": low, "high": high}
+            for name, (r, low, high, _) in zip(names, rows, strict=True)
+        ]
+    )
+    headings.add_headings(ax, "Two correlations", f"{known.name}, {result.n} targets", handles, data)
     return ax

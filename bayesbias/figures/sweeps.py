@@ -114,7 +114,9 @@ def plot_sweep(
         hollow = marks.contrast_marker(estimand, 5.5) | {"markerfacecolor": "white"}
         handles.append(marks.line_handle(look["color"], "not to be trusted yet", width=1.8, **hollow))
     subtitle = f"{number_of(len(frame), 'cell')} of a sweep. Posterior mean and {as_percent(prob)} HPDI"
-    headings.add_headings(ax, f"{with_minus(frame['contrast'].iloc[0])} in every cell", subtitle, handles)
+    headings.add_headings(
+        ax, f"{with_minus(frame['contrast'].iloc[0])} in every cell", subtitle, handles, frame
+    )
     return ax
 
 

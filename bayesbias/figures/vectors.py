@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.figures.data import give_data, long
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.style import COLOUR, FAINT, WIDTH, axes_or_new, inches, plain, pt, styled
 from bayesbias.vectors.shape import EDGES, VectorShape
@@ -70,10 +71,13 @@ def plot_cosines(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | 
     """
     ax = axes_or_new(ax, _size())
     lowest, highest = 1.0, -1.0
+    drawn = []
     for (name, shape), look in zip(_named(shapes).items(), _LOOKS, strict=False):
         total, width = shape.histogram.sum(), EDGES[1] - EDGES[0]
         middles = (EDGES[:-1] + EDGES[1:]) / 2
-        ax.plot(middles, shape.histogram / (total * width), label=plain(name), **_style(look))
+        density = shape.histogram / (total * width)
+        drawn.append({"vectors": name, "cosine": middles, "density": density, "mean": shape.mean_cosine})
+        ax.plot(middles, density, label=plain(name), **_style(look))
         ax.plot(
             [shape.mean_cosine],
             [0],
@@ -93,6 +97,7 @@ def plot_cosines(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | 
     ax.set_ylabel("density")
     if isinstance(shapes, Mapping):
         ax.legend(loc="upper right")
+    give_data([ax], long(drawn), "Cosines of pairs of words", "")
     return ax
 
 
@@ -122,9 +127,12 @@ def plot_dimensions(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes
     'mean cosine they carry'
     """
     ax = axes_or_new(ax, _size())
+    drawn = []
     for (name, shape), look in zip(_named(shapes).items(), _LOOKS, strict=False):
         carried = np.cumsum(np.sort(shape.contributions)[::-1])
-        ax.plot(np.arange(1, shape.dim + 1), carried, label=plain(name), **_style(look))
+        dimensions = np.arange(1, shape.dim + 1)
+        drawn.append({"vectors": name, "dimensions": dimensions, "mean cosine": carried})
+        ax.plot(dimensions, carried, label=plain(name), **_style(look))
         if shape.words.share_top is not None and shape.mean_cosine > 0.01:
             ax.plot(
                 [shape.top],
@@ -149,6 +157,7 @@ def plot_dimensions(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes
     ax.set_ylabel("mean cosine they carry")
     if isinstance(shapes, Mapping):
         ax.legend(loc="best")
+    give_data([ax], long(drawn), "Mean cosine by leading dimensions", "")
     return ax
 
 

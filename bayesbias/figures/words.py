@@ -99,7 +99,7 @@ def plot_connections(
         *outcomes.one_handle(fit.spec),
     ]
     headings.add_headings(
-        ax, "Mean distance per connection", f"{source_of(fit)}; {outcomes.ESTIMAND[estimand]}", handles
+        ax, "Mean distance per connection", f"{source_of(fit)}; {outcomes.ESTIMAND[estimand]}", handles, frame
     )
     return ax
 
@@ -275,9 +275,29 @@ def _draw_words(fit: BiasFit, prob: float, estimand: str, shown: Sequence[str], 
             f" (all pairs: {outcome.min():.2f} to {outcome.max():.2f})."
         )
     headings.add_headings(
-        axes[0], "Distance of each protected word, per connection", subtitle, handles, across=axes
+        axes[0],
+        "Distance of each protected word, per connection",
+        subtitle,
+        handles,
+        _pairs_and_means(table, means, fit.spec.outcome),
+        across=axes,
     )
     return axes[0]
+
+
+def _pairs_and_means(table: pd.DataFrame, means: pd.DataFrame, outcome: str) -> pd.DataFrame:
+    """Return what `plot_words` shows: a row for each pair and each posterior mean, as ``drawn`` says."""
+    import pandas as pd
+
+    names = ["protected_class", "protected_word", "connection"]
+    given = [*names, *(c for c in ("attribute_class", "attribute") if c in table)]
+    pairs = table[[*given, outcome]].astype(dict.fromkeys(names, str)).rename(columns={outcome: "value"})
+    classes = dict(zip(pairs["protected_word"], pairs["protected_class"], strict=True))
+    mean = means[["protected_word", "connection", "mean", "hpdi_low", "hpdi_high"]].rename(
+        columns={"mean": "value"}
+    )
+    mean = mean.assign(protected_class=mean["protected_word"].map(classes))
+    return pd.concat([pairs.assign(drawn="pair"), mean.assign(drawn="posterior mean")], ignore_index=True)
 
 
 def _rain(

@@ -19,6 +19,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir, whole_file
 from bayesbias.basics.literal import literal
 from bayesbias.basics.versions import own_version
+from bayesbias.figures.style import figure_style
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.change import of_comparison
@@ -144,7 +145,8 @@ def write_report(
     if make is None:
         kind_given = opened.kind if opened else kind or type(result).__name__
         raise InputError("there is no page on such a run", where=where, found=kind_given, valid=_KINDS)
-    text = _rendered(make(result, prob, rope, command, **of_words))
+    with figure_style("report"):  # whatever is in force for the files beside it
+        text = _rendered(make(result, prob, rope, command, **of_words))
     with whole_file(target) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
     return target

@@ -92,7 +92,7 @@ class Layout:
     @property
     def names(self) -> tuple[str, ...]:
         """Names, or patterns of names, of all files that such a run may have."""
-        figures = (f"figures/{name}.{kind}" for name in self.figures for kind in ("png", "svg"))
+        figures = (f"figures/{name}.{kind}" for name in self.figures for kind in ("png", "svg", "pdf"))
         return (MANIFEST, *self.files, *self.own_names, *figures)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
@@ -10,6 +11,7 @@ from helpers.vectors import LIST, A, B, X, Y, vectors
 
 from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
+from bayesbias.figures.style import style_now
 from bayesbias.scores.association import weat
 from bayesbias.vectors import describe_vectors
 from bayesbias.vectors.loading import load_embedding
@@ -43,6 +45,27 @@ def test_describe_tells_each_version(file, tmp_path) -> None:
     assert text.splitlines()[: len(said)] == said  # before the table
     written = sorted(path.name for path in (tmp_path / "shape").iterdir())
     assert written == ["cosines.png", "cosines.svg", "dimensions.png", "dimensions.svg", "shape.json"]
+
+
+def test_figures_are_drawn_for_what_they_are_asked_for(file, tmp_path) -> None:
+    args = ["describe", "--embedding", file, "--out", tmp_path]
+    run(*args, "--figure-width", 120, "--figure-style", "journal")  # in any order
+    written = sorted(path.name for path in tmp_path.glob("*.*") if path.stem in ("cosines", "dimensions"))
+    assert written == ["cosines.pdf", "cosines.svg", "dimensions.pdf", "dimensions.svg"]
+    (box,) = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) ", (tmp_path / "cosines.pdf").read_bytes())
+    assert float(box) / 72 * 25.4 == pytest.approx(120, abs=0.01)
+    assert style_now().name == "report"
+    for wrong, said in (("3", "not the width of a figure"), ("wide", "not a valid float")):
+        done = CliRunner().invoke(cli, [*map(str, args), "--figure-width", wrong])
+        assert done.exit_code != 0
+        assert said in done.output + str(done.exception)
+
+
+def test_every_command_that_writes_figures_can_be_told_for_what() -> None:
+    for name, command in cli.commands.items():
+        options = {option: p for p in command.params for option in p.opts}
+        out = getattr(options.get("--out"), "help", "") or ""
+        assert ("--figure-style" in options) == ("igures" in out or name == "sweep"), name
 
 
 def test_vectors_are_moved_before_a_score_is_taken(file, tmp_path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import matplotlib as mpl
+import pandas as pd
 import pytest
 
 mpl.use("Agg")
@@ -16,7 +17,9 @@ def test_a_legend_in_several_rows_is_read_in_the_order_of_what_it_names(width: f
     names = ["associated", "different", "human", "neutral", "1 = no similarity"]
     figure = Figure(figsize=(width, 4), layout="constrained")
     ax = figure.subplots()
-    headings.add_headings(ax, "title", "source", [marks.line_handle("black", name) for name in names])
+    headings.add_headings(
+        ax, "title", "source", [marks.line_handle("black", name) for name in names], pd.DataFrame({"x": [1]})
+    )
     figure.draw_without_rendering()
     texts = ax.get_legend().get_texts()
     boxes = {text.get_text(): text.get_window_extent() for text in texts}

@@ -1,0 +1,112 @@
+"""Every public figure, drawn from results that no sampler has run for."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+
+mpl.use("Agg")
+
+import bayesbias as bb
+from bayesbias import figures
+from bayesbias.simulation.alarms import simulate_grid
+from bayesbias.simulation.paper import paper_draws
+from bayesbias.tables.reading import as_pair_table
+from bayesbias.vectors import describe_vectors, postprocess
+from helpers.changes import NONE, changed, table
+from helpers.draws import made_up_comparison, made_up_fit
+from helpers.figures import simulated
+from helpers.sweeps import made_up_sweep
+
+WORDS = {"men": ["he", "him", "his"], "women": ["she", "her", "hers"]}
+
+
+@functools.cache
+def _fit() -> Any:
+    return made_up_fit(simulated(WORDS))
+
+
+@functools.cache
+def _comparison() -> Any:
+    before = table()
+    after = {
+        "method 1": changed(before, NONE | {"associated": 0.1}, 1),
+        "method 2": changed(before, NONE | {"associated": 0.05}, 2),
+    }
+    return made_up_comparison(as_pair_table(before), {k: as_pair_table(v) for k, v in after.items()})
+
+
+@functools.cache
+def _seat() -> Any:
+    found = bb.seat(["weat7", "sent-weat7"], seed=1, cache=False)
+    drawn = {"contrast": [-0.04, -0.02], "hpdi_low": [-0.07, -0.05], "hpdi_high": [-0.01, 0.01]}
+    shares = {"share_word": [0.5, 0.4], "share_template": [0.0, 0.2], "converged": [True, True]}
+    provenance = {**found.provenance, "prob": 0.89}
+    return dataclasses.replace(found, frame=found.frame.assign(**drawn, **shares), provenance=provenance)
+
+
+@functools.cache
+def _sentiment() -> Any:
+    sentences = bb.sentiment_table(bb.shipped_predictions("m1"))
+    return made_up_fit(sentences, "sentiment")
+
+
+@functools.cache
+def _shapes() -> Any:
+    rng = np.random.default_rng(1)
+    vectors = {f"w{i}": rng.normal(size=12) + np.eye(12)[0] for i in range(30)}
+    source = bb.load_embedding(vectors)
+    return {
+        "as they are": describe_vectors(source),
+        "center": describe_vectors(postprocess(source, "center")),
+    }
+
+
+@functools.cache
+def _grid() -> pd.DataFrame:
+    return simulate_grid([2, 8], attribute_sd=[0.06], draws=100, seed=1)
+
+
+def _sweep() -> Any:
+    return made_up_sweep([{"standardised": -0.5}, {"standardised": 0.2, "wordlist": "meals.toml"}])
+
+
+DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
+    "plot_changes": (figures.plot_changes, _comparison),
+    "plot_connections": (bb.plot_connections, _fit),
+    "plot_contrasts": (bb.plot_contrasts, _fit),
+    "plot_controls": (figures.plot_controls, _comparison),
+    "plot_cosines": (figures.plot_cosines, _shapes),
+    "plot_dimensions": (figures.plot_dimensions, _shapes),
+    "plot_earnings": (figures.plot_earnings, _sentiment),
+    "plot_false_alarms": (figures.plot_false_alarms, _grid),
+    "plot_genders": (figures.plot_genders, _sentiment),
+    "plot_noun_pairs": (figures.plot_noun_pairs, _sentiment),
+    "plot_paper": (figures.plot_paper, lambda: paper_draws("no difference, sd 0.05")),
+    "plot_predictive": (bb.plot_predictive, _fit),
+    "plot_priors": (bb.plot_priors, _fit),
+    "plot_professions": (figures.plot_professions, _sentiment),
+    "plot_ranking": (figures.plot_ranking, _comparison),
+    "plot_raw_pairs": (figures.plot_raw_pairs, _comparison),
+    "plot_seat": (figures.plot_seat, _seat),
+    "plot_seat_contrasts": (figures.plot_seat_contrasts, _seat),
+    "plot_sentiment_predictive": (figures.plot_sentiment_predictive, _sentiment),
+    "plot_sweep": (figures.plot_sweep, _sweep),
+    "plot_words": (bb.plot_words, _fit),
+}
+
+
+def drawn_on_page(name: str) -> Any:
+    """Draw one figure on a page of its own, in the style in force; return its Axes."""
+    from matplotlib import pyplot as plt
+
+    plot, data = DATA[name]
+    ax = plot(data())
+    plt.close(ax.figure)
+    return ax
