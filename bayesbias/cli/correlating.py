@@ -40,6 +40,7 @@ _MOST = 16  # targets that are printed; a run has all
 @options.vector_files
 @options.engine("nuts")
 @options.folder("Write scores, fit, figures and tables here.")
+@options.figure_style
 @options.spreadsheet_safe
 @options.as_json
 def wefat(

@@ -119,10 +119,8 @@ def test_a_style_or_width_that_is_none_is_refused(given: dict[str, Any], said: s
 
 @pytest.mark.parametrize("width", [89.0, 183.0])
 def test_files_have_the_width_and_letters_as_text(width: float, tmp_path: Path) -> None:
-    plot, data = DATA["plot_ranking"]
-    del plot
-    files = save_figures(data(), tmp_path, ("pdf", "svg", "png", "csv"), style="journal", width=width)
-    (pdf,) = [path for path in files if path.name == "ranking.pdf"]
+    files = save_figures(DATA["plot_sweep"][1](), tmp_path, ("pdf", "svg", "png", "csv"), style="journal", width=width)
+    (pdf,) = [path for path in files if path.name == "sweep.pdf"]
     text = pdf.read_bytes().decode("latin-1")
     (box,) = re.findall(r"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", text)
     assert float(box[0]) / 72 * MM == pytest.approx(width, abs=0.01)
@@ -132,9 +130,9 @@ def test_files_have_the_width_and_letters_as_text(width: float, tmp_path: Path) 
     assert float(re.findall(r'<svg [^>]*width="([\d.]+)pt"', svg)[0]) / 72 * MM == pytest.approx(
         width, abs=0.01
     )
-    assert ">method 1</text>" in svg
+    assert ">meals.toml</text>" in svg
     frame = pd.read_csv(pdf.with_suffix(".csv"))
-    assert frame["method"].tolist()[0] == "original"
+    assert frame["standardised"].tolist() == [-0.5, 0.2]
     assert {path.suffix for path in files} == {".pdf", ".svg", ".png", ".csv"}
 
 

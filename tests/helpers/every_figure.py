@@ -21,6 +21,7 @@ from bayesbias.tables.reading import as_pair_table
 from bayesbias.vectors import describe_vectors, postprocess
 from helpers.changes import NONE, changed, table
 from helpers.draws import made_up_comparison, made_up_fit
+from helpers.facts import made_up_test
 from helpers.figures import simulated
 from helpers.sweeps import made_up_sweep
 
@@ -73,6 +74,11 @@ def _grid() -> pd.DataFrame:
     return simulate_grid([2, 8], attribute_sd=[0.06], draws=100, seed=1)
 
 
+@functools.cache
+def _single_category() -> Any:
+    return made_up_test(far=0.3)
+
+
 def _sweep() -> Any:
     return made_up_sweep([{"standardised": -0.5}, {"standardised": 0.2, "wordlist": "meals.toml"}])
 
@@ -82,9 +88,11 @@ DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "plot_connections": (bb.plot_connections, _fit),
     "plot_contrasts": (bb.plot_contrasts, _fit),
     "plot_controls": (figures.plot_controls, _comparison),
+    "plot_correlations": (figures.plot_correlations, _single_category),
     "plot_cosines": (figures.plot_cosines, _shapes),
     "plot_dimensions": (figures.plot_dimensions, _shapes),
     "plot_earnings": (figures.plot_earnings, _sentiment),
+    "plot_fact": (figures.plot_fact, _single_category),
     "plot_false_alarms": (figures.plot_false_alarms, _grid),
     "plot_genders": (figures.plot_genders, _sentiment),
     "plot_noun_pairs": (figures.plot_noun_pairs, _sentiment),
