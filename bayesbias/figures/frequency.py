@@ -13,7 +13,16 @@ from bayesbias.figures import headings, marks
 from bayesbias.figures.outcomes import source_of
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import placed, row_axis
-from bayesbias.figures.style import COLOUR, HEAD, INK, as_percent, axes_or_new, size_rows, styled
+from bayesbias.figures.style import (
+    COLOUR,
+    HEAD,
+    INK,
+    as_percent,
+    axes_or_new,
+    pt,
+    size_rows,
+    styled,
+)
 from bayesbias.inference.estimands import ROPE
 from bayesbias.studies.frequency import Frequency, frequency_of
 
@@ -87,6 +96,8 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
     >>> [label.get_text() for label in ax.get_yticklabels()][:3]
     ['Protected words', 'math', 'arts']
     """
+    import pandas as pd
+
     found = _asked(fit)
     groups = _groups(found)
     ax = axes_or_new(ax, _size_words(found))
@@ -102,23 +113,31 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
             x,
             row + _spread(len(x)),
             linestyle="",
-            marker="o",
-            markersize=3,
+            marker="o" if side == "protected" else "s",
+            markersize=pt(3),
             alpha=0.45,
             markeredgewidth=0,
             color=colour,
             label="_words",
         )
         ax.plot(
-            [x.mean()], [row], marker="|", markersize=15, markeredgewidth=2, color=INK, zorder=4, label="_mean"
+            [x.mean()], [row], marker="|", markersize=pt(15), markeredgewidth=pt(2), color=INK, zorder=4, label="_mean"
         )  # fmt: skip
     headings.name_x(ax, "log frequency, in powers of ten")
+    means = (
+        found.words.groupby(["side", "group"], sort=False, observed=True)["log_frequency"]
+        .mean()
+        .reset_index()
+    )
+    data = pd.concat([found.words.assign(drawn="word"), means.assign(drawn="mean")], ignore_index=True)
     handles = [
         marks.line_handle(INK, "mean", marker="|", width=0, size=9),
         marks.line_handle(COLOUR["associated"], "a protected word", marker="o", width=0, size=4),
-        marks.line_handle(COLOUR["different"], "an attribute", marker="o", width=0, size=4),
+        marks.line_handle(COLOUR["different"], "an attribute", marker="s", width=0, size=4),
     ]
-    headings.add_headings(ax, "How frequent the words are", f"{source_of(fit)}; {found.source}", handles)
+    headings.add_headings(
+        ax, "How frequent the words are", f"{source_of(fit)}; {found.source}", handles, found.words
+    )
     return ax
 
 
@@ -163,15 +182,15 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
     pad = 0.06 * (high - low)
     row_axis(ax, labels, heads, (low - pad, high + pad))
     ax.axvspan(-rope, rope, color="#D9D9D9", linewidth=0, zorder=0.6)
-    ax.axvline(0, color=INK, linewidth=0.8, zorder=0.7)
+    ax.axvline(0, color=INK, linewidth=pt(0.8), zorder=0.7)
     looks = {"without": (INK, "o", -0.18), "with": (COLOUR["different"], "D", 0.18)}
     for line in found.contrasts.itertuples():
         row = rows[line.contrast, line.level, line.name]
         for which, (colour, marker, shift) in looks.items():
             mean, start, stop = (getattr(line, f"{which}_{end}") for end in ("mean", "low", "high"))
-            ax.plot([start, stop], [row + shift] * 2, color=colour, linewidth=1.4, label="_interval")
+            ax.plot([start, stop], [row + shift] * 2, color=colour, linewidth=pt(1.4), label="_interval")
             ax.plot(
-                [mean], [row + shift], marker=marker, markersize=4.5, color=colour, zorder=4, label=f"_{which}"
+                [mean], [row + shift], marker=marker, markersize=pt(4.5), color=colour, zorder=4, label=f"_{which}"
             )  # fmt: skip
     headings.name_x(ax, "difference of mean cosine distances")
     handles = [
@@ -180,7 +199,11 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
         marks.patch_handle("#D9D9D9", f"within {rope:g} of zero"),
     ]
     headings.add_headings(
-        ax, "Contrasts without and with log frequency", f"{source_of(fit)}; {found.source}", handles
+        ax,
+        "Contrasts without and with log frequency",
+        f"{source_of(fit)}; {found.source}",
+        handles,
+        found.contrasts,
     )
     return ax
 

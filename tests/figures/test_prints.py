@@ -119,7 +119,9 @@ def test_a_style_or_width_that_is_none_is_refused(given: dict[str, Any], said: s
 
 @pytest.mark.parametrize("width", [89.0, 183.0])
 def test_files_have_the_width_and_letters_as_text(width: float, tmp_path: Path) -> None:
-    files = save_figures(DATA["plot_sweep"][1](), tmp_path, ("pdf", "svg", "png", "csv"), style="journal", width=width)
+    files = save_figures(
+        DATA["plot_sweep"][1](), tmp_path, ("pdf", "svg", "png", "csv"), style="journal", width=width
+    )
     (pdf,) = [path for path in files if path.name == "sweep.pdf"]
     text = pdf.read_bytes().decode("latin-1")
     (box,) = re.findall(r"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", text)

@@ -20,6 +20,7 @@ from bayesbias.simulation.paper import paper_draws
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.vectors import describe_vectors, postprocess
 from helpers.changes import NONE, changed, table
+from helpers.counted import counted
 from helpers.draws import made_up_comparison, made_up_fit
 from helpers.facts import made_up_test
 from helpers.figures import simulated
@@ -75,6 +76,11 @@ def _grid() -> pd.DataFrame:
 
 
 @functools.cache
+def _counted() -> Any:
+    return counted(moved=0.03)
+
+
+@functools.cache
 def _single_category() -> Any:
     return made_up_test(far=0.3)
 
@@ -94,6 +100,8 @@ DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "plot_earnings": (figures.plot_earnings, _sentiment),
     "plot_fact": (figures.plot_fact, _single_category),
     "plot_false_alarms": (figures.plot_false_alarms, _grid),
+    "plot_frequencies": (figures.plot_frequencies, _counted),
+    "plot_frequency_contrasts": (figures.plot_frequency_contrasts, _counted),
     "plot_genders": (figures.plot_genders, _sentiment),
     "plot_noun_pairs": (figures.plot_noun_pairs, _sentiment),
     "plot_paper": (figures.plot_paper, lambda: paper_draws("no difference, sd 0.05")),
