@@ -136,7 +136,7 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
         marks.line_handle(COLOUR["different"], "an attribute", marker="s", width=0, size=4),
     ]
     headings.add_headings(
-        ax, "How frequent the words are", f"{source_of(fit)}; {found.source}", handles, found.words
+        ax, "How frequent the words are", f"{source_of(fit)}; {found.source}", handles, data
     )
     return ax
 
