@@ -17,6 +17,7 @@ copyright = "the bayesbias developers; MIT licence"
 release = __version__
 version = __version__
 language = "en"
+smartquotes = False  # --out is an option, and not a dash
 
 extensions = ["myst_nb", "sphinx_design", "tools.pages.figures_of_cells", "tools.pages.mathml"]
 myst_enable_extensions = ["amsmath", "attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"]

@@ -7,9 +7,22 @@ from pathlib import Path
 
 import pytest
 from helpers.inputs import vector_text, vectors, wordlist_text
+from helpers.layouts import problems_of
 
 import bayesbias
-from bayesbias.cli import main
+from bayesbias.cli import main, screen
+
+
+@pytest.fixture(autouse=True)
+def published_layouts(monkeypatch):
+    """Hold whatever is printed with ``--json`` to the JSON Schema of its layout."""
+    print_answer = screen.answer
+
+    def answer(command, content, version=1):
+        assert problems_of({"schema": f"bayesbias.{command}/{version}", **content}) == []
+        print_answer(command, content, version)
+
+    monkeypatch.setattr(screen, "answer", answer)
 
 
 @pytest.fixture(scope="session")

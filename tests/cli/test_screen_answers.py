@@ -45,10 +45,11 @@ def test_every_layout_is_named_after_its_command_and_none_is_printed_by_hand():
 
 
 def test_the_layout_is_the_first_key(capsys):
-    screen.answer("fit", {"model": "cells", "mean": 0.5}, version=2)
-    assert capsys.readouterr().out == '{"schema": "bayesbias.fit/2", "model": "cells", "mean": 0.5}\n'
+    screen.answer("report", {"run": "a", "written": "b", "mean": 0.5})
+    said = '{"schema": "bayesbias.report/1", "run": "a", "written": "b", "mean": 0.5}\n'
+    assert capsys.readouterr().out == said
     with pytest.raises(ValueError, match="not JSON compliant"):
-        screen.answer("fit", {"mean": float("nan")})
+        screen.answer("report", {"run": "a", "written": "b", "mean": float("nan")})
 
 
 def answer(*arguments: object, code: int = 0) -> dict:

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 from helpers.places import ROOT
 
 from bayesbias.cli.main import cli
+from bayesbias.models import shipped_models
 from tools.pages.assembling import assemble
 from tools.pages.commands import section, walk
 
@@ -44,6 +45,22 @@ def test_every_command_and_option_is_described():
         options = re.findall(r"^  (?:-\w, )?(--[\w-]+)", said, re.MULTILINE)
         assert options
         assert [option for option in options if option not in text] == []
+
+
+def test_the_ten_lines_of_the_first_page_are_those_of_the_readme_which_are_run():
+    first, readme = (
+        re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(encoding="utf-8"), re.DOTALL)[0]
+        for name in ("docs/index.md", "README.md")
+    )
+    assert first == readme
+
+
+def test_the_chart_names_every_model_and_command_that_answers_a_question():
+    chart = (ROOT / "docs" / "which-question.md").read_text(encoding="utf-8")
+    models = [name for name in shipped_models() if name != "sentiment_logit"]
+    assert [name for name in models if f"`{name}`" not in chart] == []
+    asked = set(cli.commands) - {"demo", "debias", "report", "verify", "list", "show", "check-wordlist"}
+    assert [name for name in asked if f"`bayesbias {name}" not in chart] == []
 
 
 def test_a_figure_has_a_text_in_its_place():

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tools.pages import commands, reference
+from tools.pages import commands, file_formats, layouts, reference
 
 __all__ = ["assemble"]
 
@@ -46,7 +46,15 @@ def elsewhere() -> Pages:
         yield page, text.replace("](docs/", "](").encode()
 
 
-MAKERS: tuple[Callable[[], Pages], ...] = (written, notebooks, elsewhere, reference.pages, commands.pages)
+MAKERS: tuple[Callable[[], Pages], ...] = (
+    written,
+    notebooks,
+    elsewhere,
+    reference.pages,
+    commands.pages,
+    layouts.pages,
+    file_formats.pages,
+)
 
 
 def assemble(goal: Path) -> list[str]:

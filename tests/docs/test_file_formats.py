@@ -1,0 +1,46 @@
+"""The reference of files names what is in them."""
+
+from __future__ import annotations
+
+import tomllib
+
+from helpers.draws import made_up_fit
+
+import bayesbias as bb
+from bayesbias.models.distributions import DISTRIBUTIONS
+from bayesbias.runs.kinds import LAYOUTS
+from bayesbias.tables.pair_table import COLUMNS
+from tools.pages.file_formats import COLUMNS_OF_RESULTS, COLUMNS_OF_TABLES, MODEL_KEYS, pages
+
+TEXTS = {name: text.decode() for name, text in pages()}
+
+
+def named(rows: dict[str, str]) -> set[str]:
+    return {key for names in rows for key in names.rpartition("] ")[2].split(", ")}
+
+
+def test_columns_of_tables_and_results_are_explained():
+    assert named(COLUMNS_OF_TABLES) == set(COLUMNS)
+    fit = made_up_fit(bb.distance_table("minilm-static", "religion", controls="none"), "cells")
+    frames = [fit.summary(), fit.contrasts(), fit.standardised(), fit.new_words()]
+    held = {column for frame in frames for column in frame.columns}
+    assert held == named(COLUMNS_OF_RESULTS)
+
+
+def test_keys_of_models_are_those_that_models_have():
+    models = [tomllib.loads(bb.load_model(name).text) for name in bb.models.shipped_models()]
+    above = {key for model in models for key in model} - {"likelihood", "parameter", "results"}
+    noise = {key for model in models for key in model["likelihood"]}
+    assert named({k: v for k, v in MODEL_KEYS.items() if not k.startswith("[")}) == above
+    assert named({k: v for k, v in MODEL_KEYS.items() if k.startswith("[likelihood]")}) == noise
+    arguments = {arg for row in DISTRIBUTIONS.values() for arg in row.args}
+    of_parameters = {key for model in models for p in model["parameter"].values() for key in p} - arguments
+    assert named({k: v for k, v in MODEL_KEYS.items() if k.startswith("[parameter.NAME]")}) == of_parameters
+
+
+def test_every_model_and_every_file_of_a_run_is_there():
+    for name in bb.models.shipped_models():
+        assert bb.load_model(name).text.strip() in TEXTS["reference/model-files.md"]
+    for kind, layout in LAYOUTS.items():
+        assert f"| {kind} |" in TEXTS["reference/tables.md"]
+        assert all(f"`{name}`" in TEXTS["reference/tables.md"] for name in layout.files)
