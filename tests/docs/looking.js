@@ -52,14 +52,50 @@ async function look(page, width) {
   frame.remove();
   return wrong;
 }
+// As on paper, which does not scroll: rules for print hold, those for the screen do not.
+function asPrinted(rules) {
+  for (const rule of [...rules]) {
+    if (!(rule instanceof rule.parentStyleSheet.ownerNode.ownerDocument.defaultView.CSSMediaRule)) continue;
+    if (/\bprint\b/.test(rule.media.mediaText)) rule.media.mediaText = "all";
+    else if (/\bscreen\b/.test(rule.media.mediaText)) rule.media.mediaText = "not all";
+    asPrinted(rule.cssRules);
+  }
+}
+async function printed(page) {
+  const frame = document.createElement("iframe");
+  frame.style.cssText = "width:720px;height:900px;border:0";
+  await new Promise(done => { frame.onload = done; frame.src = page; document.body.append(frame); });
+  const doc = frame.contentDocument, view = frame.contentWindow;
+  for (const sheet of doc.styleSheets) {
+    if (sheet.media.mediaText === "print") sheet.media.mediaText = "all";
+    asPrinted(sheet.cssRules);
+  }
+  await wait(30);
+  const wrong = [];
+  for (const e of doc.querySelectorAll("article *")) {
+    const style = view.getComputedStyle(e);
+    if (style.clipPath !== "none" || e.closest("thead")) continue;
+    if (style.overflowX !== "visible" && style.display !== "inline" && e.scrollWidth > e.clientWidth + 2 && e.clientWidth)
+      wrong.push(`cut off on paper: ${e.tagName}.${e.className} ${e.scrollWidth} > ${e.clientWidth}: ${e.textContent.trim().slice(0, 40)}`);
+    else if (!e.closest("svg, math") && e.getBoundingClientRect().right > 722 && style.display !== "none")
+      wrong.push(`beyond the paper: ${e.tagName}.${e.className}: ${e.textContent.trim().slice(0, 40)}`);
+  }
+  for (const aside of doc.querySelectorAll(".sidebar-drawer, .toc-drawer, .mobile-header"))
+    if (aside.checkVisibility()) wrong.push(`printed: ${aside.className}`);
+  frame.remove();
+  return wrong.slice(0, 5);
+}
 (async () => {
   const pages = await (await fetch("pages.json")).json();
   const said = {};
-  for (const page of pages)
+  for (const page of pages) {
     for (const width of [1280, 390]) {
       const wrong = await look(page, width).catch(error => [`${error}`]);
       if (wrong.length) said[`${page} at ${width}`] = wrong;
     }
+    const wrong = await printed(page).catch(error => [`${error}`]);
+    if (wrong.length) said[`${page} on paper`] = wrong;
+  }
   await fetch("/said", { method: "POST", body: JSON.stringify({ looked: pages.length, said }) });
   document.title = "done";
 })();
