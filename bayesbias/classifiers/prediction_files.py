@@ -85,7 +85,8 @@ class Predictions(Shown):
     def __repr__(self) -> str:
         main = self.frame[~self.frame["control"]]
         said = [
-            f"{n} (mean {g['probability'].mean():.3f})" for n, g in main.groupby("classifier", sort=False)
+            f"{n} (mean {g['probability'].mean():.3f})"
+            for n, g in main.groupby("classifier", sort=False, observed=True)
         ]
         controls = int(self.frame.loc[self.frame["control"], "sentence"].nunique())
         notes = "".join(f"; {note}" for note in self.notes)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias.inference.from_arviz import power_scaling_of
 from bayesbias.inference.posterior import BiasFit, kept_with
 from bayesbias.inference.sensitivity import log_prior_draws, main_contrasts
 from bayesbias.models.stretching import stretchable
@@ -51,7 +52,6 @@ def power_scaling(fit: BiasFit) -> pd.DataFrame:
 
 
 def _made(fit: BiasFit) -> pd.DataFrame:
-    import arviz as az
     import pandas as pd
     import xarray as xr
 
@@ -81,5 +81,5 @@ def _made(fit: BiasFit) -> pd.DataFrame:
     )
     out = pd.DataFrame(keys, columns=["level", "name", "contrast"])
     for group in ("prior", "likelihood"):
-        out[group] = az.psense(tree, group=group)["contrast"].to_numpy()
+        out[group] = power_scaling_of(tree, group)
     return out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
+from bayesbias.inference.from_arviz import compared_loo, loo_of
 from bayesbias.inference.posterior import BiasFit, kept_with
 
 if TYPE_CHECKING:
@@ -74,13 +74,8 @@ def loo(fit: BiasFit) -> Any:
 
 
 def _loo_made(fit: BiasFit) -> Any:
-    import arviz as az
-
     whole = fit if "log_likelihood" in fit.tree.children else with_pointwise(fit)
-    with warnings.catch_warnings():
-        # High Pareto k are part of the result (`pareto_k`, `warning`) and shown wherever it is printed.
-        warnings.filterwarnings("ignore", message="Estimated shape parameter of Pareto", category=UserWarning)
-        return az.loo(whole.tree, var_name=fit.spec.outcome, pointwise=True)
+    return loo_of(whole.tree, fit.spec.outcome)
 
 
 def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFrame:
@@ -111,8 +106,6 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
     >>> bb.compare_models(fits).index.tolist()
     ['cells', 'hierarchical']
     """
-    import arviz as az
-
     if isinstance(fits, BiasFit):
         raise InputError(
             "a comparison needs at least two fits", found="one fit", valid="a dict or a list of fits"
@@ -137,4 +130,4 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
         keys = [k for k in (*fit.spec.units, *first.spec.units) if k in fit.table and k in first.table]
         if not same or any((fit.table[k].to_numpy() != first.table[k].to_numpy()).any() for k in keys):
             raise FitError(f"{name} and {first_name} were fitted to different tables and cannot be compared")
-    return az.compare({name: loo(fit) for name, fit in fits.items()}, round_to="none")
+    return compared_loo({name: loo(fit) for name, fit in fits.items()})

@@ -31,6 +31,7 @@ from bayesbias.inference.answers import MOST_MIXED
 from bayesbias.inference.collapsed import Collapsed, collapse
 from bayesbias.inference.contrasts import contrasted_groups, no_contrasts
 from bayesbias.inference.estimands import PROB, Rows, contrast_rows, mean_rows, times_of
+from bayesbias.inference.from_arviz import pareto_smoothed
 from bayesbias.inference.linear import joined
 from bayesbias.inference.mixing import standard_errors
 from bayesbias.inference.mixtures import mixture_interval, mixture_mean_sd
@@ -418,18 +419,14 @@ def smoothed_weights(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
         ``-inf`` where all weights are the same to the last digits, so that there is no tail; infinite where a ratio is
         not finite.
     """
-    import arviz  # noqa: F401 - gives arrays the accessor
-    import xarray as xr
-
     even = np.full(len(log_ratio), 1 / len(log_ratio))
     if not np.isfinite(log_ratio).all():
         return even, np.inf
     if np.ptp(log_ratio) < _SAME:
         return even, -np.inf
-    # ArviZ takes the log-likelihood of a left-out observation, which is a log-ratio with the other sign.
-    log_weights, k = xr.DataArray(-log_ratio, dims="draw").azstats.psislw(dim="draw")
-    weights = np.exp(log_weights.to_numpy() - float(log_weights.max()))
-    return weights / weights.sum(), float(k)
+    log_weights, k = pareto_smoothed(log_ratio)
+    weights = np.exp(log_weights - float(log_weights.max()))
+    return weights / weights.sum(), k
 
 
 _SAME = 1e-9

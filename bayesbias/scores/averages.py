@@ -108,7 +108,7 @@ class MacResult(ScoreResult):
     def averages(self) -> pd.DataFrame:
         """Return S(t, A_j) of equation 6: ``protected_word, attribute_class, distance, distance_against``."""
         keys = ["protected_word", "attribute_class"]
-        means = self._pairs.groupby(keys, sort=False)[["distance", "distance_against"]].mean()
+        means = self._pairs.groupby(keys, sort=False, observed=True)[["distance", "distance_against"]].mean()
         return means.reset_index()
 
 

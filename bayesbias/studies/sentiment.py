@@ -302,7 +302,7 @@ def analysis_of_table(
 def _what_it_does_not_see(table: pd.DataFrame) -> list[str]:
     """Say where a classifier gives labels alone, or the same numbers whatever the word."""
     out, labels = [], only_labels(table)
-    for name, part in table.groupby("classifier", sort=False):
+    for name, part in table.groupby("classifier", sort=False, observed=True):
         if name in labels:
             out.append(
                 f"{name}: every prediction is 0 or 1, a label and no probability; a size of a difference on the scale "

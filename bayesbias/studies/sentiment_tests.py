@@ -90,7 +90,7 @@ def paired_test(
     for name in names:
         part = table[table["classifier"] == name]
         if unit != "sentence_pair":
-            part = part.groupby(unit, sort=False)[["p_male", "p_female", outcome]].mean()
+            part = part.groupby(unit, sort=False, observed=True)[["p_male", "p_female", outcome]].mean()
         t, df, p = _t_test(part[outcome].to_numpy(), f"classifier {name!r}, unit {unit}")
         corrected = None if p is None else min(1.0, tests * p)
         means = part[["p_male", "p_female", outcome]].mean()
@@ -149,7 +149,7 @@ def profession_sentiment(table: pd.DataFrame, *, prob: float = 0.95) -> pd.DataF
     frames = []
     import pandas as pd
 
-    for _, part in out.groupby("classifier", sort=False):
+    for _, part in out.groupby("classifier", sort=False, observed=True):
         part = part.sort_values("sentiment", ascending=False, kind="stable")
         values = part["sentiment"].to_numpy()
         # A value that differs from its neighbour by rounding alone is the same value.
@@ -209,7 +209,7 @@ def top_bottom(table: pd.DataFrame, n: int = 3) -> pd.DataFrame:
 
     checks.count(n, "n")
     rows = []
-    for name, part in profession_sentiment(table).groupby("classifier", sort=False):
+    for name, part in profession_sentiment(table).groupby("classifier", sort=False, observed=True):
         groups = [g for _, g in part.groupby("rank", sort=True)]
         for end, ordered in (("top", groups), ("bottom", groups[::-1])):
             place = 1
@@ -310,7 +310,7 @@ def earnings_correlation(
         earnings = load_occupations().earnings
     earnings = checked_earnings(earnings)
     rows = []
-    for name, part in profession_sentiment(table).groupby("classifier", sort=False):
+    for name, part in profession_sentiment(table).groupby("classifier", sort=False, observed=True):
         part = part[part["profession"].isin(list(earnings))]
         n = len(part)
         if n < 4:
@@ -376,7 +376,7 @@ def _tests_by_group(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """Compute means and the paired t-test of each group of pairs."""
     classifiers_in(table)
     rows = []
-    for key, part in table.groupby(["classifier", *columns], sort=False):
+    for key, part in table.groupby(["classifier", *columns], sort=False, observed=True):
         means = part[["p_male", "p_female", "difference"]].mean()
         test = _t_test(part["difference"].to_numpy(), str(key)) if len(part) > 1 else (None, 0, None)
         rows.append((*key, *means, *test))

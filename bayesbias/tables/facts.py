@@ -296,8 +296,11 @@ def _of_column(table: PairTable, name: str) -> Given:
                 str(w): (v if isinstance(v, str) else float(v)) for w, v in held.itertuples(index=False)
             }
             return Given(name, values, "the table", "", side)
-    word, both = next(iter(held.groupby(column)[name].unique().items()))
-    twice = next(((w, v) for w, v in held.groupby(column)[name].unique().items() if len(v) > 1), (word, both))
+    word, both = next(iter(held.groupby(column, observed=True)[name].unique().items()))
+    twice = next(
+        ((w, v) for w, v in held.groupby(column, observed=True)[name].unique().items() if len(v) > 1),
+        (word, both),
+    )
     raise InputError(
         f"the column {name!r} is a fact neither of protected words nor of attributes: a word has several values",
         where=str(table.provenance.get("name", "the table")),

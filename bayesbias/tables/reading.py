@@ -368,8 +368,8 @@ def _absent_words(frame: pd.DataFrame, gone: pd.Series) -> set[str]:
     """Words all of whose rows lack a distance; protected words first, then attributes of the others."""
     if not gone.any():
         return set()
-    by_word = gone.groupby(frame["protected_word"]).all()
+    by_word = gone.groupby(frame["protected_word"], observed=True).all()
     absent = set(by_word[by_word].index)
     rest = ~frame["protected_word"].isin(absent)
-    by_attribute = gone[rest].groupby(frame.loc[rest, "attribute"]).all()
+    by_attribute = gone[rest].groupby(frame.loc[rest, "attribute"], observed=True).all()
     return absent | set(by_attribute[by_attribute].index)
