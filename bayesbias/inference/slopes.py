@@ -86,6 +86,11 @@ def _asked(asking: Asking, facts: Iterable[str]) -> list[tuple[str, xr.DataArray
     return out
 
 
+def _nothing(asking: Asking) -> FitError:
+    facts = ", ".join(asking.design.spec.facts())
+    return FitError(f"{asking.design.spec.label}: {facts} is zero in all rows, and has no slope")
+
+
 def _facts_of(asking: Asking) -> list[str]:
     spec = asking.design.spec
     if not spec.facts():
@@ -96,6 +101,8 @@ def _facts_of(asking: Asking) -> list[str]:
 def slope_draws(asking: Asking) -> xr.DataArray:
     """Return draws of all slopes, labelled ``fact, level, name, of``."""
     parts = _asked(asking, _facts_of(asking))
+    if not parts:
+        raise _nothing(asking)
     return joined_rows([draws for _, draws, _ in parts])
 
 
@@ -115,4 +122,6 @@ def described_slopes(
             frame[f"mcse_per_unit{end}"] = frame[f"mcse_{of.removeprefix('hpdi_')}"] / scale
         frame["scale"] = scale
         frames.append(frame)
+    if not frames:
+        raise _nothing(asking)
     return pd.concat(frames, ignore_index=True)

@@ -94,10 +94,33 @@ def slopes_for(
             found=fact,
             valid=spec.units,
         )
+    _refuse_nothing_to_tell(frame, fact, by or ())
     across = tuple(name for name in _ACROSS.get(unit, ()) if name in spec.units)
     enough = bool(across) and frame[across[0]].nunique() >= _LEAST
     sd = _SD_OF.get(spec.outcome, SLOPE_SD)
     return with_slopes(spec, fact, by, varying=[across] if enough else [], sd=sd)
+
+
+def _refuse_nothing_to_tell(frame: pd.DataFrame, fact: str, by: Sequence[str | Sequence[str]]) -> None:
+    """Refuse a fact that does not vary, or not within any label that is to have a slope of its own."""
+    known = frame[frame[fact].notna()]
+    if known[fact].nunique() < 2:
+        found = float(known[fact].iloc[0]) if len(known) else "none"
+        raise InputError(
+            f"the fact {fact!r} is the same in all rows", found=found, valid="numbers that differ"
+        )
+    for each in by:
+        columns = list(_columns(each, "by"))
+        if set(columns) <= set(frame.columns) and (
+            known.groupby(columns, observed=True)[fact].nunique().max() < 2
+        ):
+            raise InputError(
+                f"the fact {fact!r} is the same for all words of each {' and '.join(columns)}, so that neither can be told "
+                "from the other",
+                where="by",
+                found=" x ".join(columns),
+                valid="columns within whose labels the fact differs",
+            )
 
 
 def _is_of(frame: pd.DataFrame, unit: str, fact: str) -> bool:
@@ -169,6 +192,13 @@ def with_slopes(
     spec = load_model(model)
     if not isinstance(fact, str) or not fact:
         raise checks.wrong_kind(fact, "fact", "the name of a column")
+    if fact in spec.parameters:
+        raise InputError(
+            "the fact has the name of a parameter of the model",
+            where=spec.label,
+            found=fact,
+            hint="name its column otherwise",
+        )
     if fact in spec.facts():
         raise InputError("the model has slopes on this fact already", where=spec.label, found=fact)
     checks.positive(sd, "sd")

@@ -24,7 +24,7 @@ from bayesbias.basics.face import public_in
 from bayesbias.basics.wording import some
 from bayesbias.scores.projections import vectors_of_words
 from bayesbias.scores.stereotypes import ROUNDING, ScoreResult, frame_of_rows, pair_of_classes
-from bayesbias.tables.facts import facts_given
+from bayesbias.tables.facts import Given, facts_given
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.words.listfile import load_wordlist
 from bayesbias.words.wordlist import WordList
@@ -181,12 +181,19 @@ def wefat(
     by_name = {c.name: c for c in listed.classes}
     x, y = pair_of_classes(list(by_name), None, f"word list {listed.name}")
     given = facts_given({} if facts is None else facts)
+    if not given:
+        raise InputError(
+            "there is no fact to correlate with",
+            where="facts",
+            found=facts,
+            valid="a .csv file with a column word, a data frame, or {fact: {word: number}}",
+        )
     if fact is None:
         if len(given) != 1:
             raise InputError(
                 "name the fact",
                 where="fact",
-                found="several" if given else "no facts",
+                found="several",
                 valid=[g.name for g in given],
             )
         chosen = given[0]
@@ -210,6 +217,8 @@ def wefat(
         embedding, tuple(dict.fromkeys([*own[0], *own[1], *wanted]))
     )
     notes += found
+    wanted, doubled = _once(wanted, vectors, chosen)
+    notes += doubled
     sides = [[w for w in side if w in vectors] for side in own]
     for side, c in zip(sides, (x, y), strict=True):
         if not side:
@@ -265,6 +274,29 @@ def wefat(
         a=tuple(sides[0]),
         b=tuple(sides[1]),
     )
+
+
+def _once(wanted: list[str], vectors: Mapping[str, Array], fact: Given) -> tuple[list[str], list[str]]:
+    """Return words of which no two are one word of the vectors in another spelling, and what to note of it."""
+    first: dict[tuple[str, bytes], str] = {}
+    notes = []
+    for word in wanted:
+        if word not in vectors:
+            continue
+        key = (word.casefold(), np.asarray(vectors[word]).tobytes())
+        known = first.setdefault(key, word)
+        if known == word:
+            continue
+        if fact.values[known] != fact.values[word]:
+            raise InputError(
+                f"{known!r} and {word!r} are one word of the vectors, with two values of {fact.name}",
+                where=fact.source,
+                found=(fact.values[known], fact.values[word]),
+                valid="one value a word",
+            )
+        notes.append(f"{word} and {known} are one word of the vectors, which counts once")
+    kept = set(first.values())
+    return [word for word in wanted if word not in vectors or word in kept], notes
 
 
 def at_prob(result: WefatResult, prob: float) -> WefatResult:

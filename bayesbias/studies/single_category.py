@@ -324,10 +324,9 @@ def single_category(
     listed = load_wordlist(sets, controls="none")
     wanted = None if fact is None or isinstance(facts, list | tuple) else [fact]
     read = {one.name: one for one in facts_given({} if facts is None else facts, wanted)}
-    given = {name: one.values for name, one in read.items()}
-    words = [*listed.protected_words, *(word for values in given.values() for word in values)]
+    words = [*listed.protected_words, *(word for one in read.values() for word in one.values)]
     vectors = load_embedding(embedding, words=list(dict.fromkeys(words)))
-    published = wefat(vectors, listed, given, fact, prob=prob, samples=samples, seed=seed)
+    published = wefat(vectors, listed, list(read.values()), fact, prob=prob, samples=samples, seed=seed)
     for name, members in zip(published.classes, (published.a, published.b), strict=True):
         if len(members) < 2:
             raise InputError(

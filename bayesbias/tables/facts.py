@@ -168,6 +168,8 @@ def facts_given(
     for each in several:
         if table is not None and isinstance(each, str) and each in own:
             out.append(_of_column(table, each))
+        elif isinstance(each, Given):
+            out.append(each)
         elif isinstance(each, str | os.PathLike):
             path = Path(checks.path(each, "facts"))
             if isinstance(each, str) and not path.is_file() and path.suffix.lower() not in (".csv", ".tsv"):
@@ -184,6 +186,16 @@ def facts_given(
             names = [str(name) for name in each.columns]
             rows = [(i, [_cell(v) for v in row]) for i, row in enumerate(each.itertuples(index=False), 1)]
             out += _of_rows(names, rows, "data frame", "", columns, unit="row")
+        elif hasattr(each, "to_dict") and isinstance(getattr(each, "name", None), str):  # a series
+            out.append(_of_mapping(each.name, each.to_dict()))
+        elif isinstance(each, Mapping) and each and all(map(checks.is_number, each.values())):
+            raise InputError(
+                "the fact has no name",
+                where="facts",
+                found=Shortened(each),
+                valid="{fact: {word: value}}",
+                hint='{"percent_women": {...}}',
+            )
         elif isinstance(each, Mapping):
             out += [_of_mapping(str(name), values) for name, values in each.items()]
         else:

@@ -143,3 +143,17 @@ def test_what_is_no_fact_is_refused(fact, said):
     table = table.assign(noise=np.random.default_rng(1).normal(0, 1, len(table)))
     with pytest.raises(InputError, match=said):
         slopes_for("cells", table, fact)
+
+
+def test_a_fact_that_tells_nothing_is_refused():
+    table = with_facts(grid())
+    of_class = table.assign(rank=table["protected_class"].map({"class0": 1.0, "class1": 2.0, "class2": 4.0}))
+    assert (
+        slopes_for("cells", of_class, "rank").name == "cells + rank"
+    )  # the table's coverage says what it is
+    with pytest.raises(InputError, match="same for all words of each protected_class"):
+        slopes_for("cells", of_class, "rank", ["protected_class"])
+    with pytest.raises(InputError, match=r"same in all rows; found: 1\.0"):
+        slopes_for("cells", table.assign(one=1.0), "one")
+    with pytest.raises(InputError, match="name of a parameter of the model; found: 'f'"):
+        slopes_for("cells", table.assign(f=table["year"]), "f")

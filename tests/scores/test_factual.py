@@ -9,6 +9,7 @@ import math
 import statistics
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 from helpers.seeds import shifted
@@ -74,7 +75,7 @@ def test_words_that_cannot_be_scored_are_named() -> None:
 @pytest.mark.parametrize(
     ("facts", "fact", "said"),
     [
-        (None, None, "name the fact"), ({"f": VALUES, "g": VALUES}, None, "name the fact"),
+        (None, None, "no fact to correlate with"), ({"f": VALUES, "g": VALUES}, None, "name the fact"),
         ({"fact": VALUES}, "fct", "did you mean 'fact'"), ({"f": dict.fromkeys(JOBS, "a")}, None, "is no number"),
         ({"f": dict.fromkeys(JOBS, 2.0)}, None, "is the same for all 7 words"),
         ({"f": {"job1": 1.0, "job2": 2.0, "job3": 3.0}}, None, "fewer than 4 words"),
@@ -132,3 +133,23 @@ def test_the_published_correlation(shared, tmp_path) -> None:
     assert min(share[w] for w in female.attributes) > 50 > max(share[w] for w in male.attributes)
     text = CliRunner().invoke(cli, args[:-1], catch_exceptions=False).stdout
     assert "r = 0.9029, 89% interval 0.8495 to 0.9380 (Fisher's z)" in text
+
+
+def test_two_spellings_of_one_word_have_one_value(tmp_path):
+    women = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "Nurse": 88.0}
+    result = bb.scores.wefat("minilm-static", "wefat", {"women": women})
+    assert (result.n, any("which counts once" in note for note in result.notes)) == (4, True)
+    file = tmp_path / "women.csv"
+    file.write_text(
+        "word,women\n" + "".join(f"{word},{n}\n" for word, n in (women | {"Nurse": 89.0}).items())
+    )
+    with pytest.raises(InputError, match=r"women.csv.*'nurse' and 'Nurse' are one word.*89") as error:
+        bb.single_category("minilm-static", "wefat", file, seed=1)
+    assert "one value a word" in str(error.value)
+
+
+def test_a_series_is_a_fact_and_a_mapping_without_its_name_is_none():
+    series = pd.Series({"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0}, name="women")
+    assert bb.scores.wefat("minilm-static", "wefat", series).fact == "women"
+    with pytest.raises(InputError, match="the fact has no name"):
+        bb.scores.wefat("minilm-static", "wefat", series.to_dict())
