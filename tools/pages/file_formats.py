@@ -42,7 +42,7 @@ COLUMNS_OF_RESULTS = {
     "estimand": "for whom the answer holds: `population`, `one_new_word`, `these_words`",
     "mean, sd": "of the posterior",
     "hpdi_low, hpdi_high": "ends of the narrowest interval that holds `prob` of the posterior",
-    "mcse_mean, mcse_sd, mcse_low ...": "Monte Carlo error of the column of that name, and of the ends of the interval",
+    "mcse_mean, mcse_sd, mcse_low, mcse_high": "Monte Carlo errors: of the column of that name, and of the ends of the interval; so for others",
     "prob": "probability of the interval",
     "ess_bulk, r_hat": "effective draws, and whether chains agree (below 1.01)",
     "p_below_zero": "posterior probability of a value below zero",
