@@ -15,7 +15,7 @@ DOCS = ROOT / "docs"
 # Kinds of file in docs/ that are part of a page. Others (conf.py, the build itself) stay where they are.
 PAGE = {".md", ".rst", ".ipynb", ".png", ".svg", ".jpg", ".css", ".js", ".json", ".csv", ".toml", ".py"}
 # Pages that are written elsewhere in the checkout: page of the site -> its file.
-ELSEWHERE = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
+ELSEWHERE = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md", "releasing.md": "RELEASING.md"}
 
 Pages = Iterator[tuple[str, bytes]]
 
@@ -43,6 +43,8 @@ def elsewhere() -> Pages:
     """Yield pages that lie at the root of the checkout."""
     for page, name in ELSEWHERE.items():
         text = (ROOT / name).read_text(encoding="utf-8")
+        for other, its_name in ELSEWHERE.items():
+            text = text.replace(f"]({its_name})", f"]({other})")
         yield page, text.replace("](docs/", "](").encode()
 
 
