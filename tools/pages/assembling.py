@@ -15,7 +15,11 @@ DOCS = ROOT / "docs"
 # Kinds of file in docs/ that are part of a page. Others (conf.py, the build itself) stay where they are.
 PAGE = {".md", ".rst", ".ipynb", ".png", ".svg", ".jpg", ".css", ".js", ".json", ".csv", ".toml", ".py"}
 # Pages that are written elsewhere in the checkout: page of the site -> its file.
-ELSEWHERE = {"changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md", "releasing.md": "RELEASING.md"}
+ELSEWHERE = {
+    "changelog.md": "CHANGELOG.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "releasing.md": "RELEASING.md",
+}
 
 Pages = Iterator[tuple[str, bytes]]
 
