@@ -26,6 +26,7 @@ from bayesbias.report.parts import (
     parameters_part,
 )
 from bayesbias.report.texts import as_sentence
+from bayesbias.tables.coverage import FACT_NOUNS
 from bayesbias.words.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def data_part(
     if rows:
         head = ["class", "side", "#listed", "#found"]
         tables.append(of_cells("t-coverage", "Words listed and found", [*head, "missing"], rows))
+    if coverage.get("facts"):
+        tables.append(fact_table(coverage["facts"]))
     notes = [as_sentence(str(text)) for text in coverage.get("notes", ())]
     matched = coverage.get("matched") or {}
     if matched:
@@ -100,6 +103,22 @@ def data_part(
         kind = "Controls" if name in CONNECTIONS else "Stereotypes"
         groups.append(Words(f"{kind}: {name}", [str(w) for w in found]))
     return Data(sentences, [*tables, *more_tables], [*notes, *more_notes], groups)
+
+
+def fact_table(facts: Mapping[str, Mapping[str, Any]]) -> Table:
+    """Make the table of the facts that were joined: whose they are, and which words have none."""
+    head = ["fact", "of", "#listed", "#known"]
+    rows = [
+        [
+            Cell(str(name)),
+            Cell(FACT_NOUNS.get(fact["side"], str(fact["side"]))),
+            number_cell(fact["listed"], 0),
+            number_cell(fact["found"], 0),
+            Cell(", ".join(map(str, fact["missing"])) or "none"),
+        ]
+        for name, fact in facts.items()
+    ]
+    return of_cells("t-facts", "Facts about words", [*head, "without it"], rows)
 
 
 def at_level(frame: pd.DataFrame, level: str) -> pd.DataFrame:

@@ -40,7 +40,7 @@ from bayesbias.report.parts import (
     not_trusted,
 )
 from bayesbias.report.pictures import Gallery, in_order
-from bayesbias.report.sections import model_part
+from bayesbias.report.sections import fact_table, model_part
 from bayesbias.report.sentiment_tables import (
     classifiers_table,
     contrasts_table,
@@ -199,6 +199,8 @@ def _data(analysis: SentimentAnalysis, fit: BiasFit) -> Data:
     if rows:
         head = ["classifier", "is", "what is known of it"]
         tables.append(of_cells("t-origin", "Where the predictions come from", head, rows))
+    if facts := fit.provenance.get("coverage", {}).get("facts"):
+        tables.append(fact_table(facts))
     words = [Words("Noun pairs", pairs)]
     for category in dict.fromkeys(table["category"].astype(str)):
         of_category = dict.fromkeys(

@@ -30,6 +30,13 @@ LEAST_LEFT = 3
 """Two words have one difference, from which no spread can be told; of a list that lost words, fewer than this is little."""
 
 
+FACT_NOUNS = {
+    "protected": "protected words",
+    "attribute": "attributes",
+    "profession": "professions",
+    "noun_pair": "pairs of nouns",
+}
+"""What has a fact, by the side that the account of it names."""
 _NOUNS = {"protected": "protected words", "attribute": "stereotypes", "example": "examples"}
 
 
@@ -155,8 +162,8 @@ class Coverage(Shown):
     columns : tuple of str
         Columns of the reader's own, which the rows keep; a note names them.
     facts : Mapping of str to Mapping
-        Per column of a fact that was joined: ``side`` (``protected`` or ``attribute``), ``listed`` and ``found`` (counts of
-        words), ``missing`` (the words without it).
+        Per column of a fact that was joined: ``side`` (``protected``, ``attribute``, ``profession`` or ``noun_pair``), ``listed``
+        and ``found`` (counts of words), ``missing`` (the words without it).
     """
 
     protected: Mapping[str, Mapping[str, Any]]
@@ -219,9 +226,10 @@ class Coverage(Shown):
                     words = list(group["missing"])
                     out.append(f"{name}: {len(words)} of {group['listed']} {side} missing: {some(words)}")
         for name, fact in self.facts.items():
-            side = "protected words" if fact["side"] == "protected" else "attributes"
             without = f"; not of {some(fact['missing'])}" if fact["missing"] else ""
-            out.append(f"{name}: known of {fact['found']} of {fact['listed']} {side}{without}")
+            out.append(
+                f"{name}: known of {fact['found']} of {fact['listed']} {FACT_NOUNS[fact['side']]}{without}"
+            )
         if self.matched:
             shown = ", ".join(f"{asked} as {found}" for asked, found in list(self.matched.items())[:12])
             out.append(f"found under another spelling: {shown}" + (" ..." if len(self.matched) > 12 else ""))

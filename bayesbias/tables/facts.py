@@ -20,6 +20,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.wording import Shortened, number_of, some
 from bayesbias.border.opening import sha256_file
+from bayesbias.tables.coverage import FACT_NOUNS
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.words.foreign import rows_of_table
 from bayesbias.words.wordlist import CONTROLS
@@ -31,6 +32,9 @@ __all__ = ["join_facts"]
 
 SCALES = ("standard", "center", "none")
 SIDES = {"protected": "protected_word", "attribute": "attribute"}
+# In tables of sentiment a row is of a profession and a pair of nouns.
+_OTHERS = {"profession": "profession", "noun_pair": "noun_pair"}
+_CLASS_OF = {"protected": "protected_class", "attribute": "attribute_class", "profession": "category"}
 _WORD = ("word", "words", "item", "term")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
@@ -60,7 +64,7 @@ def join_facts(
     table: PairTable,
     facts: Any,
     *,
-    side: Literal["protected", "attribute", "both"] | None = None,
+    side: Literal["protected", "attribute", "both", "profession", "noun_pair"] | None = None,
     columns: Sequence[str] | None = None,
     scale: str = "standard",
 ) -> PairTable:
@@ -74,9 +78,9 @@ def join_facts(
         Cells that are empty, or NA, say nothing of a word. Commas, semicolons (then with decimal commas) and tabs separate.
         A column that the table has already is checked, and centred and scaled where it stands.
     side : {"protected", "attribute", "both"}, optional
-        Whose words are meant. By default those sides of which at least half of the words have the fact (of attributes,
-        half of the stereotypes will do), or else the one of which more have it. On both sides a fact makes two columns,
-        with ``protected_`` and ``attribute_`` before its name.
+        Whose words are meant; of a table of sentiment ``profession`` or ``noun_pair``. By default those sides of which at least
+        half of the words have the fact (of attributes, half of the stereotypes will do), or else the one of which more have
+        it. On both sides a fact makes two columns, with ``protected_`` and ``attribute_`` before its name.
     columns : sequence of str, optional
         The facts to take of a file or a frame; by default all.
     scale : {"standard", "center", "none"}, default "standard"
@@ -116,7 +120,7 @@ def join_facts(
     if not isinstance(table, PairTable):
         raise checks.wrong_kind(table, "table", "what distance_table or read_distances returns")
     if side is not None:
-        checks.choice(side, (*SIDES, "both"), "side of a pair", "side")
+        checks.choice(side, (*sides_of(table.frame), "both"), "side of a pair", "side")
     checks.choice(scale, SCALES, "scale", "scale")
     for given in facts_given(facts, columns, table):
         table = _joined(table, given, given.side if side is None else side, scale)
@@ -147,7 +151,7 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
             rest = frame[~gone]
             words = [
                 word
-                for column in SIDES.values()
+                for column in sides_of(frame).values()
                 for word in dict.fromkeys(frame.loc[gone, column].astype(str))
                 if not (rest[column] == word).any()
             ]
@@ -156,6 +160,11 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
         coverage = replace(table.coverage, notes=(*table.coverage.notes, *notes))
         table = replace(table, frame=frame, coverage=coverage)
     return table
+
+
+def sides_of(frame: pd.DataFrame) -> dict[str, str]:
+    """Return the sides whose words may have a fact, and the columns that hold them, as far as a table has them."""
+    return {side: column for side, column in {**SIDES, **_OTHERS}.items() if column in frame.columns}
 
 
 def facts_given(
@@ -301,7 +310,7 @@ def _of_mapping(name: str, values: Any) -> Given:
 def _of_column(table: PairTable, name: str) -> Given:
     """Return a column of the table as a fact of the side on which each word has one value."""
     frame = table.frame
-    for side, column in SIDES.items():
+    for side, column in sides_of(frame).items():
         held = frame[[column, name]].dropna().drop_duplicates()
         if not held[column].duplicated().any():
             values = {
@@ -323,14 +332,14 @@ def _of_column(table: PairTable, name: str) -> Given:
 
 def _joined(table: PairTable, given: Given, side: str | None, scale: str) -> PairTable:
     name, frame = given.name, table.frame
-    matched = {each: _matched(given, _words(frame, column)) for each, column in SIDES.items()}
+    matched = {each: _matched(given, _words(frame, column)) for each, column in sides_of(frame).items()}
     if side is None:
         share = {each: _share(frame, each, found) for each, found in matched.items()}
         chosen = [each for each, part in share.items() if part >= 0.5] or [
             max(share, key=lambda each: share[each])
         ]
     else:
-        chosen = list(SIDES) if side == "both" else [side]
+        chosen = [each for each in SIDES if each in matched] if side == "both" else [side]
     for each in chosen:
         column = name if len(chosen) == 1 else f"{each}_{name}"
         if column in COLUMNS or (column in frame.columns and given.source != "the table"):
@@ -344,11 +353,13 @@ def _joined(table: PairTable, given: Given, side: str | None, scale: str) -> Pai
 
 
 def _words(frame: pd.DataFrame, column: str) -> list[str]:
-    return [str(word) for word in dict.fromkeys(frame[column])]
+    import pandas as pd
+
+    return list(dict.fromkeys(str(word) for word in pd.unique(frame[column])))
 
 
 def _share(frame: pd.DataFrame, side: str, found: Mapping[str, Value]) -> float:
-    words = _words(frame, SIDES[side])
+    words = _words(frame, sides_of(frame)[side])
     shares = [len(found) / len(words)]
     if side == "attribute" and "attribute_kind" in frame.columns:
         told = _words(frame[~frame["attribute_kind"].isin(CONTROLS)], "attribute")
@@ -378,8 +389,8 @@ def _with_column(
     table: PairTable, given: Given, side: str, column: str, found: Mapping[str, Value], scale: str
 ) -> PairTable:
     frame = table.frame
-    words = _words(frame, SIDES[side])
-    noun = "protected words" if side == "protected" else "attributes"
+    words = _words(frame, sides_of(frame)[side])
+    noun = FACT_NOUNS[side]
     if len(found) < _LEAST:
         raise InputError(
             f"{number_of(len(found), 'word')} of the table {'has' if len(found) == 1 else 'have'} the fact {given.name!r}",
@@ -428,8 +439,13 @@ def _with_column(
                 found=next(iter(kept.values())),
                 valid="categories that differ",
             )
-    values = frame[SIDES[side]].astype(str).map(kept)
-    frame = frame.assign(**{column: values.astype(float) if given.numeric else values.astype(object)})
+    import pandas as pd
+
+    codes, labels = pd.factorize(frame[sides_of(frame)[side]])  # a million rows have few words
+    nothing: Any = np.nan
+    known = [kept.get(str(label), nothing) for label in labels]
+    values = np.array([*known, nothing], dtype=float if given.numeric else object)[codes]
+    frame = frame.assign(**{column: values})
     missing = [word for word in words if word not in kept]
     account = {"side": side, "listed": len(words), "found": len(kept), "missing": missing}
     coverage = replace(
@@ -444,12 +460,14 @@ def _with_column(
 
 def _between_classes(frame: pd.DataFrame, side: str, values: Mapping[str, float]) -> float:
     """Return the share of a fact's variance over words that lies between their classes; 0 for one class."""
-    label = "protected_class" if side == "protected" else "attribute_class"
-    classes = frame[[SIDES[side], label]].drop_duplicates(SIDES[side]).astype(str)
+    label, word = _CLASS_OF.get(side, ""), sides_of(frame)[side]
+    if label not in frame.columns:
+        return 0.0
+    classes = frame[[word, label]].drop_duplicates(word).astype(str)
     groups: dict[str, list[float]] = {}
-    for word, name in classes.itertuples(index=False):
-        if word in values:
-            groups.setdefault(name, []).append(values[word])
+    for own, name in classes.itertuples(index=False):
+        if own in values:
+            groups.setdefault(name, []).append(values[own])
     every = [value for group in groups.values() for value in group]
     if len(groups) < 2 or len(groups) == len(every):
         return 0.0

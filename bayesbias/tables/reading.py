@@ -287,7 +287,9 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str], hint: str | No
         columns = {str(column) for column in frame.columns}
         if outcome == "distance" and (columns >= set(NEEDED) or columns >= set(_PUBLISHED)):
             return _pair_table(frame, Source("data frame"), "once", "a data frame", apart=apart, hint=hint)
-        table = PairTable(frame, Coverage({}, {}), {"name": "a data frame"})
+        known = {"facts": frame.attrs["facts_from"]} if "facts_from" in frame.attrs else {}
+        coverage = Coverage({}, {}, facts=frame.attrs.get("facts", {}))
+        table = PairTable(frame, coverage, {"name": "a data frame", **known})
     frame = table.frame if hasattr(table.frame, "columns") else as_frame(table.frame)
     if frame.empty:
         raise InputError("the table has no rows", where=table.provenance.get("name"))

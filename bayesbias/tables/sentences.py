@@ -21,6 +21,7 @@ from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.encoding import encode
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.facts import join_facts
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.words.sentence_making import sentence_test
 from bayesbias.words.sentence_tests import SETS, SentenceTest
@@ -149,6 +150,7 @@ def sentence_table(
     cache: bool | str | os.PathLike[str] = True,
     batch_size: int | None = None,
     progress: bool | None = None,
+    facts: Any = None,
 ) -> PairTable:
     """Return the distance of every target sentence to every attribute sentence.
 
@@ -160,6 +162,8 @@ def sentence_table(
         Whatever `load_encoder` takes.
     cache, batch_size, progress
         As for `encode`.
+    facts : optional
+        Numbers or categories of the words of targets or attributes; see `bayesbias.tables.join_facts`.
 
     Returns
     -------
@@ -183,9 +187,10 @@ def sentence_table(
     """
     test = test if isinstance(test, SentenceTest) else sentence_test(test)
     encoder = load_encoder(encoder)
-    return pairs_of_test(
+    table = pairs_of_test(
         encode_test(test, encoder, encoding_with(encoder, cache, batch_size, progress)), encoder
     )
+    return table if facts is None else join_facts(table, facts)
 
 
 def pairs_of_test(encoded: EncodedTest, encoder: Any) -> PairTable:

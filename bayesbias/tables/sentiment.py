@@ -15,6 +15,9 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.classifiers.prediction_files import Predictions
+from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.facts import join_facts
+from bayesbias.tables.pair_table import PairTable
 from bayesbias.words.occupations import GENDERS
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ OUTCOMES = ("difference", "logit_difference")
 
 
 def sentiment_table(
-    *predictions: Predictions | pd.DataFrame, control: bool = False, clip: float = CLIP
+    *predictions: Predictions | pd.DataFrame, control: bool = False, clip: float = CLIP, facts: Any = None
 ) -> pd.DataFrame:
     """Put predictions in one tidy table, one row a pair of sentences.
 
@@ -42,6 +45,9 @@ def sentiment_table(
         Whether to return the control pairs in place of the others.
     clip : float in (0, 0.5)
         For ``logit_difference`` alone: probabilities below `clip` or above 1 - `clip` count as these.
+    facts : optional
+        Numbers or categories of the professions, such as their earnings; see `bayesbias.tables.join_facts`. A model with a slope
+        on one (`bayesbias.models.with_slopes`) leaves out professions without it. ``attrs["facts"]`` accounts for them.
 
     Returns
     -------
@@ -98,13 +104,22 @@ def sentiment_table(
     p_male, p_female = male.to_numpy(dtype=float), female.reindex(index).to_numpy(dtype=float)
     inner = [np.clip(p, clip, 1 - clip) for p in (p_male, p_female)]
     logits = [np.log(p) - np.log1p(-p) for p in inner]
-    return out.assign(
+    out = out.assign(
         p_male=p_male,
         p_female=p_female,
         difference=p_female - p_male,
         logit_difference=logits[1] - logits[0],
         clipped=(inner[0] != p_male).astype(int) + (inner[1] != p_female),
     )
+    return out if facts is None else with_profession_facts(out, facts)
+
+
+def with_profession_facts(table: pd.DataFrame, facts: Any) -> pd.DataFrame:
+    """Join facts about professions to a table of sentiment; its ``attrs`` say which professions have them."""
+    joined = join_facts(PairTable(table, Coverage({}, {}), {}), facts, side="profession")
+    out = joined.frame
+    out.attrs |= {"facts": dict(joined.coverage.facts), "facts_from": dict(joined.provenance["facts"])}
+    return out
 
 
 def _joined_predictions(predictions: Sequence[Any]) -> pd.DataFrame:

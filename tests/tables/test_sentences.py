@@ -59,3 +59,22 @@ def test_a_repeated_example_is_one_observation(tmp_path):
     assert seat(str(path), toy, seed=shifted(1)).frame["num_targ1"].tolist() == [
         3
     ]  # the published score counts it
+
+
+def test_words_of_targets_may_have_facts():
+    """Joined by code, not by text; the coverage names words without it."""
+    plain = sentence_table(own(), toy)
+    words = list(dict.fromkeys(map(str, plain.frame["protected_word"])))
+    values = {word: float(2 * place) for place, word in enumerate(words[:-1])}
+    table = sentence_table(own(), toy, facts={"rank": values})
+    expected = plain.frame["protected_word"].astype(str).map(values)
+    mean, sd = pd.Series(values).mean(), pd.Series(values).std(ddof=1)
+    pd.testing.assert_series_equal(table.frame["rank"], (expected - mean) / sd, check_names=False)
+    assert table.coverage.facts["rank"] == {
+        "side": "protected",
+        "listed": len(words),
+        "found": len(words) - 1,
+        "missing": [words[-1]],
+    }
+    kinds = table.frame.dtypes.drop(["distance", "rank"])
+    assert all(isinstance(kind, pd.CategoricalDtype) for kind in kinds)

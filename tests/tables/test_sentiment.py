@@ -11,6 +11,9 @@ from helpers.classifiers import toy
 from scipy.special import logit
 
 import bayesbias as bb
+from bayesbias.models.slopes import with_slopes
+from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.sentiment import CLIP
 
 
@@ -74,3 +77,44 @@ def test_what_is_no_table_of_predictions():
         bb.sentiment_table(frame.assign(probability=np.nan))
     with pytest.raises(bb.InputError, match="no predictions for the control"):
         bb.sentiment_table(frame[~frame["control"]], control=True)
+
+
+def test_professions_may_have_facts():
+    earnings = {"doctor": 1900.0, "nurse": 1100.0, "secretary": 700.0, "truck driver": 800.0}
+    table = bb.sentiment_table(toy(), facts={"earnings": earnings})
+    values = np.array(list(earnings.values()))
+    own = table.drop_duplicates("profession").set_index("profession")["earnings"]
+    assert own["nurse"] == pytest.approx((1100 - values.mean()) / values.std(ddof=1))
+    account = table.attrs["facts"]["earnings"]
+    assert (account["side"], account["found"], account["listed"]) == ("profession", 4, 20)
+    assert set(account["missing"]) == set(own.index) - set(earnings)
+    assert own[list(account["missing"])].isna().all()
+    assert table.attrs["facts_from"]["earnings"]["center"] == values.mean()
+
+
+def test_a_fact_of_a_category_is_nearly_that_of_the_category(tmp_path):
+    plain = bb.sentiment_table(toy())
+    categories = dict(plain[["profession", "category"]].drop_duplicates().itertuples(index=False))
+    place = {name: float(k) for k, name in enumerate(dict.fromkeys(categories.values()))}
+    path = tmp_path / "facts.csv"
+    lines = [f"{word},{place[name]}" for word, name in categories.items()]
+    path.write_text("word,share\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    joined = bb.tables.join_facts(PairTable(plain, Coverage({}, {}), {}), path, side="profession")
+    assert any("cannot be told from the classes" in note for note in joined.coverage.notes)
+    assert "share: known of 20 of 20 professions" in joined.coverage.sentences()
+
+
+@pytest.mark.slow
+def test_a_slope_leaves_out_professions_without_the_fact():
+    made = bb.shipped_predictions("m1")
+    values = {"doctor": 1900, "nurse": 1100, "secretary": 700, "truck driver": 800, "teacher": 950}
+    table = bb.sentiment_table(made, facts={"pay": values})
+    known = int(table["pay"].notna().sum())
+    spec = with_slopes("sentiment", "pay", sd=0.2, varying=["noun_pair"])
+    fit = bb.fit(table, spec, seed=1, draws=100, tune=100, chains=2, engine="quick", progress=False)
+    assert len(fit.table) == known < len(table)
+    assert fit.provenance["coverage"]["facts"]["pay"]["found"] == 5
+    assert any(
+        "left out of the fit, since they have no pay" in note for note in fit.provenance["coverage"]["notes"]
+    )
+    assert {"slope_pay", "slope_pay_classifier"} <= set(fit.parameters()["name"])
