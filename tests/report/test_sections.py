@@ -1,4 +1,4 @@
-"""Facts about words in the account of the data on a page."""
+"""What pages share: the account of the data, with facts about words."""
 
 from __future__ import annotations
 
