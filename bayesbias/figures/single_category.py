@@ -154,11 +154,12 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
     headings.name_x(ax, result.published.fact)
     ax.set_ylabel(plain(f"cosine: {first} less {second}", 60), fontsize=pt(8.5))
     true, share = result.true_correlation, as_percent(result.prob)
-    said = (
-        f"{result.published.name}: {result.n} targets. True associations: r {true.mean:+.2f} [{true.hpdi_low:+.2f}, "
+    numbers = (
+        f"True associations: r {true.mean:+.2f} [{true.hpdi_low:+.2f}, "
         f"{true.hpdi_high:+.2f}]; average scores: r {result.r:+.2f}. Slope {result.slope.mean:+.3f} "
         f"[{result.slope.hpdi_low:+.3f}, {result.slope.hpdi_high:+.3f}] per standard deviation."
     ).replace("-", "−")
+    said = f"{result.published.name}: {result.n} targets. {numbers}"
     handles = [
         marks.line_handle(
             COLOUR["associated"],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -15,18 +16,19 @@ def said_of_slopes(fit: BiasFit, prob: float) -> list[str]:
     """Say what one standard deviation of each fact goes with, in the first contrast, or else in all that is asked of it."""
     if not fit.spec.facts():
         return []
-    return _sentences_on(fit.slopes(prob), prob, fit.spec.outcome == "change")
+    return _sentences_on(fit.slopes(prob), prob, fit.spec)
 
 
-def _sentences_on(frame: pd.DataFrame, prob: float, fit_of_changes: bool) -> list[str]:
+def _sentences_on(frame: pd.DataFrame, prob: float, spec: ModelSpec) -> list[str]:
     """Say it of a table of slopes."""
+    of_pairs, lead = spec.results.group == "connection", "the change of " if spec.outcome == "change" else ""
     out = []
     for fact, own in frame[frame["level"] == "overall"].groupby("fact", sort=False):
         contrasts = own[own["of"].str.contains(" - ", regex=False)]
-        shown: Any = contrasts.head(1) if len(contrasts) else own
+        shown: Any = contrasts.head(1) if len(contrasts) and of_pairs else own.drop(index=contrasts.index)
         for row in shown.itertuples():
             low, high = ends_as_known(row, signed=True)
-            what = f"the change of {row.of}" if fit_of_changes else row.of
+            what = f"{lead}{row.of}" if of_pairs else f"the {spec.outcome.replace('_', ' ')} of {row.of}"
             out.append(
                 f"With one standard deviation more of {fact} ({row.scale:.3g}), {what} changes by "
                 f"{as_known(row, 'mean', signed=True)} ({prob:.0%} HPDI {low} to {high}: {_direction(row)}), on average over "
