@@ -189,7 +189,7 @@ def _print_tests(result: SeatResult) -> None:
         rows.append(["" if test == last else test, context, *row])
         last = test
     screen.table(
-        "SEAT effect sizes (* p < 0.01; ** also after Holm's correction over all rows; † see the notes below)",
+        "SEAT effect sizes (* p < 0.01; ** also after Holm's correction over all rows; † see the notes above)",
         [*map(str, table.index.names), *(f"#{name}" for name in table.columns)],
         rows,
     )
