@@ -2,7 +2,7 @@
 
 Usage: test_elsewhere.py PYTHON [ARGUMENT OF PYTEST...] - the interpreter of the environment that holds the package.
 
-The copy has all that git tracks but `bayesbias/`, in whose place stands a link to the files that were installed: so tests
+The copy has all that git tracks but `bayesbias/`, in whose place stand links to the files that were installed: so tests
 that read the sources read those of the wheel too, and nothing of the checkout can be imported.
 """
 
@@ -37,6 +37,19 @@ def copied(folder: Path) -> None:
             shutil.copy2(ROOT / name, folder / name)
 
 
+def linked(place: Path, folder: Path) -> None:
+    """Link each file that was installed, but for what was compiled and for programs among the data, which are no rooms."""
+    for path in place.rglob("*"):
+        inner = path.relative_to(place)
+        if (
+            path.is_file()
+            and "__pycache__" not in inner.parts
+            and (inner.parts[0] != "_data" or path.suffix != ".py")
+        ):
+            (folder / inner).parent.mkdir(parents=True, exist_ok=True)
+            (folder / inner).symlink_to(path)
+
+
 def main(python: str, *arguments: str) -> int:
     """Copy, link, and run the tests there."""
     python = str(Path(python).absolute())
@@ -45,7 +58,7 @@ def main(python: str, *arguments: str) -> int:
         folder.mkdir()
         place = installed(python, Path(held))
         copied(folder)
-        (folder / PACKAGE).symlink_to(place)
+        linked(place, folder / PACKAGE)
         # The folder itself is no place to import from: what is imported is what was installed.
         command = [
             python,

@@ -156,7 +156,7 @@ def _losses(result: SeatResult, several: bool) -> tuple[Loss, ...]:
     """Return the sets of tests of which an encoder lacks so many examples that little of them is left."""
     out = []
     key = ["model", "options", "test"]
-    lost = result.dropped.groupby([*key, "set"], sort=False).size().to_dict()
+    lost = result.dropped.groupby([*key, "set"], sort=False, observed=True).size().to_dict()
     for row in result.frame.to_dict("records"):
         for name, called in _SETS.items():
             found = int(row[f"num_{name}"])

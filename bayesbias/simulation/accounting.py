@@ -84,7 +84,11 @@ def _account(part: pd.DataFrame, true: float, prob: float) -> dict[str, Any]:
         row |= {"bias_se": part["estimate"].std(ddof=1) / np.sqrt(n)} if n > 1 else {}
     else:
         called = (part["p_value"] < 1 - prob).mean()
-    row |= {"seconds": part["seconds"].median(), "converged": part["converged"].mean()}
+    seconds = part["seconds"].dropna()
+    row |= {
+        "seconds": seconds.median() if len(seconds) else float("nan"),
+        "converged": part["converged"].mean(),
+    }
     row["quick"] = part["quick"].mean()
     return {**row, "called": called, "called_se": standard_error_of_share(called, n)}
 

@@ -130,11 +130,15 @@ def _by_t(table: pd.DataFrame, method: str, prob: float) -> list[dict[str, Any]]
                 continue
             test = stats.ttest_1samp(difference, 0.0)
             estimate = float(difference.mean())
+        elif (
+            min(len(first), len(second)) < 2
+        ):  # a single pair has no variance: no answer, and not the answer no
+            continue
         else:
             test = stats.ttest_ind(first["distance"], second["distance"], equal_var=False)
             estimate = float(first["distance"].mean() - second["distance"].mean())
         interval = test.confidence_interval(prob)
-        if not np.isfinite(interval.low):  # a single pair has no variance: no answer, and not the answer no
+        if not np.isfinite(interval.low):  # nor have pairs that are all alike
             continue
         out.append(
             {

@@ -28,6 +28,7 @@ ALLOWED = {
     "runs.transaction": {"read_text"},  # its own list of what to put in place, under its own lock
     "vectors.file_index": {"np.memmap"},  # mapped, never copied; its size is held against what its head says
     "encoders.encoder": {"json.load"},  # the answer of a package index over the network
+    "vectors.writing": {"import zipfile", "zipfile.ZipFile"},  # the archive that it writes
     "runs.reading": {"pd.read_csv"},  # of bytes that came by the border
     "sweeps.result": {"pd.read_csv"},  # likewise
     "tables.change": {"pd.read_csv"},  # likewise

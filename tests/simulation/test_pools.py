@@ -177,7 +177,7 @@ def test_numbers_go_by_class_and_list():
     expected = (grid.means() * counts).sum() / counts.sum()
     other = np.outer([3, 5], [2, 6]) * np.array([[0, 1], [1, 0]])
     expected -= (grid.means() * other).sum() / other.sum()
-    row = report.set_index(["level", "contrast"]).loc[("overall", "associated - different")]
+    (row,) = report.query("level == 'overall' and contrast == 'associated - different'").to_dict("records")
     assert row["truth"] == pytest.approx(expected)
 
 

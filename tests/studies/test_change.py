@@ -21,7 +21,9 @@ def test_changes_stand_at_the_levels_that_both_models_know():
         "stereotype": "attribute_class",
         "word": "protected_word",
     }
-    changes, gaps = (frame.set_index(["level", "name"]) for frame in (both.changes(), both.contrasts()))
+    changes, gaps = (
+        frame.set_index(["level", "name"]).sort_index() for frame in (both.changes(), both.contrasts())
+    )
     assert set(changes.loc[("stereotype", "x"), "connection"]) == {"associated", "different"}
     own = changes.loc[("stereotype", "x")].query("connection == 'associated'")
     assert set(own["n_pairs"]) == {4 * 6}
