@@ -186,6 +186,8 @@ def run_page(
     As printed takes as long as a reader waits. Otherwise fits have few draws and take the quick engine, and what is
     marked as long is left out.
     """
+    from matplotlib import pyplot as plt
+
     import bayesbias as bb
 
     monkeypatch.chdir(folder)
@@ -212,6 +214,7 @@ def run_page(
                 said = None
             else:
                 said = _run(block, names, as_printed)
+                plt.close("all")  # matplotlib warns of many that are open
     return left_out
 
 
