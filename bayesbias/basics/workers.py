@@ -18,8 +18,10 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import BayesbiasError, FitError, InputError
 from bayesbias.basics.extras import needed
+from bayesbias.basics.versions import own_version
 
 _ATTEMPTS = 2
 _ANSWER_S = 10  # how long a scheduler may take to answer
@@ -111,7 +113,7 @@ class Processes:
         except BrokenProcessPool:
             self.__exit__()
             raise FitError(
-                "the worker processes do not start; in a script of your own, run_sweep must be called "
+                "the worker processes do not start; in a script of your own, what starts them must be called "
                 'under `if __name__ == "__main__":`, since every worker imports the script'
             ) from None
         return self
@@ -247,6 +249,67 @@ class Cluster:
             raise FitError(
                 f"the Dask scheduler at {self.address} is gone; the finished cells are safe, and --resume goes on"
             )
+
+
+class Hands:
+    """Who will work off tasks: this process, some like it, or a cluster; started when there is work, and ended with it.
+
+    Parameters
+    ----------
+    workers : int, optional
+        Local processes; by default one per core. With 1 this process does the work itself.
+    dask : str, optional
+        The address of a Dask scheduler that does the work instead (extra ``dask``), such as ``tcp://host:8786``. Its
+        workers need this package, none of the files, and best one thread each.
+
+    Raises
+    ------
+    InputError
+        For both, and for a number of workers that is none.
+    """
+
+    def __init__(self, workers: int | None = None, dask: str | None = None) -> None:
+        if dask is not None and workers is not None:
+            raise InputError("workers are local processes, dask is a cluster; choose one")
+        if workers is not None:
+            checks.count(workers, "workers")
+        self.workers, self.dask = workers, dask
+        self._started = contextlib.ExitStack()
+        self._pool: Here | Processes | Cluster | None = None
+
+    def __enter__(self) -> Hands:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._pool = None
+        self._started.__exit__(*error)
+
+    def alone(self, tasks: int) -> bool:
+        """Whether so many tasks are no work for others."""
+        return self.dask is None and self._pool is None and (self.workers == 1 or tasks < 2)
+
+    def started(self, tasks: int) -> Here | Processes | Cluster:
+        """Return who works, started where nobody is yet; no more processes than there are tasks."""
+        if self._pool is None:
+            if self.dask is not None:
+                self._pool = self._started.enter_context(Cluster(self.dask))
+            elif self.workers == 1:
+                self._pool = self._started.enter_context(Here())
+            else:
+                count = max(1, min(self.workers or cores(), tasks))
+                self._pool = self._started.enter_context(Processes(count))
+        return self._pool
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def with_version(work: Callable[..., Any], *arguments: Any) -> tuple[str, Any]:
+    """Do some work where it is sent, and say which version of this package did it; libraries are kept to one thread."""
+    with _as_in_a_worker():
+        return own_version(), work(*arguments)
 
 
 def carry_out(tasks: deque[Task], pool: Here | Processes | Cluster) -> None:

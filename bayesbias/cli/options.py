@@ -81,6 +81,20 @@ def engine(default: str) -> Option:
     return click.option("--engine", type=click.Choice(ENGINES), default=default, show_default=True, help=text)
 
 
+def hands(usual: str = "one per core") -> Option:
+    """Who does the fits: so many processes, or a cluster."""
+    dask = click.option(
+        "--dask", metavar="ADDRESS", help="A Dask scheduler that does the fits, such as tcp://host:8786."
+    )
+    local = click.option(
+        "--workers",
+        type=click.IntRange(1),
+        metavar="N",
+        help=f"Local processes; by default {usual}. With 1 this process does the work itself.",
+    )
+    return lambda command: local(dask(command))
+
+
 class Place(click.Path):
     """The path of what is written; one that nobody means is a slip, such as a variable of a shell that is not set."""
 

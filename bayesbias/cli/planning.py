@@ -108,7 +108,7 @@ def _sizes(command: Any) -> Any:
 @click.option("--seed", type=options.SEED, default=0, show_default=True)
 @options.prob()
 @options.engine("quick")
-@click.option("--workers", type=click.IntRange(1), help="Processes; default: one per core.")
+@options.hands()
 @options.folder("Keep finished batches here.")
 @click.option("--resume", is_flag=True, help="Go on with the batches in DIR.")
 @options.as_json
@@ -129,6 +129,7 @@ def calibrate(
     prob: float,
     engine: str,
     workers: int | None,
+    dask: str | None,
     out: Path | None,
     resume: bool,
     as_json: bool,
@@ -152,6 +153,7 @@ def calibrate(
     """
     import pandas as pd
 
+    from bayesbias.basics.workers import cores
     from bayesbias.simulation import calibration, shuffles
     from bayesbias.simulation.accounting import engine_in_words
 
@@ -180,6 +182,7 @@ def calibrate(
             prob=prob,
             engine=engine,
             workers=workers,
+            dask=dask,
             out=out,
             resume=resume,
         )
@@ -196,7 +199,6 @@ def calibrate(
             "--attributes": attributes,
             "--human": human,
             "--neutral": neutral,
-            "--workers": workers,
             "--out": out,
             "--resume": resume or None,
         }
@@ -211,7 +213,16 @@ def calibrate(
         if "," in model:
             raise InputError("negative controls are of one model", where="--methods", found=model)
         frame = shuffles.negative_controls(
-            embedding, wordlist, model, tables=tables, seed=seed, prob=prob, engine=engine, controls=controls
+            embedding,
+            wordlist,
+            model,
+            tables=tables,
+            seed=seed,
+            prob=prob,
+            engine=engine,
+            controls=controls,
+            workers=cores() if workers is None and dask is None else workers,
+            dask=dask,
         )
         if as_json:
             about = {"model": model, "tables": tables, "seed": seed, "prob": prob, "engine": engine}
@@ -237,6 +248,7 @@ def calibrate(
         "prob": prob,
         "engine": engine,
         "workers": workers,
+        "dask": dask,
         "resume": resume,
     }
     frames = {}
@@ -290,6 +302,7 @@ def calibrate(
 )
 @options.engine("quick")
 @click.option("--seed", type=options.SEED, default=0, show_default=True)
+@options.hands("this one alone")
 @options.as_json
 def plan(
     width: float | None,
@@ -302,6 +315,8 @@ def plan(
     check: int,
     engine: str,
     seed: int,
+    workers: int | None,
+    dask: str | None,
     as_json: bool,
 ) -> None:
     """Say how many words a good interval or score needs.
@@ -319,7 +334,11 @@ def plan(
             "takes one of two goals", where="plan", valid="--width W, or --reliability R --fit FILE"
         )
     given = click.get_current_context().get_parameter_source
-    names = ("measure", "coefficient") if reliability is None else ("contrast", "check", "engine", "seed")
+    names = (
+        ("measure", "coefficient")
+        if reliability is None
+        else ("contrast", "check", "engine", "seed", "workers", "dask")
+    )
     for name in names:
         if given(name) is click.core.ParameterSource.COMMANDLINE:
             other = "--width" if reliability is None else "--reliability"
@@ -328,7 +347,7 @@ def plan(
         _plan_reliability(reliability, fit, measure or "weat", coefficient, prob, as_json)
         return
     assert width is not None
-    _plan_width(width, contrast, prob, fit, check, engine, seed, as_json)
+    _plan_width(width, contrast, prob, fit, check, engine, seed, {"workers": workers, "dask": dask}, as_json)
 
 
 def _plan_reliability(
@@ -417,6 +436,7 @@ def _plan_width(
     check: int,
     engine: str,
     seed: int,
+    hands: Mapping[str, Any],
     as_json: bool,
 ) -> None:
     import pandas as pd
@@ -425,7 +445,7 @@ def _plan_width(
 
     scenario = _scenario(fit, None, None)
     frame = plan_words(
-        width, contrast=contrast, scenario=scenario, prob=prob, check=check, engine=engine, seed=seed
+        width, contrast=contrast, scenario=scenario, prob=prob, check=check, engine=engine, seed=seed, **hands
     )
     enough = frame[frame["enough"]]
     if as_json:

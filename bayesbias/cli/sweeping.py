@@ -40,15 +40,7 @@ _NOTE = 24  # characters of it in one line of a terminal
 @options.folder("Write cells and results here.", required=True)
 @options.figure_style
 @options.spreadsheet_safe
-@click.option(
-    "--workers",
-    type=click.IntRange(1),
-    metavar="N",
-    help="Local processes; by default one per core. With 1 this process does the work itself.",
-)
-@click.option(
-    "--dask", metavar="ADDRESS", help="A Dask scheduler that does the fits, such as tcp://host:8786."
-)
+@options.hands()
 @click.option(
     "--resume", is_flag=True, help="Go on with the sweep in DIR; failed and changed cells are fitted."
 )

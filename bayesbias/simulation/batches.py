@@ -9,15 +9,19 @@ import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import unfinished, whole_file
+from bayesbias.basics.versions import own_version
 from bayesbias.basics.wording import number_of
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.seals import State, damaged, seal_of_json, sealed_json
 from bayesbias.border.texts import parse_json
+
+if TYPE_CHECKING:
+    from bayesbias.basics.workers import Hands
 
 _BATCH = 20
 
@@ -66,7 +70,7 @@ def in_batches(
     work: Callable[[int, int], list[dict[str, Any]]],
     tables: int,
     folder: Path | None,
-    workers: int | None,
+    hands: Hands,
     label: str,
     progress: bool | None,
     size: int | None = None,
@@ -80,8 +84,8 @@ def in_batches(
     tables : int
     folder : Path, optional
         Where batches are kept.
-    workers : int, optional
-        Processes; by default one per core. One works here, and starts none.
+    hands : Hands
+        Who works; other batches may be handed to them after these.
     label : str
         Of the bar.
     progress : bool, optional
@@ -89,7 +93,7 @@ def in_batches(
         Tables in a batch; fewer where a table takes long, so that the bar moves.
     """
     from bayesbias.basics.progress import ticking
-    from bayesbias.basics.workers import Processes, Task, carry_out
+    from bayesbias.basics.workers import Task, carry_out, with_version
 
     done: dict[int, list[dict[str, Any]]] = {}
     size = _BATCH if size is None else size
@@ -118,26 +122,30 @@ def in_batches(
             done[first] = rows
             tick(count)
 
+        def answered(first: int, count: int, told: tuple[str, list[dict[str, Any]]]) -> None:
+            version, rows = told
+            if version != own_version():
+                failed(f"the worker has bayesbias {version}, here is {own_version()}")
+            finished(first, count, rows)
+
         def failed(error: str) -> None:
-            raise InputError(f"a batch of the calibration failed: {error}")
+            raise InputError(f"a batch of {label} failed: {error}")
 
         tasks = deque(
             Task(
-                work=work,
-                arguments=(first, min(size, tables - first)),
-                then=functools.partial(finished, first, min(size, tables - first)),
+                work=with_version,
+                arguments=(work, first, min(size, tables - first)),
+                then=functools.partial(answered, first, min(size, tables - first)),
                 fail=failed,
             )
             for first in starts
             if first not in done
         )
-        count = max(1, min(workers or os.cpu_count() or 1, len(tasks)))
-        if tasks and (workers == 1 or len(tasks) == 1):
+        if hands.alone(len(tasks)):
             for task in tasks:
                 task.then(task.work(*task.arguments))
         elif tasks:
-            with Processes(count) as pool:
-                carry_out(tasks, pool)
+            carry_out(tasks, hands.started(len(tasks)))
     return [row for first in starts for row in done[first]]
 
 

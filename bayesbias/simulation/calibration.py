@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.versions import own_version
+from bayesbias.basics.workers import Hands
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.loading import DEFAULT_MODEL, load_model, shipped_models
@@ -60,6 +61,7 @@ def calibrate(
     chains: int = 2,
     engine: str = "quick",
     workers: int | None = None,
+    dask: str | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
     progress: bool | None = None,
@@ -81,7 +83,9 @@ def calibrate(
     engine : {"quick", "nuts"}
         What samples the fits, as of `fit`.
     workers : int, optional
-        Processes; by default one per core.
+        Processes; by default one per core. With 1 this process does the work itself.
+    dask : str, optional
+        The address of a Dask scheduler that does the work instead (extra ``dask``), as of `run_sweep`.
     out : path, optional
         A folder for finished batches, so that a run which was cut short can be resumed.
     resume : bool
@@ -110,8 +114,7 @@ def calibrate(
     checks.instance(scenario, Scenario, "scenario", "a Scenario", "real vectors are what calibrate_on takes")
     for name, value in {"tables": tables, "draws": draws, "tune": tune, "chains": chains}.items():
         checks.count(value, name)
-    if workers is not None:
-        checks.count(workers, "workers")
+    hands = Hands(workers, dask)
     checks.seed(seed, most=None)
     checks.probability(prob)
     checks.choice(engine, ENGINES, "engine")
@@ -131,7 +134,8 @@ def calibrate(
     }
     folder = batch_folder(out, identity, resume)
     work = functools.partial(analyse_batch, scenario, methods, seed, settings=settings)
-    rows = in_batches(work, tables, folder, workers, "simulated tables", progress)
+    with hands:
+        rows = in_batches(work, tables, folder, hands, "simulated tables", progress)
     by_label = {(contrast,): value for contrast, value in truth.items()}
     return accounts(rows, by_label, methods, prob, ["contrast"])[list(_COLUMNS)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -16,6 +17,7 @@ from bayesbias.basics.digits import as_known
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
+from bayesbias.basics.workers import Hands
 from bayesbias.inference.diagnostics import describe_draws, error_of_share
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB, level_means
@@ -28,6 +30,7 @@ from bayesbias.inference.reliability import (
     score_components,
 )
 from bayesbias.simulation.answers import analyse_batch
+from bayesbias.simulation.batches import in_batches
 from bayesbias.simulation.scenario import Scenario, scenario_frame, true_contrasts, true_parameters
 
 if TYPE_CHECKING:
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ReliabilityPlan", "plan_reliability", "plan_words"]
 
+_BATCH = 5  # simulated tables that a worker takes at a time
 _DRAWS_PLANNED = 1024  # draws behind a width at known spreads
 _MOST_WORDS = 10_000  # beyond which no list of words goes
 
@@ -74,6 +78,8 @@ def plan_words(
     check: int = 20,
     engine: str = "quick",
     seed: int = 0,
+    workers: int | None = None,
+    dask: str | None = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Say how many words make the interval of a population contrast narrow enough.
@@ -99,6 +105,10 @@ def plan_words(
     engine : {"quick", "nuts"}
         What samples their fits, as of `fit`.
     seed : int
+    workers : int, optional
+        Processes; by default this one alone.
+    dask : str, optional
+        The address of a Dask scheduler that does the fits instead (extra ``dask``), as of `run_sweep`.
 
     Returns
     -------
@@ -139,6 +149,7 @@ def plan_words(
     z = 2 * stats.norm.ppf(0.5 + prob / 2)
     classes = len(scenario.words)
     settings = {"prob": prob, "draws": 500, "tune": 500, "chains": 2, "engine": engine}
+    hands = Hands(1 if workers is None and dask is None else workers, dask)
     rows: list[dict[str, Any]] = []
     with ticking("combinations", len(words) * len(attributes), progress) as tick:
         for n_words, n_attributes in itertools.product(words, attributes):
@@ -151,20 +162,19 @@ def plan_words(
             tick(1)
     # A lean design is little work to set up, whichever of its words are hard to find.
     rows.sort(key=lambda row: (row["words"] + row["attributes"], row["known_width"]))
-    for row in (row for row in rows if row["enough"] and check):
-        widths = []
-        with ticking(f"simulating {row['words']} x {row['attributes']}", check, progress) as tick:
-            for number in range(check):
-                analysed = analyse_batch(row["sized"], [scenario.model], seed, number, 1, settings)
-                widths += [r["high"] - r["low"] for r in analysed if r["contrast"] == contrast]
-                tick(1)
-        row["simulated_width"] = float(np.mean(widths))
-        row["simulated_80"] = float(np.quantile(widths, 0.8))
-        if check > 1:
-            row["simulated_se"] = float(np.std(widths, ddof=1) / np.sqrt(check))
-        row["enough"] = row["simulated_width"] <= width
-        if row["enough"]:
-            break
+    with hands:
+        for row in (row for row in rows if row["enough"] and check):
+            label = f"simulating {row['words']} x {row['attributes']}"
+            work = functools.partial(analyse_batch, row["sized"], [scenario.model], seed, settings=settings)
+            analysed = in_batches(work, check, None, hands, label, progress, _BATCH)
+            widths = [r["high"] - r["low"] for r in analysed if r["contrast"] == contrast]
+            row["simulated_width"] = float(np.mean(widths))
+            row["simulated_80"] = float(np.quantile(widths, 0.8))
+            if check > 1:
+                row["simulated_se"] = float(np.std(widths, ddof=1) / np.sqrt(check))
+            row["enough"] = row["simulated_width"] <= width
+            if row["enough"]:
+                break
     columns = ["words", "attributes", "pairs", "known_width", "enough"]
     columns += ["simulated_width", "simulated_se", "simulated_80"]
     rows.sort(key=lambda row: not row["enough"])

@@ -19,6 +19,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import sha256_of
 from bayesbias.basics.versions import own_version
+from bayesbias.basics.workers import Hands
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.design import Design
@@ -93,6 +94,7 @@ def calibrate_on(
     chains: int = 2,
     engine: str = "quick",
     workers: int | None = None,
+    dask: str | None = None,
     out: str | os.PathLike[str] | None = None,
     resume: bool = False,
     progress: bool | None = None,
@@ -137,7 +139,9 @@ def calibrate_on(
     engine : {"quick", "nuts"}
         What samples the fits, as of `fit`.
     workers : int, optional
-        Processes; by default one per core.
+        Processes; by default one per core. With 1 this process does the work itself.
+    dask : str, optional
+        The address of a Dask scheduler that does the work instead (extra ``dask``), as of `run_sweep`.
     out : path, optional
         A folder for finished batches, so that a run which was cut short can be resumed.
     resume : bool
@@ -173,8 +177,7 @@ def calibrate_on(
     methods = checked_methods(methods)
     for name, value in {"tables": tables, "draws": draws, "tune": tune, "chains": chains}.items():
         checks.count(value, name)
-    if workers is not None:
-        checks.count(workers, "workers")
+    hands = Hands(workers, dask)
     checks.seed(seed, most=None)
     checks.probability(prob)
     checks.choice(engine, ENGINES, "engine")
@@ -195,7 +198,8 @@ def calibrate_on(
     }
     folder = batch_folder(out, identity, resume)
     work = functools.partial(analyse_drawn, pool, methods, seed, settings=settings)
-    rows = in_batches(work, tables, folder, workers, "tables drawn", progress, _BATCH)
+    with hands:
+        rows = in_batches(work, tables, folder, hands, "tables drawn", progress, _BATCH)
     frame = accounts(rows, pool.values(), methods, prob, _LABELS)
     widths, flawless = pool.ideal_widths(prob), pool.flawless(prob, seed)
     keys = list(zip(*(frame[label] for label in _LABELS), strict=True))

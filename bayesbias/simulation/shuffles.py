@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.workers import Hands
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB
 from bayesbias.models.loading import DEFAULT_MODEL, shipped_models
 from bayesbias.simulation.accounting import standard_error_of_share
 from bayesbias.simulation.answers import AVERAGED, analyse_table
+from bayesbias.simulation.batches import in_batches
 from bayesbias.simulation.yardsticks import YARDSTICKS
 
 if TYPE_CHECKING:
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["negative_controls"]
 
+_BATCH = 5  # tables that a worker takes at a time
 NEGATIVE_CONTROLS = ("random_vectors", "shuffled_classes", "shuffled_attributes")
 
 
@@ -40,6 +44,8 @@ def negative_controls(
     chains: int = 2,
     engine: str = "quick",
     controls: Any = None,
+    workers: int | None = None,
+    dask: str | None = None,
     progress: bool | None = None,
 ) -> pd.DataFrame:
     """Take the meaning out of real vectors and see what the model still calls.
@@ -48,7 +54,8 @@ def negative_controls(
     protected words to the classes anew; ``shuffled_attributes`` deals the stereotypes. In each there is no difference
     between associated and different, beyond what the particular shuffle happens to hold.
 
-    Fits are sampled by `engine`, as of `fit`.
+    Fits are sampled by `engine`, as of `fit`; by this process alone, by as many as `workers` says, or by the Dask scheduler
+    at the address `dask` (extra ``dask``), as of `run_sweep`.
 
     Returns
     -------
@@ -68,7 +75,6 @@ def negative_controls(
     """
     import pandas as pd
 
-    from bayesbias.basics.progress import ticking
     from bayesbias.tables.distances import distance_table
     from bayesbias.vectors.loading import load_embedding
     from bayesbias.words.listfile import load_wordlist
@@ -92,41 +98,56 @@ def negative_controls(
             found=f"connections {', '.join(real['connection'].astype(str).unique())}",
         )
     settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains, "engine": engine}
+    numbers = [("real", 0), *((kind, number) for kind in kinds for number in range(tables))]
+    size = np.asarray(vectors.vectors_of(words.words[:1])).shape[1]
+    work = functools.partial(_analyse_controls, real, words, size, model, seed, numbers, settings=settings)
+    with Hands(1 if workers is None and dask is None else workers, dask) as hands:
+        rows = in_batches(work, len(numbers), None, hands, "negative controls", progress, _BATCH)
     out = []
-    with ticking("negative controls", 1 + tables * len(kinds), progress) as tick:
-        for kind in ("real", *kinds):
-            rows = []
-            for number in range(1 if kind == "real" else tables):
-                rng = np.random.default_rng(
-                    [seed, NEGATIVE_CONTROLS.index(kind) if kind != "real" else 9, number]
-                )
-                table = _without_meaning(real, words, vectors, kind, rng)
-                row = next(
-                    r
-                    for r in analyse_table(table, model, number, settings)
-                    if r["contrast"] == "associated - different"
-                )
-                rows.append(row)
-                tick(1)
-            part = pd.DataFrame(rows)
-            called = ((part["low"] > 0) | (part["high"] < 0)).mean()
-            out.append(
-                {
-                    "kind": kind,
-                    "tables": len(part),
-                    "called": called,
-                    "called_se": standard_error_of_share(called, len(part)) if kind != "real" else np.nan,
-                    "mean": part["estimate"].mean(),
-                    "sd": part["estimate"].std(ddof=1),
-                    "width": (part["high"] - part["low"]).mean(),
-                    "quick": part["quick"].mean(),
-                }
-            )
+    for kind in ("real", *kinds):
+        part = pd.DataFrame([row for row in rows if row["kind"] == kind])
+        called = ((part["low"] > 0) | (part["high"] < 0)).mean()
+        out.append(
+            {
+                "kind": kind,
+                "tables": len(part),
+                "called": called,
+                "called_se": standard_error_of_share(called, len(part)) if kind != "real" else np.nan,
+                "mean": part["estimate"].mean(),
+                "sd": part["estimate"].std(ddof=1),
+                "width": (part["high"] - part["low"]).mean(),
+                "quick": part["quick"].mean(),
+            }
+        )
     return pd.DataFrame(out)
 
 
+def _analyse_controls(
+    real: pd.DataFrame,
+    words: WordList,
+    size: int,
+    model: str,
+    seed: int,
+    numbers: Sequence[tuple[str, int]],
+    first: int,
+    count: int,
+    settings: Mapping[str, Any],
+) -> list[dict[str, Any]]:
+    """Take the meaning out of the table and fit it; every table has its own seed, so batches may come in any order."""
+    rows = []
+    for kind, number in numbers[first : first + count]:
+        stream = [seed, NEGATIVE_CONTROLS.index(kind) if kind != "real" else 9, number]
+        table = _without_meaning(real, words, size, kind, np.random.default_rng(stream))
+        rows += [
+            {"kind": kind, **row}
+            for row in analyse_table(table, model, number, settings)
+            if row["contrast"] == "associated - different"
+        ]
+    return rows
+
+
 def _without_meaning(
-    real: pd.DataFrame, words: WordList, vectors: Any, kind: str, rng: np.random.Generator
+    real: pd.DataFrame, words: WordList, size: int, kind: str, rng: np.random.Generator
 ) -> pd.DataFrame:
     if kind == "real":
         return real
@@ -135,7 +156,7 @@ def _without_meaning(
         names = sorted(
             {*table["protected_word"], *table["attribute"]}
         )  # draws do not depend on the order of a list
-        random = rng.standard_normal((len(names), np.asarray(vectors.vectors_of(names[:1])).shape[1]))
+        random = rng.standard_normal((len(names), size))
         random /= np.linalg.norm(random, axis=1, keepdims=True)
         at = {name: i for i, name in enumerate(names)}
         one, two = random[table["protected_word"].map(at)], random[table["attribute"].map(at)]

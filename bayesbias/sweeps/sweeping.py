@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.versions import own_version
-from bayesbias.basics.workers import Cluster, Here, Processes, Task, carry_out
+from bayesbias.basics.workers import Hands, Task, carry_out
 from bayesbias.models.spec import ModelSpec
 from bayesbias.sweeps.cells import CellGroup, PlanInputs, SweepCell, digest_of, group_cells, read_inputs
 from bayesbias.sweeps.plan import SweepPlan, load_plan
@@ -93,10 +92,7 @@ def run_sweep(
     >>> overall = result.frame.query("level == 'overall' and quantity == 'contrast'")  # doctest: +SKIP
     """
     checked, out = load_plan(plan), Path(checks.path(out, "out", "the path of a folder"))
-    if dask is not None and workers is not None:
-        raise InputError("workers are local processes, dask is a cluster; choose one")
-    if workers is not None:
-        checks.count(workers, "workers")
+    hands = Hands(workers, dask)
     with sweep_folder(out, checked, resume):
         inputs = read_inputs(checked)
         known = read_hashes(out)
@@ -111,21 +107,10 @@ def run_sweep(
             if cell.key not in before.finished | set(failed)
         ]
         if wanted:
-            pool: Cluster | Here | Processes
-            if dask:
-                pool = Cluster(dask)
-            elif workers == 1:
-                pool = Here()
-            else:
-                pool = Processes(min(workers or _cores(), len(wanted)))
-            with ticking("fits", len(wanted), progress) as tick, pool:
+            with ticking("fits", len(wanted), progress) as tick, hands:
                 tasks = _tasks(groups, set(wanted), inputs, checked, out, failed, tick)
-                carry_out(tasks, pool)
+                carry_out(tasks, hands.started(len(wanted)))
         return collect_results(groups, checked, out, failed, before)
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _tasks(

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias.basics.workers import Hands
 from bayesbias.border.seals import State
 from bayesbias.encoders.encoder import function_encoder
 from bayesbias.encoders.encoding import encode
@@ -196,7 +197,7 @@ class BatchesJob(Job):
 
     def _all(self) -> list[dict[str, Any]]:
         folder = batch_folder(self.folder / "batches", {"a": 1}, (self.folder / "batches").exists())
-        return in_batches(rows_of, 200, folder, 1, "tables", False, size=4)
+        return in_batches(rows_of, 200, folder, Hands(1), "tables", False, size=4)
 
     def check(self) -> bool:
         if not (self.folder / "batches" / "calibration.json").exists():

@@ -14,6 +14,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.clusters import local_cluster
 from helpers.sweeps import LABELS, cell_files, results, write_inputs, write_plan
 
 from bayesbias.basics.errors import FitError, InputError
@@ -111,56 +112,12 @@ def test_killed_and_resumed_the_results_are_the_same(tmp_path, kills, seeds):
     assert not list(out.glob("cells/.*"))
 
 
-def _start(*arguments: str) -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, "-m", "distributed.cli.dask_scheduler" if arguments[0] == "scheduler" else
-         "distributed.cli.dask_worker", *arguments[1:]],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-
-
 @pytest.fixture
 def cluster(tmp_path):
     """Start a scheduler and two workers on loopback; return its address and the workers."""
     pytest.importorskip("distributed")
-    port_file = tmp_path / "scheduler.json"
-    started = [
-        _start(
-            "scheduler",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            "0",
-            "--no-dashboard",
-            "--scheduler-file",
-            str(port_file),
-        )
-    ]
-    try:
-        limit = time.monotonic() + 300
-        while not port_file.exists() or not port_file.read_text(encoding="utf-8"):
-            assert time.monotonic() < limit, "the scheduler did not start"
-            time.sleep(0.1)
-        address = json.loads(port_file.read_text(encoding="utf-8"))["address"]
-        for number in range(2):
-            local = str(tmp_path / f"worker{number}")
-            started.append(
-                _start(
-                    "worker",
-                    address,
-                    "--nthreads",
-                    "1",
-                    "--no-nanny",
-                    "--no-dashboard",
-                    "--local-directory",
-                    local,
-                )
-            )
-        yield address, started[1:]
-    finally:
-        for process in reversed(started):
-            process.kill()
-            process.wait()
+    with local_cluster(tmp_path) as started:
+        yield started
 
 
 @pytest.mark.claim  # a scheduler and two workers are started
