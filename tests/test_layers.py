@@ -46,7 +46,7 @@ ALLOWED = {
     "nutpie": {"inference.sampling"},
     "arviz": {"inference.from_arviz"},
     "click": {"cli"},
-    "numba": {"inference.kernel", "inference.kernel_moments"},
+    "numba": {"inference.kernel", "inference.kernel_moments", "inference.kernel_sampling"},
     "jinja2": {"report.page"},
     "sklearn": {"classifiers"},
     "joblib": {"classifiers"},

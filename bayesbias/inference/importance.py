@@ -40,6 +40,18 @@ _LIKELY = 0.4
 _IN_REACH = 0.5  # of a mode, in standard deviations: whoever climbs from there climbs to it
 
 
+def best_proposal(straight: Straight, start: np.ndarray, seed: int) -> tuple[Proposal | None, float]:
+    """Return the proposal that draws of `weigh_scales` come from at first, and its efficiency; none without a single mode."""
+    mode, height = straight.mode(straight.at(start[None])[0])
+    if not np.isfinite(height):
+        return None, 0.0
+    covariance = straight.covariance(mode)
+    if _other_mode(straight, start, mode, height, covariance):
+        return None, 0.0
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 6]))
+    return _found_proposal(straight, mode, covariance, rng)[:2]
+
+
 @dataclass(frozen=True, eq=False)
 class _Round:
     draws: np.ndarray

@@ -1,17 +1,16 @@
 """The compiled log-density of the collapsed model; see `bayesbias.inference.collapsed` for what it computes.
 
 One function serves every model and every table: what differs is in the arrays. Numba compiles it once
-and keeps the result on disk, so a second process starts sampling at once. The only room that imports Numba,
-and therefore imported inside functions alone.
+and keeps the result on disk, so a second process starts sampling at once. Only rooms of this name import Numba,
+and are therefore imported inside functions alone.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
-from numba import carray, cfunc, njit, types
+from numba import njit
 
 _LOG_2PI = math.log(2.0 * math.pi)
 # Logarithms of scales beyond this have squares that overflow or vanish.
@@ -474,111 +473,3 @@ def quantiles(
                 total += math.log(product)
                 product = 1.0
         slopes[i] = total + math.log(product)
-
-
-_ARRAYS = 17  # the arguments of `log_density` between `theta` and `grad`
-_HEAD = 1 + 2 * (_ARRAYS + 1)
-_FLOATS = (1, 2, 3, 4, 6, 11, 15, _ARRAYS)  # which of them hold no whole numbers
-
-
-def packed(arrays: Sequence[np.ndarray], coordinates: np.ndarray) -> np.ndarray:
-    """Return the block of words that the callbacks read.
-
-    Parameters
-    ----------
-    arrays : sequence of ndarray
-        The arguments of `log_density` between `theta` and `grad`.
-    coordinates : ndarray, shape (n_theta, n_theta)
-        Turns what is sampled into `theta`.
-    """
-    parts = [*arrays, coordinates.ravel()]
-    assert len(parts) == _ARRAYS + 1
-    lengths = np.array([part.size for part in parts])
-    starts = _HEAD + np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    out = np.zeros(_HEAD + int(lengths.sum()), dtype=np.int64)
-    out[0] = len(out)
-    out[1:_HEAD:2], out[2:_HEAD:2] = starts, lengths
-    for place, (start, part) in enumerate(zip(starts, parts, strict=True)):
-        assert part.dtype == (np.float64 if place in _FLOATS else np.int64)
-        out[start : start + part.size] = np.ascontiguousarray(part).ravel().view(np.int64)
-    return out
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _packed_log_density(theta: np.ndarray, words: np.ndarray, numbers: np.ndarray, grad: np.ndarray) -> float:
-    def whole(k: int) -> np.ndarray:
-        return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
-
-    def real(k: int) -> np.ndarray:
-        return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
-
-    return log_density(
-        theta,
-        whole(0),
-        real(1),
-        real(2),
-        real(3),
-        real(4),
-        whole(5),
-        real(6),
-        whole(7),
-        whole(8),
-        whole(9),
-        whole(10),
-        real(11),
-        whole(12),
-        whole(13),
-        whole(14),
-        real(15),
-        whole(16),
-        grad,
-    )
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _turned(words: np.ndarray, numbers: np.ndarray, at: np.ndarray, out: np.ndarray, back: bool) -> None:
-    """Multiply by the matrix of coordinates, or by its transpose."""
-    start = words[1 + 2 * _ARRAYS]
-    n = at.shape[0]
-    for r in range(n):
-        out[r] = 0.0
-    for r in range(n):
-        for k in range(n):
-            a = numbers[start + r * n + k]
-            if back:
-                out[k] += a * at[r]
-            else:
-                out[r] += a * at[k]
-
-
-_DOUBLES = types.CPointer(types.float64)
-
-
-@cfunc(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr), cache=True)
-def logp_callback(n, theta_at, grad_at, value_at, data):
-    """Give the sampler log density and gradient at ``theta``; 0, or 4 where either is not finite."""
-    head = carray(data, (1,), np.int64)
-    words = carray(data, (head[0],), np.int64)
-    numbers = carray(data, (head[0],), np.float64)
-    grad = carray(grad_at, (n,))
-    theta, own = np.empty(n), np.empty(n)
-    _turned(words, numbers, carray(theta_at, (n,)), theta, False)
-    value = _packed_log_density(theta, words, numbers, own)
-    _turned(words, numbers, own, grad, True)
-    carray(value_at, (1,))[0] = value
-    if not math.isfinite(value):
-        return 4  # a divergence, as the sampler calls it
-    for t in range(n):
-        if not math.isfinite(grad[t]):
-            return 3
-    return 0
-
-
-@cfunc(types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr), cache=True)
-def expand_callback(n, expanded, theta_at, out_at, data):
-    """Write ``theta``, the draw to be kept."""
-    head = carray(data, (1,), np.int64)
-    words = carray(data, (head[0],), np.int64)
-    numbers = carray(data, (head[0],), np.float64)
-    _turned(words, numbers, carray(theta_at, (n,)), carray(out_at, (n,)), False)
-    return 0

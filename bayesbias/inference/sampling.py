@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.inference.collapsed import Collapsed
+from bayesbias.inference.coordinates import Coordinates, plain_coordinates, shaped_coordinates
 from bayesbias.inference.engine import Engine
 from bayesbias.inference.importance import weigh_scales
 from bayesbias.inference.mixing import r_hat_and_ess
@@ -26,6 +27,7 @@ FEWEST_TO_THIN = 200
 ENOUGH_PER_CHAIN = 200
 ENOUGH_R_HAT = 1.007  # short of what diagnostics refuse, so that chance does not carry it over
 MOST_THINNED = 8
+_FAR_APART = 1.5  # standard deviations of where chains start
 MOST_CUBES_TO_THIN = 2e4  # cost of an evaluation, as in `collapsed`: some hundredths of a millisecond
 
 
@@ -78,7 +80,9 @@ def starting_point(reduced: Collapsed) -> np.ndarray:
 
 def _by_nuts(reduced: Collapsed, settings: dict[str, Any], cores: int) -> tuple[np.ndarray, xr.Dataset]:
     """Sample by NUTS; where draws are too alike, run longer and keep fewer."""
-    sampled = _sample_scales(reduced, settings, cores, thin=1)
+    shaped = shaped_coordinates(reduced, starting_point(reduced), settings["seed"])
+    coordinates = plain_coordinates(reduced) if shaped is None else shaped
+    sampled = _sample_scales(reduced, settings, cores, 1, coordinates)
     cost = sum(float(size) ** 3 for size in reduced.component_sizes)
     if settings["draws"] >= FEWEST_TO_THIN and cost <= MOST_CUBES_TO_THIN:
         scales = sampled["posterior"]["theta"].to_numpy()
@@ -88,7 +92,7 @@ def _by_nuts(reduced: Collapsed, settings: dict[str, Any], cores: int) -> tuple[
         longer = max(np.ceil(enough / effective), 2 if np.nanmax(r_hat, initial=0.0) > ENOUGH_R_HAT else 1)
         settings["thin"] = int(np.clip(longer, 1, MOST_THINNED))
         if settings["thin"] > 1:
-            sampled = _sample_scales(reduced, settings, cores, settings["thin"])
+            sampled = _sample_scales(reduced, settings, cores, settings["thin"], coordinates)
     every = slice(settings.get("thin", 1) - 1, None, settings.get("thin", 1))
     theta = sampled["posterior"]["theta"].to_numpy()[:, every]
     stats = sampled["sample_stats"].to_dataset()
@@ -100,7 +104,9 @@ def _by_nuts(reduced: Collapsed, settings: dict[str, Any], cores: int) -> tuple[
     thin = settings.get("thin", 1)
     wild = stats["diverging"].to_numpy().reshape(kept.sizes["chain"], kept.sizes["draw"], thin).sum(axis=2)
     kept = kept.assign(diverging=(("chain", "draw"), wild)).assign_coords(draw=range(kept.sizes["draw"]))
-    return theta, kept
+    # The sampler's own density is that of its coordinates.
+    values = reduced.log_densities(theta.reshape(-1, theta.shape[2])).reshape(theta.shape[:2])
+    return theta, kept.assign(logp=(("chain", "draw"), values))
 
 
 def _as_tree(reduced: Collapsed, theta: np.ndarray, stats: xr.Dataset) -> xr.DataTree:
@@ -119,18 +125,22 @@ def _as_tree(reduced: Collapsed, theta: np.ndarray, stats: xr.Dataset) -> xr.Dat
     return xr.DataTree.from_dict({"posterior": xr.Dataset(variables, coords), "sample_stats": stats})
 
 
-def _sample_scales(reduced: Collapsed, settings: Mapping[str, Any], cores: int, thin: int) -> Any:
+def _sample_scales(
+    reduced: Collapsed, settings: Mapping[str, Any], cores: int, thin: int, coordinates: Coordinates
+) -> Any:
     """Sample the logarithms of the scales, `thin` draws for each that is wanted."""
     import nutpie
     from nutpie.compile_pymc import CompiledPyMCModel
 
-    from bayesbias.inference.kernel import expand_callback, logp_callback, packed
+    from bayesbias.inference.kernel_sampling import expand_callback, logp_callback, packed
 
     n = reduced.n_theta
-    start = starting_point(reduced)
 
     def initial(seed: int) -> np.ndarray:
-        return start + np.random.default_rng(seed).normal(0, 0.5, n)
+        rng = np.random.default_rng(seed)
+        if coordinates.shaped:
+            return rng.normal(0, _FAR_APART, n)
+        return starting_point(reduced) + rng.normal(0, 0.5, n)
 
     # What nutpie makes of a PyMC model, made by hand: two compiled functions and the data behind a pointer.
     compiled = CompiledPyMCModel(
@@ -143,7 +153,7 @@ def _sample_scales(reduced: Collapsed, settings: Mapping[str, Any], cores: int, 
         initial_point_func=initial,
         shared_data={},
         shared_var_keys={},
-        user_data=packed(reduced.arrays, reduced.coordinates()),
+        user_data=packed(reduced.arrays, coordinates),
         n_expanded=n,
         shape_info=(["theta"], [slice(0, n)], [(n,)]),
         logp_func=None,

@@ -202,13 +202,14 @@ def test_the_function_behind_a_pointer_is_the_same(model, table):
     """
     import ctypes
 
-    from bayesbias.inference.kernel import logp_callback, packed
+    from bayesbias.inference.coordinates import plain_coordinates
+    from bayesbias.inference.kernel_sampling import logp_callback, packed
 
     reduced = collapse(Design.of(spec_of(model), TABLES[table]))
     turn = reduced.coordinates()
     assert abs(np.linalg.det(turn)) == pytest.approx(1, abs=1e-12)
     assert (turn == np.eye(reduced.n_theta)).all() == (model != "cells")
-    data = packed(reduced.arrays, turn)
+    data = packed(reduced.arrays, plain_coordinates(reduced))
     pointer = ctypes.POINTER(ctypes.c_double)
     call = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_uint64, pointer, pointer, pointer, ctypes.c_void_p)(
         logp_callback.address
