@@ -133,9 +133,9 @@ def log_density(
             if inc_factor[x] >= 0:
                 coef[x] *= scale[inc_factor[x]]
     largest, widest = _largest(comp_m, comp_half)
-    # Room for the matrices of the largest; a piece of one axis stays contiguous, of which vector instructions are made.
-    up_room, tri_room, inv_room = np.empty(largest**2), np.empty(largest**2), np.empty(largest**2)
-    half_room = np.empty(widest * largest)
+    # Room for the matrices of the largest, row by row.
+    up, tri, inv = np.empty(largest**2), np.empty(largest**2), np.empty(largest**2)
+    half = np.empty(widest * largest)
     for j in range(comp_m.shape[0]):
         m = comp_m[j]
         nu = comp_nu[j]
@@ -160,62 +160,60 @@ def log_density(
                     gfactor[inc_factor[x]] += 2.0 * var[inc_var[x]] * term
             continue
         # Every inner loop runs along rows cut out beforehand: only so does the compiler make vector instructions of it.
-        up, tri = up_room[: m * m].reshape((m, m)), tri_room[: m * m].reshape((m, m))
-        inv = inv_room[: m * m].reshape((m, m))
-        up[:] = 0.0
-        tri[:] = 0.0
-        inv[:] = 0.0
+        size = m * m
+        up[:size] = 0.0
+        tri[:size] = 0.0
+        inv[:size] = 0.0
         for i in range(m):
-            up[i, i] = var[obs_var[o + i]]
+            up[i * m + i] = var[obs_var[o + i]]
         for e in range(comp_eff[j], comp_eff[j + 1]):
             v = var[eff_var[e]]
             for x in range(eff_ptr[e], eff_ptr[e + 1]):
                 for y in range(eff_ptr[e], x + 1):
-                    up[inc_obs[y], inc_obs[x]] += v * coef[x] * coef[y]
+                    up[inc_obs[y] * m + inc_obs[x]] += v * coef[x] * coef[y]
         # V = U'U, with U in the upper triangle.
         logdet = 0.0
         for r in range(m):
-            if not up[r, r] > 0.0:
+            if not up[r * m + r] > 0.0:
                 return -math.inf
-            logdet += math.log(up[r, r])
-            inverse = 1.0 / math.sqrt(up[r, r])
+            logdet += math.log(up[r * m + r])
+            inverse = 1.0 / math.sqrt(up[r * m + r])
             for k in range(r, m):
-                up[r, k] *= inverse
+                up[r * m + k] *= inverse
             for i in range(r + 1, m):
-                a = up[r, i]
-                row, out = up[r, i:], up[i, i:]
+                a = up[r * m + i]
+                row, out = up[r * m + i : (r + 1) * m], up[i * m + i : (i + 1) * m]
                 for k in range(m - i):
                     out[k] -= a * row[k]
         # The inverse of U', then of V.
         for i in range(m):
             for r in range(i):
-                a = up[r, i]
-                row, out = tri[r], tri[i]
+                a = up[r * m + i]
+                row, out = tri[r * m : (r + 1) * m], tri[i * m : (i + 1) * m]
                 for k in range(r + 1):
                     out[k] -= a * row[k]
-            inverse = 1.0 / up[i, i]
+            inverse = 1.0 / up[i * m + i]
             for k in range(i):
-                tri[i, k] *= inverse
-            tri[i, i] = inverse
+                tri[i * m + k] *= inverse
+            tri[i * m + i] = inverse
         for r in range(m):
             for i in range(r + 1):
-                a = tri[r, i]
-                row, out = tri[r], inv[i]
+                a = tri[r * m + i]
+                row, out = tri[r * m : (r + 1) * m], inv[i * m : (i + 1) * m]
                 for k in range(i + 1):
                     out[k] += a * row[k]
         for i in range(m):
             for k in range(i):
-                inv[k, i] = inv[i, k]
+                inv[k * m + i] = inv[i * m + k]
         # The transpose of V^-1 F, and the trace of V^-1 G.
         width = (comp_half[j + 1] - g) // m
-        half = half_room[: width * m].reshape((width, m))
-        half[:] = 0.0
+        half[: width * m] = 0.0
         trace = 0.0
         for c in range(width):
-            out = half[c]
+            out = half[c * m : (c + 1) * m]
             for r in range(m):
                 a = halves[g + r * width + c]
-                row = inv[r]
+                row = inv[r * m : (r + 1) * m]
                 for k in range(m):
                     out[k] += a * row[k]
             for r in range(m):
@@ -223,21 +221,21 @@ def log_density(
         total -= 0.5 * (nu * (m * _LOG_2PI + logdet) + trace)
         # d logp / dV = -(nu V^-1 - V^-1 G V^-1) / 2
         for i in range(m):
-            row, out = inv[i], tri[i]
+            row, out = inv[i * m : (i + 1) * m], tri[i * m : (i + 1) * m]
             for k in range(i + 1):
                 out[k] = -0.5 * nu * row[k]
             for c in range(width):
-                a = 0.5 * half[c, i]
-                row = half[c]
+                a = 0.5 * half[c * m + i]
+                row = half[c * m : (c + 1) * m]
                 for k in range(i + 1):
                     out[k] += a * row[k]
         for i in range(m):
-            gvar[obs_var[o + i]] += tri[i, i]
+            gvar[obs_var[o + i]] += tri[i * m + i]
         for e in range(comp_eff[j], comp_eff[j + 1]):
             acc = 0.0
             for x in range(eff_ptr[e], eff_ptr[e + 1]):
                 for y in range(eff_ptr[e], x + 1):
-                    term = coef[x] * coef[y] * tri[inc_obs[x], inc_obs[y]]
+                    term = coef[x] * coef[y] * tri[inc_obs[x] * m + inc_obs[y]]
                     if x != y:
                         term *= 2.0
                     acc += term
