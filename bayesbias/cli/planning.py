@@ -364,11 +364,11 @@ def _plan_reliability(
         about = {**values, "best": found.best, "combinations": records(found.combinations)}
         screen.answer("plan.reliability", about)
         return
-    for line in _reliability_lines(found, path):
+    for line in reliability_lines(found, path):
         screen.say(line)
 
 
-def _reliability_lines(found: ReliabilityPlan, path: str) -> list[str]:
+def reliability_lines(found: ReliabilityPlan, path: str) -> list[str]:
     """Say what a plan for reliability came to."""
     from bayesbias.columns.words import COEFFICIENTS_SAID, MEASURES_SAID
 

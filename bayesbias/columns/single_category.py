@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.wording import digits_of
-from bayesbias.columns.table import Cell, Column, interval, interval_cell, number, number_cell, text
+from bayesbias.columns.table import Cell, Column, interval, known_cell, known_interval_cell, number, text
 
 if TYPE_CHECKING:
     from bayesbias.studies.single_category import SingleCategory
@@ -33,11 +33,11 @@ def quantity_columns(prob: float) -> list[Column]:
     """Return the columns of what the test estimates, for the rows of `quantities`."""
     return [
         text("what", "what"),
-        Column("mean", lambda row: number_cell(row["mean"], row["digits"], signed=True), True),
-        Column("sd", lambda row: number_cell(row["sd"], row["digits"], missing="none"), True),
+        Column("mean", lambda row: known_cell(row, "mean", row["digits"], signed=True), True),
+        Column("sd", lambda row: known_cell(row, "sd", row["digits"], missing="none"), True),
         Column(
             f"{prob:.0%} interval",
-            lambda row: interval_cell(row["low"], row["high"], signed=True, digits=row["digits"]),
+            lambda row: known_interval_cell(row, "low", "high", signed=True, digits=row["digits"]),
             True,
         ),
         text("of", "of").on_the_page_only(),
@@ -76,6 +76,7 @@ def quantities(result: SingleCategory) -> list[dict[str, Any]]:
                 "high": which.hpdi_high,
                 "digits": digits_of(which.sd),
                 "of": of,
+                **{name: getattr(which, name) for name in ("mcse_mean", "mcse_sd", "mcse_low", "mcse_high")},
             }
         )
     return rows

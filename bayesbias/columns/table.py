@@ -133,8 +133,8 @@ Field = str | Callable[[Any], Any]
 def _of(field: Field) -> Callable[[Any], Any]:
     if callable(field):
         return field
-    # Results of earlier versions lack some fields.
-    return lambda row: row.get(field, math.nan) if isinstance(row, dict) else getattr(row, field, math.nan)
+    # Of a Series `mean` is a method; and results of earlier versions lack some fields.
+    return lambda row: row.get(field, math.nan) if hasattr(row, "get") else getattr(row, field, math.nan)
 
 
 def _error(*fields: Field) -> Callable[[Any], float | None]:
@@ -252,9 +252,11 @@ def interval_cell(
     return Cell(text, True, repr(float(low)))
 
 
-def known_cell(row: Any, field: str, digits: int = 3, *, signed: bool = False) -> Cell:
+def known_cell(
+    row: Any, field: str, digits: int = 3, *, signed: bool = False, missing: str = _UNKNOWN
+) -> Cell:
     """Make a cell of a field of a row of estimates, to the digits that its Monte Carlo error allows."""
-    return number(field, field, digits, signed=signed).cell(row)
+    return number(field, field, digits, signed=signed, missing=missing).cell(row)
 
 
 def known_interval_cell(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.figures import headings, marks
 from bayesbias.figures.labels import label_points
 from bayesbias.figures.plates import Plate, on_axes
@@ -23,7 +25,7 @@ from bayesbias.figures.style import (
     pt,
     styled,
 )
-from bayesbias.studies.single_category import SingleCategory
+from bayesbias.studies.single_category import Estimated, SingleCategory
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,8 +47,8 @@ def plates(result: SingleCategory) -> list[Plate]:
             f"Association of each target against its {known.fact}, with the line. Bars: what is not known of a target's "
             "association; band: of the line; both hold what other words of the sets would do to all targets alike. "
             "Between the dashed lines lies a single new target. In bold: off the line.",
-            f"Scatter of {known.n} targets, association against {known.fact}, with a line of slope {result.slope.mean:+.3f} in "
-            "cosine per standard deviation; the numbers are in the table.",
+            f"Scatter of {known.n} targets, association against {known.fact}, with a line of slope "
+            f"{as_known(result.slope, 'mean', signed=True)} in cosine per standard deviation; the numbers are in the table.",
         ),
         Plate(
             "correlations",
@@ -54,7 +56,7 @@ def plates(result: SingleCategory) -> list[Plate]:
             inches(WIDTH, _LOW),
             "The correlation of average scores, as published, and that of true associations, whose noise is taken out.",
             f"r of average scores {known.r:.2f}, interval {known.r_low:.2f} to {known.r_high:.2f}; of true associations "
-            f"{true.mean:.2f}, {true.hpdi_low:.2f} to {true.hpdi_high:.2f}.",
+            f"{as_known(true, 'mean', 2)}, {' to '.join(ends_as_known(true, usual=2))}.",
         ),
     ]
 
@@ -155,9 +157,10 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
     ax.set_ylabel(plain(f"cosine: {first} less {second}", 60), fontsize=pt(8.5))
     true, share = result.true_correlation, as_percent(result.prob)
     numbers = (
-        f"True associations: r {true.mean:+.2f} [{true.hpdi_low:+.2f}, "
-        f"{true.hpdi_high:+.2f}]; average scores: r {result.r:+.2f}. Slope {result.slope.mean:+.3f} "
-        f"[{result.slope.hpdi_low:+.3f}, {result.slope.hpdi_high:+.3f}] per standard deviation."
+        f"True associations: r {as_known(true, 'mean', 2, signed=True)} "
+        f"[{', '.join(ends_as_known(true, usual=2, signed=True))}]; average scores: r {result.r:+.2f}. Slope "
+        f"{as_known(result.slope, 'mean', signed=True)} [{', '.join(ends_as_known(result.slope, signed=True))}] per standard "
+        "deviation."
     ).replace("-", "−")
     said = f"{result.published.name}: {result.n} targets. {numbers}"
     handles = [
@@ -217,11 +220,9 @@ def plot_correlations(result: SingleCategory, *, ax: Axes | None = None) -> Axes
     known, true = _checked(result).published, result.true_correlation
     ax = axes_or_new(ax, inches(WIDTH, _LOW))
     share = as_percent(result.prob)
-    rows = (
-        (known.r, known.r_low, known.r_high, "different"),
-        (true.mean, true.hpdi_low, true.hpdi_high, "associated"),
-    )
-    for row, (mean, low, high, look) in enumerate(rows):
+    exact = Estimated(known.r, math.nan, known.r_low, known.r_high)
+    for row, (of, look) in enumerate(((exact, "different"), (true, "associated"))):
+        mean, low, high = of.mean, of.hpdi_low, of.hpdi_high
         ax.plot(
             [low, high],
             [row, row],
@@ -231,7 +232,7 @@ def plot_correlations(result: SingleCategory, *, ax: Axes | None = None) -> Axes
             label="_interval",
         )
         marks.draw_point(ax, mean, row, look, 7)
-        text = f"{mean:.2f}\n[{low:.2f}, {high:.2f}]".replace("-", "−")
+        text = f"{as_known(of, 'mean', 2)}\n[{', '.join(ends_as_known(of, usual=2))}]".replace("-", "−")
         headings.write_aside(ax, row, text)
     ax.axvline(0, color=FAINT, linewidth=pt(0.7), zorder=0, label="_zero")
     ends = [0.0, known.r_low, known.r_high, true.hpdi_low, true.hpdi_high]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bayesbias.basics.wording import conjoined, digits_of, interval_text, number_of, number_text, some
+from bayesbias.basics.digits import interval_known, number_known
+from bayesbias.basics.wording import conjoined, digits_of, number_of, some
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.trust import agreed, no_conclusion
 from bayesbias.studies.single_category import Estimated, SingleCategory
@@ -16,7 +17,7 @@ def findings_of_single_category(result: SingleCategory) -> Findings:
     notes = [*known.notes, *_missing(result)]
     published = (
         f"As published, on average scores: r = {known.r:.4f}, {known.prob:.0%} interval {known.r_low:.4f} to "
-        f"{known.r_high:.4f} (Fisher's z), which takes targets for a sample and scores for exact; p {known.p_value:.2g} "
+        f"{known.r_high:.4f} (Fisher's z), which takes targets for a sample and scores for exact; p {known.p_said(2)} "
         f"(permutation, {'all orders' if known.p_method == 'exact' else 'drawn orders'})."
     )
     if problems:
@@ -36,23 +37,23 @@ def findings_of_single_category(result: SingleCategory) -> Findings:
         else f"is not shown to be nearer to {first} or to {second} words the higher its {known.fact}"
     )
     headline = (
-        f"A target of {subject} {how}: true associations correlate with it by {number_text(true.mean, 2, signed=True)} "
+        f"A target of {subject} {how}: true associations correlate with it by {number_known(true, 'mean', 2, signed=True)} "
         f"({_interval(true, result.prob, 2)}), for new words and targets like these."
     )
     per = result.slope_per_unit
     digits = digits_of(per.sd)
     sentences = [
         published,
-        f"One standard deviation of {known.fact} ({result.scale:.3g}) goes with {number_text(slope.mean, signed=True)} in "
+        f"One standard deviation of {known.fact} ({result.scale:.3g}) goes with {number_known(slope, 'mean', signed=True)} in "
         f"cosine towards {first} ({_interval(slope, result.prob, 3)}), one unit with "
-        f"{number_text(per.mean, digits, signed=True)} ({_interval(per, result.prob, digits)}).",
+        f"{number_known(per, 'mean', digits, signed=True)} ({_interval(per, result.prob, digits)}).",
         _off_line(result),
     ]
     return Findings(subject, headline, tuple(sentences), notes=tuple(notes), trust=agreed(result.fit))
 
 
 def _interval(of: Estimated, prob: float, digits: int) -> str:
-    return f"{prob:.0%} HPDI {interval_text(of.hpdi_low, of.hpdi_high, digits=digits, signed=True)}"
+    return f"{prob:.0%} HPDI {interval_known(of, usual=digits, signed=True)}"
 
 
 def _off_line(result: SingleCategory) -> str:

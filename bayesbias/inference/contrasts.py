@@ -15,7 +15,13 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
-from bayesbias.inference.diagnostics import batches_of, describe_draws, error_of_share, joined_chains
+from bayesbias.inference.diagnostics import (
+    batches_of,
+    describe_draws,
+    end_to_mean,
+    error_of_share,
+    joined_chains,
+)
 from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PREDICTIVE, level_means
 from bayesbias.inference.mixtures import Mixtures
 from bayesbias.inference.spreads import check_normal_noise, noise_variance, term_variances
@@ -105,28 +111,30 @@ def described(draws: xr.DataArray, prob: float, mixtures: Mixtures | None = None
     frame = describe_draws(draws.to_numpy(), prob)
     if mixtures is not None:
         for column, values in described_mixtures(mixtures, prob).items():
-            # Errors of draws stand where mixtures are too few to be cut into batches.
-            frame[column] = frame[column].where(np.isnan(values), values)
+            frame[column] = values
     for place, (name, labels) in enumerate(labels_of_rows(draws).items()):
         frame.insert(place, name, labels)
     return frame
 
 
 def described_mixtures(mixtures: Mixtures, prob: float) -> dict[str, np.ndarray]:
-    """Return mean, sd and HPDI of normal mixtures, and their Monte Carlo errors from batches of draws (NaN of too few)."""
+    """Return mean, sd and HPDI of normal mixtures, and their Monte Carlo errors from batches of draws.
+
+    Where draws are too few for batches the errors are those of so many draws of the whole mixture, which are larger.
+    """
     named = {"mean": "mean", "sd": "sd", "hpdi_low": "low", "hpdi_high": "high"}
     whole = mixtures.described(prob)
     out = {column: whole[key][0] for column, key in named.items()}
-    batches = batches_of(*mixtures.mean.shape[:2])
-    each = mixtures.described(prob, batches) if batches > 1 else None
-    for key in named.values():
-        error = (
-            np.full(mixtures.rows, np.nan)
-            if each is None
-            else each[key].std(axis=0, ddof=1) / np.sqrt(batches)
-        )
-        out[f"mcse_{key}"] = error
-    return out
+    chains, draws = mixtures.mean.shape[:2]
+    batches = batches_of(chains, draws)
+    if batches > 1:
+        each = mixtures.described(prob, batches)
+        errors = {key: each[key].std(axis=0, ddof=1) / np.sqrt(batches) for key in named.values()}
+    else:
+        error = out["sd"] / np.sqrt(chains * draws)
+        end = error * end_to_mean(prob)
+        errors = {"mean": error, "sd": error / np.sqrt(2), "low": end, "high": end}
+    return out | {f"mcse_{key}": error for key, error in errors.items()}
 
 
 def described_with_rope(

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bayesbias.basics.wording import interval_text, number_of
+from bayesbias.basics.digits import interval_known, number_known
+from bayesbias.basics.wording import number_of
 from bayesbias.columns.single_category import quantities, quantity_columns, target_columns
-from bayesbias.columns.table import Cell, Table, number_cell, of_cells, p_text, page_table
+from bayesbias.columns.table import (
+    Cell,
+    Table,
+    known_cell,
+    known_interval_cell,
+    number_cell,
+    of_cells,
+    page_table,
+)
 from bayesbias.figures.single_category import plates
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.single_category import findings_of_single_category
@@ -77,12 +86,12 @@ def _answer(study: _Study) -> Answer:
     true = result.true_correlation
     facts = {
         "r of average scores, as published": f"{known.r:.4f}",
-        "its p, by permutation": p_text(known.p_value),
+        "its p, by permutation": known.p_said(2),
     }
     if not study.found.problems:
         facts = {
-            "r of true associations": f"{true.mean:.2f}".replace("-", "−"),
-            f"{result.prob:.0%} HPDI": interval_text(true.hpdi_low, true.hpdi_high, digits=2),
+            "r of true associations": number_known(true, "mean", 2),
+            f"{result.prob:.0%} HPDI": interval_known(true, usual=2),
         } | facts
     return Answer(
         [as_sentence(study.found.headline)],
@@ -135,9 +144,9 @@ def _predictions(result: SingleCategory) -> Table:
     rows = [
         [
             Cell(f"{row.fact:.4g}", True, repr(float(row.fact))),
-            number_cell(row.line, signed=True),
-            Cell(interval_text(row.line_low, row.line_high, signed=True), True, repr(float(row.line_low))),
-            Cell(interval_text(row.hpdi_low, row.hpdi_high, signed=True), True, repr(float(row.hpdi_low))),
+            known_cell(row, "line", signed=True),
+            known_interval_cell(row, "line_low", "line_high", signed=True),
+            known_interval_cell(row, signed=True),
         ]
         for row in at.itertuples()
     ]

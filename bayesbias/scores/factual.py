@@ -102,11 +102,12 @@ class WefatResult(ScoreResult):
     def __repr__(self) -> str:
         return (
             f"<WefatResult {self.name}: r = {self.r:.4f} with {self.fact} over {self.n} words "
-            f"({self.prob:.0%} {self.r_low:.3f} to {self.r_high:.3f} by Fisher's z), p {self._p_said(4)} ({self.p_method}); "
+            f"({self.prob:.0%} {self.r_low:.3f} to {self.r_high:.3f} by Fisher's z), p {self.p_said(4)} ({self.p_method}); "
             f"{len(self.missing)} words missing>"
         )
 
-    def _p_said(self, digits: int) -> str:
+    def p_said(self, digits: int) -> str:
+        """Write the p-value with so many digits that count, as far as a sample of orders knows them."""
         error = None if self.samples is None else math.sqrt(self.p_value * (1 - self.p_value) / self.samples)
         return p_printed(self.p_value, error, digits)
 
@@ -117,7 +118,7 @@ class WefatResult(ScoreResult):
             f"single-category test, {self.name}",
             f"  A {self.classes[0]} ({len(self.a)}), B {self.classes[1]} ({len(self.b)}); {self.n} words with {self.fact}",
             f"  r = {self.r:.4f}, {self.prob:.0%} interval {self.r_low:.4f} to {self.r_high:.4f} (Fisher's z)",
-            f"  p {self._p_said(6)} (permutation, two-sided, {self.p_method})",
+            f"  p {self.p_said(6)} (permutation, two-sided, {self.p_method})",
             f"  nearest to {self.classes[0]}: {', '.join(order[:5])}; to {self.classes[1]}: {', '.join(order[:-6:-1])}",
         ]
 

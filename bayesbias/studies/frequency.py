@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import as_known
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import plain, records
@@ -152,8 +153,8 @@ class Frequency(Shown):
         row = self.contrasts.iloc[0]
         missing = f"; {number_of(len(self.missing), 'word')} without a count ({some(self.missing, 4)})"
         return (
-            f"Frequency: {self.source}; {row['contrast']} {row['without_mean']:+.3f} without and {row['with_mean']:+.3f} with "
-            f"log frequency{missing if self.missing else ''}"
+            f"Frequency: {self.source}; {row['contrast']} {as_known(row, 'without_mean', signed=True)} without and "
+            f"{as_known(row, 'with_mean', signed=True)} with log frequency{missing if self.missing else ''}"
         )
 
 

@@ -84,9 +84,9 @@ class SingleCategory(Shown):
         Of true associations with the fact; see the notes of the function.
     frame : DataFrame
         One row a target, in the order of the fact: ``target, fact, score, association, hpdi_low, hpdi_high, deviation,
-        deviation_low, deviation_high, off_line``. `association` is the posterior mean for new words like those of the sets,
-        `deviation` what it is from the line; `off_line` whether the interval of the deviation excludes zero, by more
-        than twice its Monte Carlo error.
+        deviation_low, deviation_high, off_line``, and Monte Carlo errors (``mcse_association, mcse_low`` and so on).
+        `association` is the posterior mean for new words like those of the sets, `deviation` what it is from the line;
+        `off_line` whether the interval of the deviation excludes zero, by more than twice its Monte Carlo error.
     center, scale : float
         What was taken from the fact, and what the rest was divided by.
     prob : float
@@ -222,7 +222,7 @@ class SingleCategory(Shown):
         -------
         DataFrame
             ``fact, line, line_low, line_high, mean, sd, hpdi_low, hpdi_high``: the line with its interval, then a single new
-            target, which scatters around it.
+            target, which scatters around it; and Monte Carlo errors (``mcse_line, mcse_mean`` and so on).
 
         Examples
         --------
@@ -230,7 +230,7 @@ class SingleCategory(Shown):
         >>> years = {"nurse": 88.0, "engineer": 12.0, "teacher": 80.0, "plumber": 2.0, "lawyer": 35.0, "dancer": 79.0}
         >>> found = bb.single_category("minilm-static", "wefat", {"percent_women": years}, seed=1)
         >>> found.predict([0, 100]).shape
-        (2, 8)
+        (2, 15)
         """
         import pandas as pd
 
@@ -246,17 +246,19 @@ class SingleCategory(Shown):
             line.row,
             line.weight,
         )
-        known, single = line.described(self.prob), new.described(self.prob)
+        known, single = (described_mixtures(of, self.prob) for of in (line, new))
+        errors = {
+            f"mcse_line{end}": known[f"mcse_{of}"]
+            for end, of in (("", "mean"), ("_low", "low"), ("_high", "high"))
+        }
         return pd.DataFrame(
             {
                 "fact": given,
-                "line": known["mean"][0],
-                "line_low": known["low"][0],
-                "line_high": known["high"][0],
-                "mean": single["mean"][0],
-                "sd": single["sd"][0],
-                "hpdi_low": single["low"][0],
-                "hpdi_high": single["high"][0],
+                "line": known["mean"],
+                "line_low": known["hpdi_low"],
+                "line_high": known["hpdi_high"],
+                **single,
+                **errors,
             }
         )
 
@@ -418,7 +420,7 @@ def of_fit(
     )
     # An end that another seed would put on the other side of zero concludes nothing.
     low, high = (
-        sign * deviations[f"hpdi_{end}"] > 2 * np.nan_to_num(deviations[f"mcse_{end}"], nan=np.inf)
+        sign * deviations[f"hpdi_{end}"] > 2 * deviations[f"mcse_{end}"]
         for sign, end in ((1, "low"), (-1, "high"))
     )
     table = pd.DataFrame(
@@ -433,6 +435,13 @@ def of_fit(
             "deviation_low": deviations["hpdi_low"],
             "deviation_high": deviations["hpdi_high"],
             "off_line": low | high,
+            "mcse_association": associations["mcse_mean"],
+            "mcse_low": associations["mcse_low"],
+            "mcse_high": associations["mcse_high"],
+            **{
+                f"mcse_deviation{end}": deviations[f"mcse_{of}"]
+                for end, of in (("", "mean"), ("_low", "low"), ("_high", "high"))
+            },
         }
     )
     true = true_correlations(line, asked.spread_of_targets, seed)

@@ -22,6 +22,7 @@ from helpers.pages import Page, check_structure, without_pictures
 from helpers.seeds import shifted
 
 import bayesbias as bb
+from bayesbias.basics.digits import as_known, ends_as_known, interval_known, number_known
 from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
 from bayesbias.figures.plates import Plate, on_axes
@@ -100,10 +101,9 @@ def test_the_page_says_what_the_draws_say(page, fit):
     assert " ".join(finding(fit).split()) in text
     assert " ".join(convergence(fit).split()) in text
     row = fit.contrasts(estimand="population").iloc[0]
-    assert f"{row['mean']:+.3f}".replace("-", "−") in text
+    assert number_known(row, "mean", signed=True) in text
     for r in fit.words().itertuples():
-        shown = f"{r.hpdi_low:.3f} to {r.hpdi_high:.3f}".replace("-", "−")
-        assert shown in text, r.protected_word
+        assert interval_known(r) in text, r.protected_word
     assert " ".join(fit.spec.text.split()) in text
     assert fit.spec.sha256 in text
     assert f"bb.fit(table, 'crossed', seed={shifted(1)}, draws=200, tune=300, chains=2)" in text
@@ -117,7 +117,7 @@ def test_classes_stand_beside_their_lists_and_for_whom_they_hold(page, tmp_path)
     assert "Each class, and its list of stereotypes" in text
     assert "A single new word" in text
     row = own.contrasts(estimand="population", level="stereotype").iloc[0]
-    assert f"{row['mean']:+.3f}".replace("-", "−") in text
+    assert number_known(row, "mean", signed=True) in text
     other = Page(page.read_text(encoding="utf-8")).all_text()
     assert "For a class it holds for its listed words, new attributes." in other
     assert "its list of stereotypes" not in other
@@ -187,7 +187,7 @@ def test_reliability_stands_in_the_appendix(fit, page):
     found = check_structure(page.read_text(encoding="utf-8"))
     frame = fit.reliability()
     for row in frame[frame["left_out"] == ""].itertuples():
-        assert f"{row.hpdi_low:.3f} to {row.hpdi_high:.3f}" in found.all_text()
+        assert interval_known(row) in found.all_text()
     reasons = set(frame["left_out"]) - {""}
     assert reasons
     assert all(LEFT_OUT[reason] in found.all_text() for reason in reasons)
@@ -272,7 +272,8 @@ def test_a_comparison_says_what_the_method_forces_before_its_results(comparison,
     assert "80% HPDI" in text
     row = comparison.contrasts(0.8, 0.03, "population", "hard <i>").iloc[0]
     assert (
-        f"changed by {row['mean']:+.3f} (80% HPDI {row['hpdi_low']:+.3f} to {row['hpdi_high']:+.3f}" in text
+        f"changed by {as_known(row, 'mean', signed=True)} (80% HPDI {' to '.join(ends_as_known(row, signed=True))}"
+        in text
     )
     for name, item in comparison.methods.items():
         for r in item.construction.means.itertuples():

@@ -1,0 +1,218 @@
+"""What another seed would change is not printed: every printer, of draws so few that few digits stand."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import pytest
+from helpers.changes import NONE, changed, table
+from helpers.draws import made_up_comparison, made_up_fit
+from helpers.figures import simulated
+from helpers.seeds import shifted
+
+import bayesbias as bb
+from bayesbias.basics import digits
+from bayesbias.cli import planning
+from bayesbias.columns import table as columns
+from bayesbias.columns.table import Table, screen_table
+from bayesbias.columns.words import parameter_columns
+from bayesbias.figures import (
+    change as figures_of_change,
+    contrasts as figures_of_contrasts,
+    words as figures_of_words,
+)
+from bayesbias.inference.expectation import prior_expectation
+from bayesbias.inference.posterior import BiasFit, kept_with
+from bayesbias.inference.sensitivity import COLUMNS
+from bayesbias.report import pictures
+from bayesbias.report.change import of_comparison
+from bayesbias.report.parts import Picture
+from bayesbias.report.sentiment import of_sentiment
+from bayesbias.report.words import of_fit
+from bayesbias.scores.relations import ripa
+from bayesbias.simulation.planning import plan_reliability
+from bayesbias.tables.coverage import Coverage
+from bayesbias.tables.pair_table import PairTable
+
+_NUMBER = re.compile(r"(?<![\w.])[-+−]?\d[\d,]*(?:\.\d+)?(?!\w)")
+# Diagnostics of the sampler: what tells the error has none that anybody knows.
+_DIAGNOSTICS = re.compile(
+    r"R-hat[^;,)\n]*|[\d,]+ effective draws[^.\n]*|ESS \d+|Pareto k[^,)\n]*|[<>] ?0?\.\d+|seed \d+"
+)
+# A digit may be as small as its error; two seeds then differ by 1.4 of it, give or take, and by what both are rounded. The
+# error is known from few batches, and some thousand numbers are compared.
+_MOST = 12
+_OF_THE_SAMPLER = ("effective draws", "R-hat", "least effective draws")
+_CHAINS, _DRAWS = 2, 100
+
+
+def told(value: Any) -> Iterator[str]:
+    """Give all texts of something that is printed: a page with its parts, tables and cells."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Table):
+        kept = [at for at, head in enumerate(value.head) if head.text not in _OF_THE_SAMPLER]
+        for row in value.rows:
+            yield f"{value.id}: " + " | ".join(row[at].text for at in kept)
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from told(part)
+    elif isinstance(value, Sequence):
+        for part in value:
+            yield from told(part)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            yield from told(getattr(value, field.name))
+
+
+def numbers_of(text: str) -> tuple[str, list[str]]:
+    """Return a line without its numbers, and these."""
+    text = _DIAGNOSTICS.sub("", text)
+    return _NUMBER.sub("#", text), _NUMBER.findall(text)
+
+
+def moved(one: str, other: str) -> list[tuple[str, str, str]]:
+    """Return the numbers that two seeds print differently by more than their last digit allows, and the count compared."""
+    out = []
+    lines = [
+        dict(found for found in map(numbers_of, dict.fromkeys(text.splitlines())) if found[1])
+        for text in (one, other)
+    ]
+    compared = 0
+    for line in lines[0].keys() & lines[1].keys():
+        for a, b in zip(lines[0][line], lines[1][line], strict=True):
+            decimals = min(len(x.partition(".")[2]) for x in (a, b))
+            values = [float(x.replace("−", "-").replace(",", "")) for x in (a, b)]
+            unit = 10.0**-decimals if decimals else 10.0 ** min(map(zeros_of, (a, b)))
+            compared += 1
+            if abs(values[0] - values[1]) > _MOST * unit:
+                out.append((line, a, b))
+    assert compared > 3, "two seeds print no line alike"
+    return out
+
+
+def zeros_of(text: str) -> int:
+    """Count the zeros at the end of a whole number: tens stand where the error is larger than one."""
+    return 0 if set(text) <= {"0"} else len(text) - len(text.rstrip("0"))
+
+
+@functools.cache
+def words_of(seed: int, noise: float = 0.3) -> BiasFit:
+    frame = simulated({"men": ["he", "him", "his"], "women": ["she", "her", "hers"]})
+    fit = made_up_fit(frame, "crossed", noise=noise, chains=_CHAINS, draws=_DRAWS, seed=seed)
+    return believed(fit)
+
+
+@functools.cache
+def sentiment_of(seed: int) -> BiasFit:
+    m1 = bb.shipped_predictions("m1")
+    fit = made_up_fit(
+        bb.sentiment_table(m1), "sentiment", noise=0.02, chains=_CHAINS, draws=_DRAWS, seed=seed
+    )
+    return believed(bb.studies.with_analysis(fit, bb.published_analysis(m1)))
+
+
+@functools.cache
+def change_of(seed: int) -> Any:
+    before = table(words=3, attributes=4)
+    after = {
+        name: pairs_of(changed(before, {**NONE, "associated": 0.3}, at)) for at, name in enumerate("a", 1)
+    }
+    made = made_up_comparison(pairs_of(before), after, chains=_CHAINS, draws=_DRAWS, seed=seed)
+    for fit in made.fits().values():
+        believed(fit)
+    return made
+
+
+def pairs_of(frame: pd.DataFrame) -> PairTable:
+    return PairTable(frame, Coverage({}, {}), {"name": "made up"})
+
+
+def believed(fit: BiasFit) -> BiasFit:
+    """Let a fit be believed: what is asked is how its numbers are written."""
+    kept_with(
+        fit,
+        "diagnostics",
+        lambda: {"ok": True, "problems": [], "max_r_hat": 1.0, "min_ess_bulk": 1000.0, "divergences": 0},
+    )
+    empty = pd.DataFrame({name: pd.Series(dtype=float) for name in COLUMNS})
+    for refit in (None, False):
+        kept_with(fit, ("prior_sensitivity", refit), lambda: empty)
+    return fit
+
+
+def alts(plates: Sequence[Any]) -> list[str]:
+    return [plate.alt for plate in plates]
+
+
+def on_screen(title: str, listed: Any, frame: pd.DataFrame) -> Any:
+    return screen_table(title, listed, frame.itertuples())
+
+
+PRINTERS: dict[str, tuple[Callable[[int], Any], Callable[[Any], Any]]] = {
+    "repr of a fit": (words_of, repr),
+    "findings of words": (words_of, lambda fit: bb.findings_of(fit).lines()),
+    "page of words": (words_of, lambda fit: of_fit(fit, 0.89, 0.03)),
+    "figures of words": (
+        words_of,
+        lambda fit: alts([*figures_of_words.plates(fit), *figures_of_contrasts.plates(fit)]),
+    ),
+    "parameters": (words_of, lambda fit: on_screen("", parameter_columns(0.89), fit.parameters())),
+    "findings of sentiment": (sentiment_of, lambda fit: bb.findings_of(fit).lines()),
+    "page of sentiment": (sentiment_of, lambda fit: of_sentiment(fit, 0.89)),
+    "repr of a comparison": (change_of, repr),
+    "findings of a comparison": (change_of, lambda run: bb.findings_of(run).lines()),
+    "page of a comparison": (change_of, lambda run: of_comparison(run, 0.89, 0.03)),
+    "figures of a comparison": (change_of, lambda run: alts(figures_of_change.plates(run))),
+    "a plan for reliability": (
+        words_of,
+        lambda fit: planning.reliability_lines(
+            plan_reliability(fit, measure="word", attributes=(3, 9), words=(3, 9)), "made up"
+        ),
+    ),
+    "what a prior expects": (
+        lambda seed: prior_expectation("crossed", draws=200, seed=seed),
+        lambda found: found.lines(),
+    ),
+    "a bootstrap interval": (
+        lambda seed: ripa(_vectors(), "gender", resamples=99, seed=seed),
+        lambda found: [repr(found), *found.in_words()],
+    ),
+}
+
+
+def _vectors() -> Any:
+    return bb.load_embedding("minilm-static")
+
+
+@pytest.fixture(autouse=True)
+def nothing_drawn(monkeypatch):
+    """Leave the pictures of a page out, and keep what is said of them."""
+    monkeypatch.setattr(
+        pictures, "as_picture", lambda plate, tag="": Picture(plate.name, plate.caption, plate.alt)
+    )
+
+
+def printed(name: str, seed: int) -> str:
+    make, write = PRINTERS[name]
+    return "\n".join(told(write(make(shifted(seed)))))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name.startswith("page") else name for name in PRINTERS],
+)
+def test_another_seed_changes_no_more_than_the_last_digits(name):
+    assert moved(printed(name, 3), printed(name, 4)) == []
+
+
+@pytest.mark.parametrize("name", ["repr of a fit", "findings of words", "a bootstrap interval"])
+def test_with_the_usual_digits_it_would(name, monkeypatch):
+    for module in (digits, columns):
+        monkeypatch.setattr(module, "allowed", lambda error, usual=3: usual)
+    assert moved(printed(name, 3), printed(name, 4))
