@@ -221,7 +221,8 @@ def plot_correlations(result: SingleCategory, *, ax: Axes | None = None) -> Axes
     ax = axes_or_new(ax, inches(WIDTH, _LOW))
     share = as_percent(result.prob)
     exact = Estimated(known.r, math.nan, known.r_low, known.r_high)
-    for row, (of, look) in enumerate(((exact, "different"), (true, "associated"))):
+    rows = ((exact, "different"), (true, "associated"))
+    for row, (of, look) in enumerate(rows):
         mean, low, high = of.mean, of.hpdi_low, of.hpdi_high
         ax.plot(
             [low, high],
@@ -254,8 +255,8 @@ def plot_correlations(result: SingleCategory, *, ax: Axes | None = None) -> Axes
     names = ("average scores", "true associations")
     data = pd.DataFrame(
         [
-            {"of": name, "r": r, "low": low, "high": high}
-            for name, (r, low, high, _) in zip(names, rows, strict=True)
+            {"of": name, "r": of.mean, "low": of.hpdi_low, "high": of.hpdi_high}
+            for name, (of, _) in zip(names, rows, strict=True)
         ]
     )
     headings.add_headings(ax, "Two correlations", f"{known.name}, {result.n} targets", handles, data)
