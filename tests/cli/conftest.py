@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from helpers.inputs import vector_text, vectors, wordlist_text
-from helpers.layouts import problems_of
+from helpers.layouts import problems_of, unknown_keys
 
 import bayesbias
 from bayesbias.cli import main, screen
@@ -19,7 +19,9 @@ def published_layouts(monkeypatch):
     print_answer = screen.answer
 
     def answer(command, content, version=1):
-        assert problems_of({"schema": f"bayesbias.{command}/{version}", **content}) == []
+        printed = {"schema": f"bayesbias.{command}/{version}", **content}
+        assert problems_of(printed) == []
+        assert unknown_keys(printed) == set()
         print_answer(command, content, version)
 
     monkeypatch.setattr(screen, "answer", answer)

@@ -24,3 +24,9 @@ def problems_of(printed: Mapping[str, Any]) -> list[str]:
     name = printed["schema"].removeprefix("bayesbias.").replace("/", "-")
     as_read = json.loads(json.dumps(printed))
     return [f"{error.json_path}: {error.message[:200]}" for error in _validator(name).iter_errors(as_read)]
+
+
+def unknown_keys(printed: Mapping[str, Any]) -> set[str]:
+    """Return the keys that the published layout does not name, so that nobody learns of them."""
+    name = printed["schema"].removeprefix("bayesbias.").replace("/", "-")
+    return set(printed) - set(_validator(name).schema["properties"])
