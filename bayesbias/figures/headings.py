@@ -142,8 +142,9 @@ def _add_legend(ax: Axes, handles: list[Any], room: float) -> tuple[Legend, int]
 
 def _wrap(text: Text, room: float) -> int:
     """Break the text of a legend of one column where it is too long for that; return how many lines it has."""
-    lines = textwrap.wrap(text.get_text(), max(16, int((room - 24) / _LETTER)))
-    text.set_text("\n".join(lines))
+    # A sign of dollars is escaped again: a break between it and its stroke would begin a formula.
+    lines = textwrap.wrap(text.get_text().replace(r"\$", "$"), max(16, int((room - 24) / _LETTER)))
+    text.set_text("\n".join(lines).replace("$", r"\$"))
     return len(lines)
 
 

@@ -85,7 +85,7 @@ def test_figures(count):
             handles = [marks.line_handle("k", word) for word in batch[:4]] + [
                 marks.patch_handle("k", batch[4])
             ]
-            headings.add_headings(ax, batch[5], f"{batch[6]}; {batch[7]}", handles)
+            headings.add_headings(ax, batch[5], f"{batch[6]}; {batch[7]}", handles, pd.DataFrame({"x": [1]}))
 
         figure = Plate("x", draw, (7, 12), "", "").figure()
         texts = [text.get_text() for text in figure.findobj(Text)]
