@@ -32,7 +32,7 @@ from bayesbias.runs.kinds import LAYOUTS, files_of_run
 from bayesbias.runs.manifest import MANIFEST, matching
 from bayesbias.studies.kinds import KINDS
 from bayesbias.sweeps.kinds import kind_of_any
-from bayesbias.sweeps.result import _CELL_COLUMNS, _ROW_COLUMNS
+from bayesbias.sweeps.result import _CELL_COLUMNS, _ERRORS, _ROW_COLUMNS
 from bayesbias.tables.coverage import Coverage
 
 pytestmark = pytest.mark.slow  # figures of every kind are drawn
@@ -103,7 +103,7 @@ def sweep(tmp_path):
         {"cell": "a", "embedding": "e", "seed": 1, "status": "ok", "trusted": False, **numbers},
         {"cell": "b", "embedding": "null", "status": "failed", "error": "no such file"},
     ]  # fmt: skip
-    columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
+    columns = {**_CELL_COLUMNS, **_ROW_COLUMNS, **_ERRORS}
     frame = pd.DataFrame({c: pd.array([row.get(c) for row in rows], dtype=t) for c, t in columns.items()})
     times = ["load_s", "sample_s", "fit_s", "summarise_s"]
     timing = pd.DataFrame([["a", 0.1, 0.2, 0.3, 0.4]], columns=["cell", *times])
