@@ -15,6 +15,7 @@ import pytest
 from helpers.fits import made_up, pairs
 
 import bayesbias
+from bayesbias.basics.digits import ends_as_known
 from bayesbias.basics.errors import InputError
 from bayesbias.cli.fitting import fit_json
 from bayesbias.findings.change import construction_sentences, findings_of_change
@@ -137,7 +138,7 @@ def test_the_headline_says_what_the_interval_says(associated, sd, says):
         f"made up: on average over new words like these, the stereotypes of a word's own class {says}"
         in found.headline
     )
-    assert f"{row['hpdi_low']:+.3f} to {row['hpdi_high']:+.3f}" in found.headline
+    assert " to ".join(ends_as_known(row, signed=True)) in found.headline
     assert found.problems == found.notes == ()
     # Draws made up around one mean for all words are not those of the pairs.
     assert [doubt for doubt in found.doubts if doubt.kind != "observed_excluded"] == []
