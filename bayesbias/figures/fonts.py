@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 # Families that are made for reading and cover whole scripts, asked first; then all others of the machine.
+_BOXES = "Last Resort"  # the font that has every character, as a box
 _FIRST = (
     "DejaVu Sans",
     "Noto Sans",
@@ -104,11 +105,11 @@ def _stand_in(char: str, known: int) -> tuple[str, str] | None:
 
     def rank(entry: Any) -> tuple[Any, ...]:
         plain = entry.style == "normal" and entry.weight in (400, "normal", "regular")
-        unfit = any(part in entry.name for part in ("Mono", "Serif", "Symbols", "Math", "Last Resort"))
+        unfit = any(part in entry.name for part in ("Mono", "Serif", "Symbols", "Math", _BOXES))
         return not plain, first.get(entry.name, len(first)), unfit, entry.name, entry.fname
 
     for entry in sorted(_entries(), key=rank):
-        if "Last Resort" not in entry.name and _has(entry.fname, char):
+        if _BOXES not in entry.name and _has(entry.fname, char):
             return entry.name, entry.fname
     return None
 

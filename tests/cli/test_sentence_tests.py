@@ -194,9 +194,10 @@ def test_a_folder_holds_all_tables(tmp_path, monkeypatch, capsys):
     tsv = (folder / "results.tsv").read_text(encoding="utf-8").splitlines()
     assert tsv[0].split("\t") == NINE
     assert len(tsv) == 4
-    table = pd.read_csv(folder / "results.csv", keep_default_na=False, float_precision="round_trip")
+    table = pd.read_csv(folder / "results.csv", keep_default_na=False)
     assert list(table.columns) == list(result.frame.columns)
-    np.testing.assert_array_equal(table["p_holm"], result.frame["p_holm"])
+    # Older versions of pandas read the last bit of a number differently.
+    np.testing.assert_allclose(table["p_holm"], result.frame["p_holm"], rtol=1e-14)
     assert pd.read_csv(folder / "table4.csv")["minilm-static"].tolist()[0].startswith("0.95")
     assert pd.read_csv(folder / "consistency.csv")["tests"].tolist() == ["weat7 weat8"]
     facts = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))

@@ -136,23 +136,22 @@ def test_scenario_is_taken_from_a_fit():
 def test_meaning_is_taken_out():
     real = bb.distance_table("minilm-static", "religion").frame
     words = bb.load_wordlist("religion")
-    vectors = bb.load_embedding("minilm-static", words=words.words)
+    d = bb.load_embedding("minilm-static", words=words.words).vectors.shape[1]
     rng = np.random.default_rng(shifted(0))
-    shuffled = shuffles._without_meaning(real, words, vectors, "shuffled_classes", rng)
+    shuffled = shuffles._without_meaning(real, words, d, "shuffled_classes", rng)
     assert (shuffled["distance"] == real["distance"]).all()
     assert shuffled.drop_duplicates("protected_word")["protected_class"].value_counts().tolist() == [5, 5, 5]
     agree = shuffled["attribute_class"] == shuffled["protected_class"]
     assert (
         (shuffled["connection"] == "associated") == (agree & (shuffled["attribute_kind"] == "stereotype"))
     ).all()
-    attributes = shuffles._without_meaning(real, words, vectors, "shuffled_attributes", rng)
+    attributes = shuffles._without_meaning(real, words, d, "shuffled_attributes", rng)
     sizes = attributes[attributes["attribute_kind"] == "stereotype"].drop_duplicates("attribute")[
         "attribute_class"
     ]
     assert sorted(sizes.value_counts()) == [3, 4, 4]
-    random = shuffles._without_meaning(real, words, vectors, "random_vectors", rng)
+    random = shuffles._without_meaning(real, words, d, "random_vectors", rng)
     # Cosines of random vectors in d dimensions have variance 1 / d and do not correlate.
-    d = vectors.vectors.shape[1]
     assert abs(random["distance"].mean() - 1) < mc.K / np.sqrt(d * len(random))
     report = negative_controls("minilm-static", "religion", tables=3, draws=100, tune=100, progress=False)
     assert report["kind"].tolist() == ["real", *shuffles.NEGATIVE_CONTROLS]
