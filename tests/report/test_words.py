@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from helpers.changes import NONE, changed, table
 from helpers.draws import made_up_comparison, made_up_fit
+from helpers.pages import without_figures, without_pictures
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
@@ -15,7 +16,9 @@ from bayesbias.tables.reading import as_pair_table
 
 
 @pytest.mark.slow  # whole pages are drawn
-def test_the_region_in_standard_deviations_is_that_of_the_run_unless_another_is_asked_for(tmp_path):
+def test_the_region_in_standard_deviations_is_that_of_the_run_unless_another_is_asked_for(tmp_path, monkeypatch):
+    without_figures(monkeypatch)
+    without_pictures(monkeypatch)
     pairs = as_pair_table(table())
     bb.save_run(made_up_fit(pairs, draws=500), tmp_path / "run", standard_rope=0.25)
     assert set(pd.read_csv(tmp_path / "run" / "standardised.csv")["rope"]) == {0.25}

@@ -304,7 +304,7 @@ def test_one_method_alone_is_ranked_first_of_one(tmp_path):
     assert bb.save_run(alone, tmp_path / "run")
 
 
-@pytest.mark.slow
+@pytest.mark.claim  # that every kind of run comes back as it was is held in the tests of runs
 def test_a_comparison_is_saved_and_read_back(found, tmp_path, monkeypatch):
     without_figures(monkeypatch)
     bb.save_run(found, tmp_path / "run")
