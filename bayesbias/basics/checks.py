@@ -17,6 +17,8 @@ from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.wording import Shortened
 
 MOST_SEED = 2**32 - 1
+MOST_CHAINS = 1000
+MOST_DRAWS = 1_000_000  # of all chains; of the default model with all its scales they take 128 MB
 _LONGEST_NAME, _LONGEST_PATH = 255, 4095  # bytes, on every system in use
 
 
@@ -40,6 +42,21 @@ def count(value: Any, where: object, least: int = 1, most: int | None = None) ->
 def seed(value: Any, where: object = "seed", most: int | None = MOST_SEED) -> int:
     """Return a seed: a whole number from 0, and below 2 to the 32 unless the generator takes any."""
     return count(value, where, 0, most)
+
+
+def sampling(draws: Any, tune: Any, chains: Any) -> None:
+    """Refuse numbers of draws and chains that are none, or more than memory and patience hold.
+
+    Examples
+    --------
+    >>> sampling(1000, 1000, 10**9)
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: chains: must be a whole number from 1 to 1000; found: 1000000000
+    """
+    count(chains, "chains", most=MOST_CHAINS)
+    count(draws, "draws", most=MOST_DRAWS // int(chains))
+    count(tune, "tune", most=MOST_DRAWS)
 
 
 def is_number(value: Any) -> bool:

@@ -272,7 +272,7 @@ class Hands:
         if dask is not None and workers is not None:
             raise InputError("workers are local processes, dask is a cluster; choose one")
         if workers is not None:
-            checks.count(workers, "workers")
+            checks.count(workers, "workers", most=1024)
         self.workers, self.dask = workers, dask
         self._started = contextlib.ExitStack()
         self._pool: Here | Processes | Cluster | None = None

@@ -151,7 +151,7 @@ def prior_expectation(
     import pandas as pd
 
     checks.probability(prob)
-    checks.count(draws, "draws")
+    checks.count(draws, "draws", most=checks.MOST_DRAWS)
     spec = load_model(model)
     if table is None:
         frame, on = usual_pairs(spec), f"the pairs of the list {USUAL_LIST}"

@@ -167,8 +167,7 @@ def fit(
     import xarray as xr
 
     available = os.cpu_count() or 1
-    for name, value in {"draws": draws, "tune": tune, "chains": chains}.items():
-        checks.count(value, name)
+    checks.sampling(draws, tune, chains)
     if cores is not None:
         checks.count(cores, "cores")
     cores = min(chains, available if cores is None else cores)

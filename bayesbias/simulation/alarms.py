@@ -134,7 +134,7 @@ def simulate_grid(
         checks.not_negative(sd, "attribute_sd") for sd in _checked_list(attribute_sd, "attribute_sd")
     ]
     n_attributes = checks.count(n_attributes, "n_attributes", least=2)
-    draws = checks.count(draws, "draws", least=2)
+    draws = checks.count(draws, "draws", least=2, most=checks.MOST_DRAWS)
     checks.probability(alpha, "alpha")
     checks.finite(difference, "difference")
     seed = checks.seed(seed, most=None)

@@ -112,8 +112,8 @@ def calibrate(
     """
     methods = checked_methods(methods)
     checks.instance(scenario, Scenario, "scenario", "a Scenario", "real vectors are what calibrate_on takes")
-    for name, value in {"tables": tables, "draws": draws, "tune": tune, "chains": chains}.items():
-        checks.count(value, name)
+    checks.count(tables, "tables")
+    checks.sampling(draws, tune, chains)
     hands = Hands(workers, dask)
     checks.seed(seed, most=None)
     checks.probability(prob)

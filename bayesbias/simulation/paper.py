@@ -152,7 +152,7 @@ def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:
         if case not in names:
             raise InputError("unknown case", found=case, valid=" / ".join(names), hint=nearest(case, names))
         case = PAPER_CASES[names.index(case)]
-    draws = checks.count(draws, "draws")
+    draws = checks.count(draws, "draws", most=checks.MOST_DRAWS)
     random = RRandom(case.seed)
     first = _paper_scores(random, 1, case)
     if case.reseeded:

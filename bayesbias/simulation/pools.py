@@ -175,8 +175,8 @@ def calibrate_on(
     ['associated - different', 'associated - human']
     """
     methods = checked_methods(methods)
-    for name, value in {"tables": tables, "draws": draws, "tune": tune, "chains": chains}.items():
-        checks.count(value, name)
+    checks.count(tables, "tables")
+    checks.sampling(draws, tune, chains)
     hands = Hands(workers, dask)
     checks.seed(seed, most=None)
     checks.probability(prob)

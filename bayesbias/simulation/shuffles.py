@@ -79,8 +79,8 @@ def negative_controls(
     from bayesbias.vectors.loading import load_embedding
     from bayesbias.words.listfile import load_wordlist
 
-    for name, value in {"tables": tables, "draws": draws, "tune": tune, "chains": chains}.items():
-        checks.count(value, name)
+    checks.count(tables, "tables")
+    checks.sampling(draws, tune, chains)
     checks.seed(seed, most=None)
     checks.probability(prob)
     checks.choice(engine, ENGINES, "engine")

@@ -240,8 +240,8 @@ def seat(
 
     chosen = chosen_tests(tests, published_cut)
     models = _chosen_encoders(encoders)
-    for name, value in {"samples": samples, "draws": draws, "tune": tune, "chains": chains}.items():
-        checks.count(value, name)
+    checks.count(samples, "samples")
+    checks.sampling(draws, tune, chains)
     checks.probability(prob)
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
     spec = load_model("sentence") if bayes else None

@@ -229,7 +229,7 @@ def _checked_settings(raw: Mapping[str, Any], where: str) -> dict[str, Any]:
     for key, value in raw.items():
         at = f"{where}, {key}"
         if key in ("draws", "tune", "chains"):
-            checks.count(value, at)
+            checks.count(value, at, most=checks.MOST_CHAINS if key == "chains" else checks.MOST_DRAWS)
         elif key == "seed":
             seeds = tuple(value) if isinstance(value, list | tuple) else (value,)
             if not seeds:

@@ -225,3 +225,19 @@ def test_a_text_that_no_system_takes_for_a_path_is_refused(text):
         InputError, match=r"^folder: (must be|is|holds) .*valid: the path of a file or folder"
     ):
         checks.path(text, "folder")
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ((10**12, 1, 4), "draws: must be a whole number from 1 to 250000; found: 1000000000000"),
+        ((1, 10**30, 4), "tune: must be a whole number from 1 to 1000000"),
+        ((1, 1, 10**9), "chains: must be a whole number from 1 to 1000"),
+        ((True, 1, 4), "draws: must be a whole number"),
+        ((1, float("nan"), 4), "tune: must be a whole number"),
+        ((1, 1, "4"), "chains: must be a whole number"),
+    ],
+)
+def test_draws_that_no_memory_holds_are_refused_before_the_work(asked, says):
+    with pytest.raises(InputError, match=says):
+        checks.sampling(*asked)

@@ -36,7 +36,7 @@ def test_a_plan_counts_its_cells_and_knows_its_folder(tmp_path):
             r"nothing to fit; valid: embeddings and wordlists, or distances",
         ),
         ({"settings": {"draw": 5}}, r"settings: unknown key; found: 'draw'.*did you mean 'draws'"),
-        ({"settings": {"draws": 0}}, r"settings, draws: must be a whole number of at least 1; found: 0"),
+        ({"settings": {"draws": 0}}, r"settings, draws: must be a whole number from 1 to 1000000; found: 0"),
         ({"settings": {"chains": True}}, r"settings, chains: must be a whole number"),
         ({"settings": {"seed": -1}}, r"settings, seed: must be a whole number from 0"),
         ({"settings": {"seed": [1, 1]}}, r"settings, seed: a seed stands twice"),

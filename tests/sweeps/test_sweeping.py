@@ -357,5 +357,5 @@ def test_large_files_are_hashed_once_while_they_stay_as_they_are(tmp_path, monke
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [0, 1.5, True])
 def test_a_number_of_workers_that_is_none_is_refused(done, tmp_path, workers):
-    with pytest.raises(InputError, match="whole number of at least 1"):
+    with pytest.raises(InputError, match="whole number from 1 to 1024"):
         run_sweep(done[0], tmp_path, workers=workers)
