@@ -178,7 +178,10 @@ def null_distribution(
     True
     """
     n_x, n_y = checks.count(n_x, "n_x"), checks.count(n_y, "n_y")
-    n_attributes, draws = checks.count(n_attributes, "n_attributes"), checks.count(draws, "draws", most=checks.MOST_DRAWS)
+    n_attributes, draws = (
+        checks.count(n_attributes, "n_attributes"),
+        checks.count(draws, "draws", most=checks.MOST_DRAWS),
+    )
     sd = checks.positive(sd, "sd")
     largest = largest_effect_size(n_x, n_y, denominator)
     if largest is None:

@@ -16,7 +16,9 @@ from bayesbias.tables.reading import as_pair_table
 
 
 @pytest.mark.slow  # whole pages are drawn
-def test_the_region_in_standard_deviations_is_that_of_the_run_unless_another_is_asked_for(tmp_path, monkeypatch):
+def test_the_region_in_standard_deviations_is_that_of_the_run_unless_another_is_asked_for(
+    tmp_path, monkeypatch
+):
     without_figures(monkeypatch)
     without_pictures(monkeypatch)
     pairs = as_pair_table(table())

@@ -440,7 +440,9 @@ def test_damage_to_any_file_is_seen(result, tmp_path):
     before = frames(bb.open_run(folder).result)
     stored = contents(folder)
     sources = matching(stored, LAYOUTS[kind].sources)
-    others = sorted(set(stored) - set(sources) - {MANIFEST})  # passed over in one way: one of them is looked at
+    others = sorted(
+        set(stored) - set(sources) - {MANIFEST}
+    )  # passed over in one way: one of them is looked at
     looked_at = {*sources, MANIFEST, others[len(others) // 2]}
     for name, content in stored.items():
         if name not in looked_at:
