@@ -37,6 +37,7 @@ _OTHERS = {"profession": "profession", "noun_pair": "noun_pair"}
 _CLASS_OF = {"protected": "protected_class", "attribute": "attribute_class", "profession": "category"}
 _WORD = ("word", "words", "item", "term")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 _LEAST = 3
 _CONFOUNDED = 0.9  # of a fact's variance between classes, from which on it is said
@@ -256,11 +257,27 @@ def _of_rows(
     return out
 
 
+def _refuse_thousands(name: str, cells: list[tuple[int, str, str]], where: str, unit: str) -> None:
+    """Refuse commas that may as well stand between thousands, unless another cell shows that they are decimal."""
+    commas = [(line, cell) for line, _, cell in cells if "," in cell]
+    grouped = [(line, cell) for line, cell in commas if _GROUPED.fullmatch(cell)]
+    if grouped and len(grouped) == len(commas):
+        line, cell = grouped[0]
+        raise InputError(
+            f"{name} may have commas between thousands, or decimal commas",
+            where=f"{where}, {unit} {line}",
+            found=cell,
+            valid=f"{cell.replace(',', '')} or {cell.replace(',', '.', 1)}",
+        )
+
+
 def _of_cells(name: str, cells: list[tuple[int, str, str]], where: str, digest: str, unit: str) -> Given:
     """Return one column as a fact: numbers where most of its cells are, else categories."""
     filled = [(line, word, cell) for line, word, cell in cells if cell.casefold() not in _NOTHING]
     plain = [cell.replace(",", ".", 1) if cell.count(",") == 1 else cell for _, _, cell in filled]
     numeric = sum(bool(_NUMBER.fullmatch(cell)) for cell in plain) * 2 >= max(1, len(filled))
+    if numeric:
+        _refuse_thousands(name, filled, where, unit)
     values: dict[str, Value] = {}
     lines: dict[str, int] = {}
     for (line, word, cell), text in zip(filled, plain, strict=True):

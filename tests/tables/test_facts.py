@@ -18,7 +18,8 @@ from bayesbias.inference import build
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.tables import join_facts
 from bayesbias.tables.distances import distance_table
-from bayesbias.tables.facts import with_facts_known
+from bayesbias.tables.counts import load_counts
+from bayesbias.tables.facts import facts_given, with_facts_known
 from bayesbias.tables.reading import read_distances
 from bayesbias.words.listfile import check_wordlist, load_wordlist
 
@@ -278,3 +279,20 @@ def test_the_command_joins_facts(tmp_path) -> None:
     )
     assert isinstance(done.exception, InputError)
     assert "1 word of the table has the fact 'f'" in str(done.exception)
+
+
+@pytest.mark.parametrize("cells", [("1,234", "12,500", "300"), ("1,234", "900", "5.5")])
+def test_commas_between_thousands_are_not_taken_for_decimal_ones(cells, tmp_path):
+    path = tmp_path / "pay.csv"
+    path.write_text("word,pay\n" + "".join(f'w{i},"{cell}"\n' for i, cell in enumerate(cells)))
+    with pytest.raises(InputError, match=r"pay\.csv, line 2: pay may have commas between thousands.*1234 or 1\.234"):
+        facts_given(path)
+    with pytest.raises(InputError, match="between thousands"):
+        load_counts(path, ["w0", "w1", "w2"])
+
+
+def test_decimal_commas_are_read_where_one_shows_what_they_are(tmp_path):
+    path = tmp_path / "pay.csv"
+    path.write_text("word;pay\na;1,234\nb;0,5\nc;12,25\n")
+    (given,) = facts_given(path)
+    assert given.values == {"a": 1.234, "b": 0.5, "c": 12.25}

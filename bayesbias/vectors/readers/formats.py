@@ -88,8 +88,12 @@ def recognise(path: Path) -> tuple[Format, Kind]:
                 return form, kind
         if magic:
             _refuse_others(head)
+    is_table = os.fspath(path).casefold().endswith((".csv", ".tsv"))
     raise InputError(
-        "is not a format of word vectors known here", where=path, found=start[:40], valid=valid_formats()
+        "is not a format of word vectors known here",
+        where=path,
+        found=start[:40],
+        valid="in Python a data frame, such as pandas reads it, or (words, matrix)" if is_table else valid_formats(),
     )
 
 
