@@ -17,8 +17,8 @@ from bayesbias.cli.main import cli
 from bayesbias.inference import build
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.tables import join_facts
-from bayesbias.tables.distances import distance_table
 from bayesbias.tables.counts import load_counts
+from bayesbias.tables.distances import distance_table
 from bayesbias.tables.facts import facts_given, with_facts_known
 from bayesbias.tables.reading import read_distances
 from bayesbias.words.listfile import check_wordlist, load_wordlist
@@ -285,7 +285,9 @@ def test_the_command_joins_facts(tmp_path) -> None:
 def test_commas_between_thousands_are_not_taken_for_decimal_ones(cells, tmp_path):
     path = tmp_path / "pay.csv"
     path.write_text("word,pay\n" + "".join(f'w{i},"{cell}"\n' for i, cell in enumerate(cells)))
-    with pytest.raises(InputError, match=r"pay\.csv, line 2: pay may have commas between thousands.*1234 or 1\.234"):
+    with pytest.raises(
+        InputError, match=r"pay\.csv, line 2: pay may have commas between thousands.*1234 or 1\.234"
+    ):
         facts_given(path)
     with pytest.raises(InputError, match="between thousands"):
         load_counts(path, ["w0", "w1", "w2"])

@@ -93,7 +93,9 @@ def recognise(path: Path) -> tuple[Format, Kind]:
         "is not a format of word vectors known here",
         where=path,
         found=start[:40],
-        valid="in Python a data frame, such as pandas reads it, or (words, matrix)" if is_table else valid_formats(),
+        valid="in Python a data frame, such as pandas reads it, or (words, matrix)"
+        if is_table
+        else valid_formats(),
     )
 
 
