@@ -140,7 +140,9 @@ def test_what_is_wrong_with_a_page_would_be_seen(tmp_path):
     assert "not there" in wide
     assert "scrolls" in narrow
     assert "scrolls" not in wide
-    assert len([line for line in printed if '"oh"' in line]) >= 2  # once at each width; a busy browser may load it again
+    assert (
+        len([line for line in printed if '"oh"' in line]) >= 2
+    )  # once at each width; a busy browser may load it again
 
 
 def test_a_page_reads_from_its_file_and_can_be_searched(site):
