@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +22,22 @@ def shared() -> Path:
     if not (path / "data").is_dir():
         pytest.skip("the folder ../shared with the published tables is not beside this checkout")
     return path
+
+
+# -- what is slow ------------------------------------------------------------------------------------
+
+# Examples that fit, sample or draw take a second or more.
+_LONG = re.compile(
+    r"\b(fit\w*|compare|seat|single_category|calibrate\w*|\w*debias|predict|plan_\w+|plot_\w+|find_\w+|\w*analysis)\("
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark examples that take long as slow: `make test` runs them, the fast lane does not."""
+    for item in items:
+        if isinstance(item, pytest.DoctestItem) and any(_LONG.search(e.source) for e in item.dtest.examples):
+            item.add_marker(pytest.mark.slow)
 
 
 # -- what was not tested -----------------------------------------------------------------------------

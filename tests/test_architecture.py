@@ -6,9 +6,11 @@ import re
 import subprocess
 import sys
 
+import pytest
 from helpers.places import ROOT
 
 
+@pytest.mark.slow
 def test_the_picture_is_drawn_from_todays_imports():
     code = "import draw_architecture; print(draw_architecture.draw(), end='')"
     drawn = subprocess.run(

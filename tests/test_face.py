@@ -63,6 +63,7 @@ def test_the_flow_as_it_is_told_runs():
     assert doctest.DocTestRunner().run(examples).failed == 0
 
 
+@pytest.mark.slow
 def test_every_folder_with_public_names_is_in_the_face():
     assert set(FOLDERS) <= set(bb.__all__)
     code = "import bayesbias as bb\nassert bb.figures.plot_seat\nassert bb.words.shipped_wordlists()"

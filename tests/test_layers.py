@@ -140,6 +140,7 @@ def allowed(room: str, places: set[str]) -> bool:
     return room in places or room.split(".")[0] in places
 
 
+@pytest.mark.slow
 def test_there_are_rooms_to_hold():
     assert len(rooms()) > 100
     assert {room.split(".")[0] for room in rooms()} == set(FOLDERS)
@@ -147,6 +148,7 @@ def test_there_are_rooms_to_hold():
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
+@pytest.mark.slow
 def test_no_arrow_goes_up(folder):
     above = set(FOLDERS[: FOLDERS.index(folder) + 1])
     for room in rooms():
@@ -279,12 +281,14 @@ except SystemExit as end:
     ],
     ids=["import", "help", "fit help", "version", "list"],
 )
+@pytest.mark.slow
 def test_a_glance_at_the_package_loads_nothing_heavy(code):
     loaded = loaded_after(code)
     assert "bayesbias" in loaded
     assert loaded & set(HEAVY) == set()
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_architecture_counts_the_same_imports():
     spec = importlib.util.spec_from_file_location(
         "draw_architecture", ROOT / "tools" / "draw_architecture.py"
@@ -336,6 +340,7 @@ def modules_of_tests(names: set[str]) -> set[str]:
 
 
 @pytest.mark.parametrize("path", TEST_FILES, ids=of_tests)
+@pytest.mark.slow
 def test_no_test_module_is_imported(path):
     text = path.read_text(encoding="utf-8")
     assert not modules_of_tests(imported_modules(ast.parse(text)))
@@ -349,6 +354,7 @@ def test_an_import_of_a_test_module_would_be_seen():
     assert not modules_of_tests(imported_modules(ast.parse(good)))
 
 
+@pytest.mark.slow
 def test_tests_are_laid_out_like_the_package():
     for path in TEST_FILES:
         folder, _, name = of_tests(path).rpartition("/")

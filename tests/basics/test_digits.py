@@ -212,6 +212,7 @@ def test_another_seed_changes_no_more_than_the_last_digits(name):
 
 
 @pytest.mark.parametrize("name", ["repr of a fit", "findings of words", "a bootstrap interval"])
+@pytest.mark.slow
 def test_with_the_usual_digits_it_would(name, monkeypatch):
     for module in (digits, columns):
         monkeypatch.setattr(module, "allowed", lambda error, usual=3: usual)

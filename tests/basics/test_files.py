@@ -90,6 +90,7 @@ def kill_at_every_step(path: Path) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.slow
 def test_killed_at_any_step_it_is_the_old_file_or_the_new_one(tmp_path):
     code = "import pathlib, runpy, sys; runpy.run_path(sys.argv[1])['kill_at_every_step'](pathlib.Path(sys.argv[2]))"
     child = subprocess.run(
@@ -160,6 +161,7 @@ for number in range(60):
 """
 
 
+@pytest.mark.slow
 def test_two_writers_at_once_leave_the_file_of_one_with_its_sum(tmp_path):
     path = tmp_path / "file.txt"
     both = [

@@ -168,6 +168,7 @@ def test_what_holds_frames_is_itself_alone_and_the_rest_is_its_content(values):
     assert len({bb.load_model("crossed"), bb.load_model("crossed"), bb.load_model("shared")}) == 2
 
 
+@pytest.mark.slow
 def test_notebooks_show_what_repr_says_and_run_nothing(values):
     shown = [name for name, value in values.items() if isinstance(value, Shown)]
     assert set(values) - set(shown) == {"Parameter", "Results"}
@@ -180,6 +181,7 @@ def test_notebooks_show_what_repr_says_and_run_nothing(values):
     assert as_html("<script>") == '<pre style="white-space: pre-wrap">&lt;script&gt;</pre>'
 
 
+@pytest.mark.slow
 def test_a_repr_is_short_and_begins_with_what_it_is(values):
     for name, value in values.items():
         lines = repr(value).splitlines()

@@ -17,6 +17,7 @@ from bayesbias.border.hdf5 import read_datasets, read_tree
 NAMES = ("sentences", "vectors")
 
 
+@pytest.mark.slow
 def test_a_tree_is_the_same_read_here_and_elsewhere(tmp_path):
     rng = np.random.default_rng(1)
     inner = xr.Dataset(
@@ -43,6 +44,7 @@ def test_a_tree_is_the_same_read_here_and_elsewhere(tmp_path):
     assert type(there.attrs["format"]) is type(here.attrs["format"])
 
 
+@pytest.mark.slow
 def test_datasets_are_read_and_those_lacking_are_named(tmp_path):
     path = tmp_path / "a.h5"
     vectors = np.random.default_rng(1).normal(size=(2, 4)).astype("<f4")

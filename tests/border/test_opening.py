@@ -89,6 +89,7 @@ def test_a_file_larger_than_its_kind_is_refused(tmp_path):
     assert time.perf_counter() - started < 1
 
 
+@pytest.mark.slow
 def test_a_named_pipe_without_a_writer_is_refused_soon(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -30,6 +30,7 @@ def compression(request):
     return request.param
 
 
+@pytest.mark.slow
 def test_what_was_packed_is_unpacked(tmp_path, compression):
     content = os.urandom(300_000) + bytes(1_000_000)
     path = tmp_path / "a"

@@ -9,6 +9,7 @@ from helpers.classifiers import LABELS, PHRASES, pipeline
 import bayesbias as bb
 
 
+@pytest.mark.slow
 def test_pipelines():
     pipe = pipeline(LABELS)
     right = pipe.predict_proba(PHRASES)[:, 1]

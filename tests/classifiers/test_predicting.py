@@ -12,6 +12,7 @@ from helpers.classifiers import score, toy
 import bayesbias as bb
 
 
+@pytest.mark.slow
 def test_a_callable_is_asked_in_batches_for_each_sentence_once():
     asked = []
 
@@ -144,6 +145,7 @@ def test_extras_are_named_where_they_are_not_installed(tmp_path, monkeypatch):
         bb.load_classifier(f"joblib:{file}", allow_pickle=True)
 
 
+@pytest.mark.slow
 def test_words_that_a_classifier_does_not_see_are_named():
     """M.1 has no token of eight professions and of four noun pairs in its training sentences."""
     made = bb.shipped_predictions("m1")
@@ -164,6 +166,7 @@ def test_words_that_a_classifier_does_not_see_are_named():
     assert not any("apart" in note for note in bb.published_analysis(sees).notes)
 
 
+@pytest.mark.slow
 def test_labels_without_probabilities_are_called_that():
     made = bb.predict(
         lambda sentences: [float("a" in s.split()[1]) for s in sentences], name="hard", check=False

@@ -14,6 +14,7 @@ def lines_of(name="mine") -> pd.DataFrame:
     return toy(name).frame
 
 
+@pytest.mark.slow
 def test_every_layout_reads_the_same(tmp_path):
     frame = lines_of()
     p = frame["probability"].to_numpy()
@@ -41,6 +42,7 @@ def test_every_layout_reads_the_same(tmp_path):
     assert len(read.provenance["x"]["sha256"]) == 64
 
 
+@pytest.mark.slow
 def test_a_file_may_hold_several_classifiers_and_no_controls(tmp_path):
     frame = pd.concat([toy("a", control=False).frame, toy("b").frame])
     frame.to_csv(tmp_path / "both.csv", index=False)

@@ -27,6 +27,7 @@ def occupations(tmp_path):
 COMMON = ["wefat", "--embedding", "minilm-static", "--draws", "200", "--tune", "200", "--chains", "2"]
 
 
+@pytest.mark.slow
 def test_one_object_and_the_same_in_lines(run, occupations):
     arguments = [*COMMON, "--facts", occupations, "--fact", "women", "--seed", str(shifted(1))]
     code, out, _ = run(*arguments, "--json")

@@ -33,6 +33,7 @@ def run(*args: object) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_describe_tells_each_version(file, tmp_path) -> None:
     printed = json.loads(run("describe", "--embedding", file, "--top", 2, "--neighbours", 4, "--json"))
     assert list(printed["shapes"]) == ["as they are", "center", "standardize", "abtt"]
@@ -47,6 +48,7 @@ def test_describe_tells_each_version(file, tmp_path) -> None:
     assert written == ["cosines.png", "cosines.svg", "dimensions.png", "dimensions.svg", "shape.json"]
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_for_what_they_are_asked_for(file, tmp_path) -> None:
     args = ["describe", "--embedding", file, "--out", tmp_path]
     run(*args, "--figure-width", 120, "--figure-style", "journal")  # in any order

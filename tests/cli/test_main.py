@@ -38,6 +38,7 @@ def test_usage_errors_go_to_stderr_with_code_2(arguments, run):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_process_ends_with_code_2_and_no_traceback(files):
     command = [sys.executable, "-m", "bayesbias.cli", "fit", "--json", "--distances", str(files / "none.csv")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
@@ -92,6 +93,7 @@ def test_the_shell_completes_commands_and_options():
     assert done.stdout == "plain,sweep\n"
 
 
+@pytest.mark.slow
 def test_a_full_stdout_is_an_error_and_no_traceback(files):
     device = Path("/dev/full")
     if not device.exists():

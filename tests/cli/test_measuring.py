@@ -24,6 +24,7 @@ def run(*args: object) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_measure_prints_one_object() -> None:
     printed = json.loads(run("measure", "--embedding", "minilm-static", "--wordlist", "weat7", "--json"))
     assert list(printed) == ["schema", "measures"]
@@ -59,6 +60,7 @@ def test_measure_passes_its_options_on() -> None:
     assert "direction of 7 pairs, towards he" in text
 
 
+@pytest.mark.slow
 def test_measure_passes_the_options_of_a_bootstrap_on() -> None:
     names = ("ripa", "ect", "rnsb", "sc_weat")
     printed = json.loads(
@@ -75,6 +77,7 @@ def test_measure_passes_the_options_of_a_bootstrap_on() -> None:
         assert printed[name] == json.loads(json.dumps(expected.as_json()))
 
 
+@pytest.mark.slow
 def test_measure_takes_the_evaluation_sets_of_the_race_table(shared) -> None:
     folder = shared / "data" / "bayesbias_distances" / "reddit_pairs_2021"
     args = [
@@ -92,6 +95,7 @@ def test_measure_takes_the_evaluation_sets_of_the_race_table(shared) -> None:
     assert every["mac"]["mac"] == mac(folder / "raceReddit.csv").mac
 
 
+@pytest.mark.slow
 def test_measure_says_what_it_leaves_out_and_why(tmp_path) -> None:
     def said(*args: object) -> list[str]:
         result = CliRunner().invoke(cli, ["measure", *map(str, args)], catch_exceptions=False)

@@ -88,6 +88,7 @@ def test_words_are_printed_as_they_are(capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_an_option_of_every_command_is_not_recorded_with_a_run(monkeypatch, tmp_path):
     """Of the real command: an option that it does not take makes no other result."""
     heard = []

@@ -50,6 +50,7 @@ def run(*arguments: str):
     return CliRunner().invoke(cli, ["calibrate", *arguments])
 
 
+@pytest.mark.slow
 def test_pools_are_drawn_from_and_said(file):
     asked = ("--pools", file, *ON, "--methods", "moments,bootstrap,pairs_t", "--seed", "4")
     done = run(*asked, "--json")
@@ -74,6 +75,7 @@ def test_pools_are_drawn_from_and_said(file):
         assert part in text
 
 
+@pytest.mark.slow
 def test_a_table_of_pairs_takes_the_place_of_both(file, tmp_path):
     path = tmp_path / "pairs.csv"
     bb.distance_table("minilm-static", file).save(path)

@@ -169,6 +169,7 @@ def environment(**more: str) -> dict[str, str]:
     ],
     ids=["PYTHONIOENCODING=ascii", "LANG=C"],
 )
+@pytest.mark.slow
 def test_an_ascii_terminal_is_no_reason_to_fail(settings, tmp_path):
     file = tmp_path / "list.toml"
     file.write_text('schema = 1\n[[class]]\nname = "Köln – שלום"\nprotected = ["ä", "b"]\n', encoding="utf-8")

@@ -63,6 +63,7 @@ def answer(*arguments: object, code: int = 0) -> dict:
     return found
 
 
+@pytest.mark.slow
 def test_what_is_shipped(tmp_path):
     for kind, name in {"wordlists": "religion", "models": "cells", "embeddings": "minilm-static"}.items():
         found = answer("list", kind)

@@ -63,6 +63,7 @@ def lacking(tmp_path):
     return f"cbow:{path}?name=few"
 
 
+@pytest.mark.slow
 def test_json_is_one_object_with_a_row_for_each_test(monkeypatch, capsys):
     code, out, err = run(monkeypatch, capsys, "--tests", "weat6,weat7", "--seed", shifted(1), "--json")
     said = json.loads(out)
@@ -132,6 +133,7 @@ def test_the_screen_has_the_table_and_what_to_know_beside_it(monkeypatch, capsys
     assert any(line.startswith("weat3b, weat5b") and "opposite sign" in line for line in lines)
 
 
+@pytest.mark.slow
 def test_a_test_that_fails_is_said_and_the_others_are_printed(lacking, tmp_path, monkeypatch, capsys):
     folder = tmp_path / "run"
     arguments = [
@@ -173,12 +175,14 @@ def test_a_test_that_fails_is_said_and_the_others_are_printed(lacking, tmp_path,
         (["sentences", "weat77"], "did you mean 'weat7'"),
     ],
 )
+@pytest.mark.slow
 def test_what_cannot_be_used_exits_with_two(arguments, message, monkeypatch, capsys):
     code, out, err = run(monkeypatch, capsys, *arguments)
     assert (code, out) == (2, "")
     assert message in err
 
 
+@pytest.mark.slow
 def test_a_folder_holds_all_tables(tmp_path, monkeypatch, capsys):
     folder = tmp_path / "new" / "run"
     arguments = ["--tests", "weat6,weat7,weat8", "--seed", shifted(1), "--out", folder]
@@ -207,6 +211,7 @@ def test_a_folder_holds_all_tables(tmp_path, monkeypatch, capsys):
     assert facts["encoders"][0]["name"] == "minilm-static"
 
 
+@pytest.mark.slow
 def test_an_older_run_is_kept_until_the_new_one_is_made(tmp_path, monkeypatch):
     result = seat("weat6", seed=shifted(1))
     files = save_run(result, tmp_path / "run")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 
+import pytest
 from helpers.inputs import WORDS, classes, wordlist_text
 
 import bayesbias
@@ -25,6 +26,7 @@ def test_list(run):
     assert "word2vec" in out
 
 
+@pytest.mark.slow
 def test_show(run, files):
     assert "0.5 / sqrt(J + 4)" in run("show", "additive")[1]
     for name in bayesbias.models.shipped_models():
@@ -51,6 +53,7 @@ def test_show(run, files):
     assert run("show", files)[0] == 2
 
 
+@pytest.mark.slow
 def test_what_a_prior_expects_stands_beside_the_file(run, files):
     from bayesbias.inference.expectation import prior_expectation
 

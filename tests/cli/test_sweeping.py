@@ -35,6 +35,7 @@ def test_the_command_prints_results_and_exits_with_one_where_a_cell_failed(tmp_p
     assert CliRunner().invoke(sweep, [*arguments, "--resume"]).exit_code == 0
 
 
+@pytest.mark.slow
 def test_the_printed_table_cuts_names_and_never_numbers(capsys, monkeypatch):
     long = [f"/data/vectors/{c}{'x' * 60}-{c}.txt" for c in "abc"]
     result = made_up_sweep(
@@ -108,6 +109,7 @@ def test_cells_of_another_unit_are_marked(capsys):
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_columns_give_way_before_a_cell_takes_a_paragraph(capsys, monkeypatch):
     names = ("glove-wiki-gigaword-300", "fasttext-wiki-news-subwords-300")
     lists = ("religion", "gender-occupations")

@@ -66,6 +66,7 @@ def test_there_are_pages() -> None:
 
 
 @every_page
+@pytest.mark.slow
 def test_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Quickly: with few draws, without the drawing of figures of runs and pages, and without what is marked long."""
     without_figures(monkeypatch)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 
+import pytest
 from helpers.draws import made_up_fit
 
 import bayesbias as bb
@@ -19,6 +20,7 @@ def named(rows: dict[str, str]) -> set[str]:
     return {key for names in rows for key in names.rpartition("] ")[2].split(", ")}
 
 
+@pytest.mark.slow
 def test_columns_of_tables_and_results_are_explained():
     assert named(COLUMNS_OF_TABLES) == set(COLUMNS)
     fit = made_up_fit(bb.distance_table("minilm-static", "religion", controls="none"), "cells")

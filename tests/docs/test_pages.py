@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from click.testing import CliRunner
 from helpers.places import ROOT
 
@@ -15,6 +16,7 @@ from tools.pages.commands import section, walk
 FOLDERS = ("howto", "tutorials", "methods", "reference", "gallery", "coming-from")
 
 
+@pytest.mark.slow
 def test_pages_are_put_together_once_and_kept(tmp_path):
     names = assemble(tmp_path)
     assert {"index.md", "changelog.md", "reference/commands.md", "reference/api/fits.rst"} <= set(names)

@@ -167,6 +167,7 @@ def started(path, seconds):
     )
 
 
+@pytest.mark.slow
 def test_a_kill_costs_one_batch_at_most(tmp_path):
     path = tmp_path / "kept.sqlite"
     process = started(path, 0.15)

@@ -86,6 +86,7 @@ def test_without_the_extra_it_says_how_to_install_it(monkeypatch, kind):
         load_encoder(f"{kind}:owner/name")
 
 
+@pytest.mark.slow
 def test_importing_the_module_loads_nothing_heavy():
     code = "import sys, bayesbias.encoders.loading, bayesbias.encoders.encoding; print(*{n.split('.')[0] for n in sys.modules})"
     out = subprocess.run(

@@ -53,6 +53,7 @@ def test_vectors_of_each_format(tmp_path, suffix, dtype):
 
 
 @pytest.mark.parametrize("suffix", FORMATS)
+@pytest.mark.slow
 def test_vectors_that_do_not_fit(tmp_path, suffix):
     path = saved(tmp_path / f"twice{suffix}", ["a", "b", "a"], np.eye(3))
     with pytest.raises(
@@ -94,6 +95,7 @@ def test_pickles_are_refused(tmp_path):
     assert not witness.exists()
 
 
+@pytest.mark.slow
 def test_files_of_another_layout(tmp_path):
     import h5py
     import pyarrow as pa

@@ -89,6 +89,7 @@ def test_chosen_contrasts_and_wrong_ones(fit: BiasFit, ax: Any) -> None:
         plot_words(fit, prob=89, ax=ax)
 
 
+@pytest.mark.slow
 def test_one_connection_has_no_contrasts(tmp_path: Path, ax: Any) -> None:
     frame = simulated({"men": ["he", "him"], "women": ["she"]})
     fit = prior_fit(frame[frame["connection"] == "neutral"].reset_index(drop=True))
@@ -98,6 +99,7 @@ def test_one_connection_has_no_contrasts(tmp_path: Path, ax: Any) -> None:
         plot_contrasts(fit, ax=ax)
 
 
+@pytest.mark.slow
 def test_lists_of_stereotypes_are_drawn_where_the_model_has_them(ax: Any) -> None:
     table = bb.distance_table("minilm-static", "gender", controls=None)
     quick = {"seed": shifted(1), "draws": 200, "tune": 300, "chains": 2, "pointwise": False}

@@ -13,6 +13,7 @@ from bayesbias.figures import headings, marks
 
 
 @pytest.mark.parametrize("width", [2.0, 3.0, 4.0, 5.0, 9.0])
+@pytest.mark.slow
 def test_a_legend_in_several_rows_is_read_in_the_order_of_what_it_names(width: float) -> None:
     names = ["associated", "different", "human", "neutral", "1 = no similarity"]
     figure = Figure(figsize=(width, 4), layout="constrained")

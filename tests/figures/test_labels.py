@@ -29,6 +29,7 @@ def crossed(box: Bbox, line: np.ndarray) -> bool:
 
 @pytest.mark.parametrize("which", ["genders", "earnings"])
 @pytest.mark.parametrize("width", [7.0, 4.5])
+@pytest.mark.slow
 def test_names_of_professions_lie_over_no_interval_no_line_and_no_point(which: str, width: float) -> None:
     table = bb.sentiment_table(bb.shipped_predictions("m1"))
     figure = Figure(figsize=(width, 5.5), layout="constrained")
@@ -62,6 +63,7 @@ def test_names_of_professions_lie_over_no_interval_no_line_and_no_point(which: s
         assert named >= 0.6 * len(expected)
 
 
+@pytest.mark.slow
 def test_a_name_without_a_place_is_left_out() -> None:
     rng = np.random.default_rng(shifted(1))
     ax = Figure(figsize=(3, 3)).subplots()

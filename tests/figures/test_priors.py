@@ -49,6 +49,7 @@ def test_the_impossible_share_is_computed(tmp_path: Path, ax: Any) -> None:
         plot_priors("crosed", ax=ax)
 
 
+@pytest.mark.slow
 def test_the_contrast_stands_below_prior_and_posterior_side_by_side(ax: Any) -> None:
     frame = simulated({"men": ["he", "him", "his"], "women": ["she", "her", "hers"]})
     table = frame.assign(distance=frame["distance"] - 0.4 * (frame["connection"] == "associated"))
@@ -83,6 +84,7 @@ def test_without_two_connections_there_is_no_contrast(ax: Any) -> None:
 
 
 @pytest.mark.parametrize("model", ["additive", "crossed", "hierarchical", "robust"])
+@pytest.mark.slow
 def test_priors_of_every_model(model: str, ax: Any) -> None:
     plot_priors(model, ax=ax)
     curves = drawn(ax, "_prior predictive of a pair")

@@ -52,6 +52,7 @@ def test_the_figure_has_a_cell_for_every_test_and_hatches_what_is_missing(result
 
 
 @pytest.mark.parametrize("encoders", [1, 3, 9])
+@pytest.mark.slow
 def test_few_encoders_fill_the_figure_and_every_effect_is_seen(result, encoders):
     import dataclasses
 

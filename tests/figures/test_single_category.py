@@ -31,6 +31,7 @@ def test_points_line_and_band_are_those_of_the_result(result) -> None:
     np.testing.assert_allclose([s[1][1] for s in ends], result.frame["hpdi_high"].drop(6))
 
 
+@pytest.mark.slow
 def test_targets_off_the_line_are_named_in_bold(result) -> None:
     texts = {t.get_text(): t for t in plot_fact(result, ax=Figure().subplots()).texts}
     assert texts["t6"].get_fontweight() == "bold"

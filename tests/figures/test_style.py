@@ -7,6 +7,7 @@ from typing import Any
 import matplotlib as mpl
 
 mpl.use("Agg")
+import pytest
 from helpers.draws import prior_fit
 from helpers.figures import heads_of, simulated, title_of
 from matplotlib import pyplot as plt
@@ -18,6 +19,7 @@ from bayesbias.figures.words import plot_connections, plot_words
 from bayesbias.inference.posterior import BiasFit
 
 
+@pytest.mark.slow
 def test_settings_stay_and_axes_are_made_only_when_none_are_given(fit: BiasFit, ax: Any) -> None:
     before = dict(mpl.rcParams)
     open_figures = plt.get_fignums()

@@ -68,6 +68,7 @@ def check_page(ax: Any, width: float, least: float) -> None:
 
 
 @every_figure
+@pytest.mark.slow
 def test_a_figure_for_a_journal_fits_one_column_and_can_be_read(name: str) -> None:
     ax = in_journal(name)
     check_page(ax, 89, 5)  # points: the least that Nature prints
@@ -118,6 +119,7 @@ def test_a_style_or_width_that_is_none_is_refused(given: dict[str, Any], said: s
 
 
 @pytest.mark.parametrize("width", [89.0, 183.0])
+@pytest.mark.slow
 def test_files_have_the_width_and_letters_as_text(width: float, tmp_path: Path) -> None:
     files = save_figures(
         DATA["plot_sweep"][1](), tmp_path, ("pdf", "svg", "png", "csv"), style="journal", width=width
@@ -138,6 +140,7 @@ def test_files_have_the_width_and_letters_as_text(width: float, tmp_path: Path) 
     assert {path.suffix for path in files} == {".pdf", ".svg", ".png", ".csv"}
 
 
+@pytest.mark.slow
 def test_a_style_has_its_formats(tmp_path: Path) -> None:
     data = DATA["plot_sweep"][1]()
     assert [p.name for p in save_figures(data, tmp_path, style="journal")] == ["sweep.pdf", "sweep.svg"]
@@ -152,6 +155,7 @@ _AIDS = {"_zero", "_no similarity", "_unchanged", "_alike", "_edge", "_slope"}
 
 
 @every_figure
+@pytest.mark.slow
 def test_a_figure_holds_the_data_that_it_shows(name: str) -> None:
     ax = in_journal(name)
     frame = ax.data

@@ -37,6 +37,7 @@ def test_curves_are_those_of_the_shapes(shapes) -> None:
     assert plot_cosines(first, ax=Figure().subplots()).get_legend() is None
 
 
+@pytest.mark.slow
 def test_plates_say_what_they_show(shapes) -> None:
     made = plates(shapes)
     assert [plate.name for plate in made] == ["cosines", "dimensions"]

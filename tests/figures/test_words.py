@@ -47,6 +47,7 @@ def test_connections_show_the_summary(fit: BiasFit, ax: Any, estimand: str) -> N
 
 
 @pytest.mark.parametrize("estimand", ["population", "these_words"])
+@pytest.mark.slow
 def test_words_show_every_pair_and_the_posterior(fit: BiasFit, ax: Any, estimand: str) -> None:
     plot_words(fit, prob=0.8, estimand=estimand, ax=ax)
     rows = row_of(ax)
@@ -89,6 +90,7 @@ def far_out() -> pd.DataFrame:
     return frame
 
 
+@pytest.mark.slow
 def test_far_pairs_are_marked_at_the_edge_and_counted(ax: Any) -> None:
     frame = far_out()
     fit = made_up_fit(frame)
@@ -116,6 +118,7 @@ def test_far_pairs_are_marked_at_the_edge_and_counted(ax: Any) -> None:
     assert "5 of 1,024 pairs, which lie beyond the axis (all pairs: 0.01 to 1.99)" in note
 
 
+@pytest.mark.slow
 def test_no_interval_is_cut_and_few_pairs_are_shown_whole(ax: Any) -> None:
     wide = prior_fit(far_out())  # intervals of the prior, far wider than the pairs
     plot_words(wide, ax=ax)
@@ -195,6 +198,7 @@ def test_columns_end_with_a_class_where_they_can() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_figure_grows_with_the_words() -> None:
     def height(n: int) -> float:
         fit = prior_fit(simulated({"a": [f"a{i}" for i in range(n)], "b": [f"b{i}" for i in range(n)]}, 2))
@@ -240,6 +244,7 @@ def test_crowds_are_smaller_and_fainter_than_few(ax: Any) -> None:
     assert look["neutral"][1] < 0.7 * look["associated"][1]
 
 
+@pytest.mark.slow
 def test_points_are_seen_on_paper_however_many_words_there_are(ax: Any) -> None:
     """Half a millimetre or more wide, and apart from white and from the shade of a row in luminance (WCAG 2.2)."""
     for table in (sixty(), simulated({"men": ["he", "him"], "women": ["she", "her"]}, 60)):

@@ -11,6 +11,7 @@ from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.words import findings_of_words
 
 
+@pytest.mark.slow
 def test_a_fit_that_misses_its_words_is_doubted():
     table = pairs()
     means = table.groupby(["protected_word", "connection"])["distance"].mean()

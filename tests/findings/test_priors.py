@@ -31,6 +31,7 @@ def rests_on_it() -> BiasFit:
     return fit(words, narrow, seed=shifted(1), draws=1500, pointwise=False)
 
 
+@pytest.mark.slow
 def test_a_doubt_names_the_parameter_the_contrast_and_the_level(rests_on_it):
     state = rests_on_it.diagnostics()
     assert state["ok"], state["problems"]
@@ -51,6 +52,7 @@ def test_a_doubt_names_the_parameter_the_contrast_and_the_level(rests_on_it):
     assert doubts["overall"].line in found.lines()
 
 
+@pytest.mark.slow
 def test_a_prior_is_no_reason_to_call_intervals_wrong(rests_on_it, monkeypatch):
     from bayesbias.findings import words
 
@@ -75,6 +77,7 @@ def test_nothing_is_said_where_nothing_moves_or_nothing_is_known():
     assert largest_prior_shift(wild) == ""
 
 
+@pytest.mark.slow
 def test_what_is_not_known_is_said(monkeypatch):
     values = {"cbar": 0.9, "c": 0.9, "csd": 0.1, "ws": 0.1, "sigma": 0.1}
     result = made_up(pairs(), values=values)
@@ -116,6 +119,7 @@ def a_prior_that_moves(monkeypatch, **row):
     )
 
 
+@pytest.mark.slow
 def test_a_comparison_says_which_change_and_which_gap_rest_on_a_prior(monkeypatch):
     before = table()
     after = {name: as_pair_table(changed(before, NONE, seed)) for seed, name in enumerate("ab", 1)}
@@ -134,6 +138,7 @@ def test_a_comparison_says_which_change_and_which_gap_rest_on_a_prior(monkeypatc
         assert part.unexamined == (Unexamined("prior_not_refitted", "kw", "doubled"),)
 
 
+@pytest.mark.slow
 def test_sentiment_says_which_mean_rests_on_a_prior(monkeypatch):
     analysis = bb.sentiment_table(bb.shipped_predictions("m1"))
     result = made_up_fit(analysis, "sentiment", draws=1000)

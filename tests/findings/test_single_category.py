@@ -28,6 +28,7 @@ def test_the_headline_follows_the_slope(slope, said):
     )
 
 
+@pytest.mark.slow
 def test_targets_off_the_line_are_named_with_their_side():
     assert "t6 nearer to female than" in findings_of(made_up_test(far=0.3)).sentences[-1]
     assert "t6 nearer to male than" in findings_of(made_up_test(far=-0.3)).sentences[-1]

@@ -21,6 +21,7 @@ ENOUGH = {"draws": 1000, "chains": 4, "engine": "quick", "pointwise": False}
 SMALL = Scenario(words=(6, 6), attributes=(6, 6), human=30, neutral=30)
 
 
+@pytest.mark.slow
 def test_nothing_is_found_where_the_model_holds():
     """Each check has a level of 1 % or less; more than one call in eight tables would be another level."""
     found = [
@@ -30,6 +31,7 @@ def test_nothing_is_found_where_the_model_holds():
     assert sum(map(bool, found)) <= 1
 
 
+@pytest.mark.slow
 def test_effects_of_class_and_attribute_are_found():
     table = simulate_table(SMALL, 1)
     groups = table.groupby(["protected_class", "attribute"], sort=False).ngroup()
@@ -40,6 +42,7 @@ def test_effects_of_class_and_attribute_are_found():
     assert word_doubts(fit(table, "shared", seed=shifted(1), **QUICK)) == []
 
 
+@pytest.mark.slow
 def test_effects_of_the_word_as_a_whole_are_found():
     table = simulate_table(SMALL, 1)
     words = table.groupby("protected_word", sort=False).ngroup()
@@ -73,6 +76,7 @@ def test_the_finding_says_what_the_interval_says(means, says):
     assert findings_of(result).lines()[0] == text
 
 
+@pytest.mark.slow
 def test_the_scale_that_travels_stands_beside_cosine_distances():
     table = read_distances(pairs(MEANS)).frame
     result = made_up(table, "crossed", {"cbar": MEANS.get, "csd": 0.1, "ws": 0.1, "sigma": 0.2}, name="told")
@@ -94,6 +98,7 @@ def test_the_scale_that_travels_stands_beside_cosine_distances():
 MEANS = {"associated": 0.8, "different": 0.9, "human": 0.95, "neutral": 1.0}
 
 
+@pytest.mark.slow
 def test_words_with_clear_intervals_are_named():
     table = simulate_table(SMALL, 5)
     near = (table["protected_word"] == "w0.2") & (table["connection"] == "associated")
@@ -103,6 +108,7 @@ def test_words_with_clear_intervals_are_named():
     assert "w0.2" in named.split("above")[0]
 
 
+@pytest.mark.slow
 def test_nothing_is_concluded_from_a_fit_that_has_not_converged():
     result = fit(
         simulate_table(SMALL, 1), "crossed", seed=shifted(1), draws=20, tune=20, chains=2, pointwise=False
@@ -112,6 +118,7 @@ def test_nothing_is_concluded_from_a_fit_that_has_not_converged():
     assert "nearer" not in finding(result)
 
 
+@pytest.mark.slow
 def test_a_form_that_forces_one_difference_is_said_and_no_class_or_word_is_named():
     found = findings_of(fit(simulate_table(SMALL, 1), "additive", seed=shifted(1), **ENOUGH))
     assert found.sentences[-1] == (
@@ -123,12 +130,14 @@ def test_a_form_that_forces_one_difference_is_said_and_no_class_or_word_is_named
 @pytest.mark.parametrize(
     ("model", "says"), [("cells", "new words of the class"), ("shared", "its listed words, new attributes")]
 )
+@pytest.mark.slow
 def test_what_a_class_holds_for_is_what_its_model_holds(model, says):
     found = findings_of(fit(simulate_table(SMALL, 1), model, seed=shifted(1), **ENOUGH))
     assert sum(f"By class, own stereotypes less others ({says}): " in text for text in found.sentences) == 1
 
 
 @pytest.mark.parametrize(("gap", "says"), [(0.0, "is open."), (0.3, "words of other classes.")])
+@pytest.mark.slow
 def test_a_class_whose_difference_may_be_that_of_the_lists_is_said(gap, says):
     """One list lies near to all words: without a gap between words of either class all is open; with one, the other list too
     is nearer to its own words, though it lies farther from them than the near list does."""

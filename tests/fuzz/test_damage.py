@@ -50,6 +50,7 @@ def saved(tmp_path_factory) -> bytes:
 
 
 @pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.slow
 def test_no_damaged_fit_is_read(saved, count, tmp_path):
     """Whatever is changed in the file: never a number, always one line."""
     path, rng = tmp_path / "fit.nc", np.random.default_rng(shifted(2))

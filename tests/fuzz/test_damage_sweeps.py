@@ -28,6 +28,7 @@ def swept(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.slow
 def test_a_damaged_file_of_a_sweep_is_made_again(swept, count):
     plan, out, first = swept
     rng = np.random.default_rng(shifted(1))
@@ -76,6 +77,7 @@ def test_records_without_a_seal_are_reused_and_said_to_be_unverified(swept):
 
 
 @pytest.mark.parametrize("count", COUNTS)
+@pytest.mark.slow
 def test_whatever_stands_in_a_record_without_a_seal_resuming_goes_on(swept, count):
     """Nobody can tell a changed number there; but no such record ends the sweep."""
     plan, out, _ = swept

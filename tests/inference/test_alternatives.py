@@ -26,6 +26,7 @@ def own(table):
     return fit(table, "hierarchical", **QUICK)
 
 
+@pytest.mark.slow
 def test_each_model_answers_as_a_fit_of_its_own(table, own):
     frame = answers_by_model(own, prob=0.8)
     assert list(dict.fromkeys(frame["model"])) == ["hierarchical", "cells", "crossed", "shared"]
@@ -79,6 +80,7 @@ def test_two_models_of_one_name_are_refused(own, tmp_path):
         answers_by_model(own, ["crossed", tmp_path / "crossed.toml"])
 
 
+@pytest.mark.slow
 def test_a_model_made_from_a_shipped_one_stands_beside_it(table, tmp_path):
     text = load_model("hierarchical").text.replace("lam = 2", "lam = 3")
     (tmp_path / "mine.toml").write_text(text, encoding="utf-8")

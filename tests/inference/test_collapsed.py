@@ -142,6 +142,7 @@ WITH_SLOPES = [(f"{model} with slopes", table) for model, (table, _) in SLOPED.i
 
 
 @pytest.mark.parametrize(("model", "table"), CASES + WITH_SLOPES)
+@pytest.mark.slow
 def test_log_density_equals_dense_marginal(model, table):
     design = Design.of(spec_of(model), TABLES[table])
     reduced = collapse(design)
@@ -352,6 +353,7 @@ def test_a_fact_that_cannot_be_rotated_is_said(changed, reason):
         collapse(Design.of(parse_model(text.encode(), "own"), table))
 
 
+@pytest.mark.slow
 def test_a_ragged_table_is_not_reduced():
     rng = np.random.default_rng(0)
     table = grid((20, 20, 20), (10, 10, 10), 30, 30)

@@ -76,6 +76,7 @@ def test_the_posterior_is_near_a_standard_normal(reduced):
     assert apart.std() < 0.5 * plain.std()
 
 
+@pytest.mark.slow
 def test_where_nothing_fits_plain_coordinates_are_sampled(reduced, monkeypatch):
     start = starting_point(reduced)
     assert shaped_coordinates(reduced, start, 1).shaped

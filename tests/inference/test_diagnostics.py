@@ -158,6 +158,7 @@ def test_repr_counts_the_problems_it_does_not_name(problems, said):
         (0.0, 0.1, "not clearly nearer or farther than"),
     ],
 )
+@pytest.mark.slow
 def test_the_finding_follows_the_draws(good, shift, spread, said):
     z = np.random.default_rng(6).normal(size=(4, 1000))
     z = (z - z.mean()) / z.std()

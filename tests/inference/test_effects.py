@@ -82,6 +82,7 @@ def test_scales_alone_where_the_seed_gives_the_rest(crossed):
     assert scales_alone(moved, crossed.table, crossed.design, sampler) is moved
 
 
+@pytest.mark.slow
 def test_what_is_used_lately_stays_within_a_limit(monkeypatch):
     monkeypatch.setattr(lately, "MOST_BYTES", 30)
     monkeypatch.setattr(lately, "_awake", [])

@@ -31,6 +31,7 @@ def test_contrasts_are_those_of_nuts(quick, crossed):
         mc.assert_near(mc.mean_of_row(ours), mc.mean_of_row(theirs))
 
 
+@pytest.mark.slow
 def test_it_is_kept_in_the_file(quick, tmp_path):
     quick.save(tmp_path / "fit.nc")
     again = load_fit(tmp_path / "fit.nc")

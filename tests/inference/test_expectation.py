@@ -42,6 +42,7 @@ IMPOSSIBLE = {
 }
 
 
+@pytest.mark.slow
 def test_the_default_expects_few_impossible_pairs():
     expected = prior_expectation(DEFAULT, seed=shifted(3))
     assert expected.impossible <= MOST_IMPOSSIBLE
@@ -49,6 +50,7 @@ def test_the_default_expects_few_impossible_pairs():
 
 
 @pytest.mark.parametrize("name", OF_DISTANCES)
+@pytest.mark.slow
 def test_what_the_prior_of_each_shipped_model_expects_of_pairs(name):
     expected = prior_expectation(name, seed=shifted(3))
     assert expected.possible == (expected.impossible <= MOST_IMPOSSIBLE)
@@ -59,6 +61,7 @@ def test_what_the_prior_of_each_shipped_model_expects_of_pairs(name):
         assert expected.possible, f"{name}: say in IMPOSSIBLE what its prior expects"
 
 
+@pytest.mark.slow
 def test_contrasts_of_crossed_by_hand():
     """Overall a difference of two N(1, .3); a word adds two N(0, s) with s of mean 1/2, so that E s^2 = 1/2."""
     found = prior_contrasts(load_model("crossed"), usual_pairs(load_model("crossed")), 4000, shifted(3))
@@ -80,6 +83,7 @@ def test_contrasts_of_crossed_by_hand():
     )
 
 
+@pytest.mark.slow
 def test_the_share_of_impossible_pairs_by_quadrature():
     """Of hierarchical: a normal with variance .09 + s^2 + t^2, both spreads exponential with mean 1/2."""
     grid, weights = np.polynomial.laguerre.laggauss(40)

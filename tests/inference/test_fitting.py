@@ -46,6 +46,7 @@ def by_hand(fit, seed):
         )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_same_seed_same_draws():
     first = fit(grid(), "crossed", seed=shifted(4), **QUICK)
     again = fit(grid(), "crossed", seed=shifted(4), **QUICK)
@@ -55,12 +56,14 @@ def test_same_seed_same_draws():
     assert not np.array_equal(first.draws()["cbar"], other.draws()["cbar"])
 
 
+@pytest.mark.slow
 def test_a_seed_is_drawn_and_recorded():
     first = fit(grid(), "hierarchical", **QUICK)
     again = fit(grid(), "hierarchical", seed=first.provenance["sampler"]["seed"], **QUICK)
     np.testing.assert_array_equal(first.draws()["cbar"], again.draws()["cbar"])
 
 
+@pytest.mark.slow
 def test_the_way_taken_is_recorded():
     assert fit(grid(), "crossed", seed=shifted(1), **QUICK).provenance["sampler"]["method"] == "collapsed"
     with pytest.raises(FitError, match="StudentT"):

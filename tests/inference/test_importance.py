@@ -71,6 +71,7 @@ def test_two_scales_are_those_of_a_grid():
 
 
 @pytest.mark.parametrize("model", ["cells", "shared"])
+@pytest.mark.slow
 def test_it_agrees_with_nuts(model):
     reduced = reduced_of(model)
     settings = {"draws": 500, "tune": 500, "chains": 4, "seed": shifted(2), "target_accept": 0.9}
@@ -81,6 +82,7 @@ def test_it_agrees_with_nuts(model):
         mc.assert_near(mc.log_sd(weighed[name]), mc.log_sd(chains[name]), name)
 
 
+@pytest.mark.slow
 def test_effective_draws_of_the_chains_are_no_more_than_the_weights_are_worth():
     """A draw that is taken twice stands beside itself, so that ArviZ sees it."""
     reduced = reduced_of("cells")

@@ -33,6 +33,7 @@ HOLES = grid().drop(index=[0, 17, 40]).reset_index(drop=True)
     ],
     ids=["cells", "cells with holes", "crossed", "shared with holes", "additive", "slopes with holes"],
 )
+@pytest.mark.slow
 def test_moments_are_those_of_the_drawn_effects(model, table, estimand, contrasted):
     design = Design.of(load_model(model), table)
     reduced = collapse(design)

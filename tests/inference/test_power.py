@@ -57,6 +57,7 @@ def test_equal_to_arviz_on_densities_by_hand(result, monkeypatch):
     assert list(frame.columns) == ["level", "name", "contrast", "prior", "likelihood"]
 
 
+@pytest.mark.slow
 def test_a_narrow_prior_is_seen():
     table = grid((3, 3), (2, 2), human=0, neutral=0, seed=2)
     table = table.assign(distance=table["distance"] + 0.5 * (table["connection"] == "different"))

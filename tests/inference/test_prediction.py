@@ -80,6 +80,7 @@ def test_different_tables_are_not_compared(crossed, pairs):
         compare_models({"crossed": crossed})
 
 
+@pytest.mark.slow
 def test_an_effect_of_class_and_attribute_says_nothing_of_new_attributes():
     """In shared the population contrast of a class is one of its words' cell means alone; m cancels."""
     table = grid((3, 3), (3, 3), 4, 4)

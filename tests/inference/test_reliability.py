@@ -188,6 +188,7 @@ def _assert_ratio(product: np.ndarray, square: np.ndarray, part: Components, wor
     mc.assert_near(mc.Estimate(np.array(ratio), np.array(error)), expected, label)
 
 
+@pytest.mark.slow
 def test_coefficients_of_classes_are_correlations_of_replications():
     """Lists and connections as such are constants; how classes lie to lists is drawn anew for each pair of tables."""
     one, two, found = _replicated(keep=("f",), constant=("d", "e"))
@@ -222,6 +223,7 @@ def test_coefficients_of_words_are_correlations_of_replications():
     )
 
 
+@pytest.mark.slow
 def test_coefficients_against_zero_are_what_is_left_of_the_mean_square():
     one, two, found = _replicated(keep=(), constant=("d", "e", "f"))
     for measure in ("class", "stereotype", "weat"):

@@ -16,6 +16,7 @@ SETTINGS = {"draws": 60, "tune": 60, "chains": 2, "engine": "quick", "seed": shi
 
 
 @pytest.mark.parametrize("model", ["cells", "crossed"])
+@pytest.mark.slow
 def test_answers_are_those_of_the_fit_to_the_bit(model):
     table = grid().sample(frac=1, random_state=shifted(1))  # rows in no order
     laid = repeated(load_model(model), table.assign(distance=1.0), ["overall", "class"])

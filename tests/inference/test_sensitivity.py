@@ -79,6 +79,7 @@ def by_quadrature(table: pd.DataFrame, sd_of_c: float, sd_of_sigma: float) -> tu
     return mean, np.sqrt(weight @ (variances[0] + variances[1] + (difference - mean) ** 2))
 
 
+@pytest.mark.slow
 def test_a_conjugate_model_moves_as_the_closed_form_says():
     table = pairs({"associated": 0.8, "different": 1.1}, noise=0.2, seed=4)
     result = fit(table, parse_model(CONJUGATE, "conjugate"), seed=shifted(1), draws=1000, pointwise=False)
@@ -122,6 +123,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("parameter", "direction"), CHANGES)
+@pytest.mark.slow
 def test_weights_say_what_a_fit_with_the_changed_prior_says(small, small_fit, parameter, direction):
     frame = chosen(small_fit.prior_sensitivity(), parameter, direction)
     changed = stretched_prior(small_fit.spec, parameter, sensitivity.DIRECTIONS[direction])
@@ -153,6 +155,7 @@ def _width(draws: np.ndarray) -> tuple[float, float]:
     return float(high.value - low.value), float(np.hypot(high.error, low.error))
 
 
+@pytest.mark.slow
 def test_a_refit_is_made_where_weights_cannot_be_trusted(small, monkeypatch):
     result = fit(small, "crossed", seed=shifted(1), **QUICK)
     weighed = result.prior_sensitivity()
@@ -259,6 +262,7 @@ def test_the_width_of_weighted_draws_is_that_of_repeated_ones():
     assert weighted_width(normal, np.full(4000, 1 / 4000), 0.89) == pytest.approx(high - low, rel=2e-3)
 
 
+@pytest.mark.slow
 def test_of_sentiment_the_means_are_asked_for_too():
     table = bb.sentiment_table(bb.shipped_predictions("m1"))
     result = fit(table, "sentiment", seed=shifted(1), **QUICK)
@@ -279,6 +283,7 @@ def few() -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("model", ["crossed", "shared"])
+@pytest.mark.slow
 def test_three_words_and_two_attributes_rest_on_the_prior(model):
     frame = fit(few(), model, seed=shifted(1), **QUICK).prior_sensitivity()
     overall = frame[frame["level"] == "overall"]
@@ -286,6 +291,7 @@ def test_three_words_and_two_attributes_rest_on_the_prior(model):
     assert overall["shift_in_sd"].abs().max() > sensitivity.LARGE_SHIFT
 
 
+@pytest.mark.slow
 def test_many_words_do_not_rest_on_the_prior():
     table = grid((6, 6), (12, 12), 20, 20)
     frame = fit(table, "crossed", seed=shifted(1), **QUICK).prior_sensitivity()
@@ -298,6 +304,7 @@ def cells(small):
     return fit(small, "cells", seed=shifted(1), **QUICK)
 
 
+@pytest.mark.slow
 def test_a_model_with_more_levels(cells):
     frame = cells.prior_sensitivity()
     assert set(frame["level"]) == {"overall", "class", "stereotype"}
@@ -305,6 +312,7 @@ def test_a_model_with_more_levels(cells):
     assert unexamined(frame) == [key for key in unexamined(frame) if key[0] in ("ka", "kw")]
 
 
+@pytest.mark.slow
 def test_priors_of_factors_are_fitted_again_only_where_that_is_asked_for(cells, monkeypatch):
     """Weights are never trusted here, so that only refits answer."""
     monkeypatch.setattr(sensitivity, "MOST_PARETO_K", -np.inf)

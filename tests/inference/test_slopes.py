@@ -55,6 +55,7 @@ def of_effects(design: Design, function, theta: dict[str, np.ndarray]) -> tuple[
     "name", ["cells", "cells, attributes without controls", "change", "sentence", "sentiment"]
 )
 @pytest.mark.parametrize("contrasted", [False, True], ids=["means", "contrasts"])
+@pytest.mark.slow
 def test_slopes_are_those_of_dense_algebra(name, contrasted):
     """The posterior of normal effects given the scales, from the whole covariance of all rows, to 1e-8."""
     model, table, fact = table_of(name)

@@ -95,6 +95,7 @@ def test_superiority_is_the_normal_probability_under_every_draw(result, level):
 
 
 @pytest.mark.parametrize("level", ["overall", "word"])
+@pytest.mark.slow
 def test_of_pairs_that_are_drawn_as_many_are_nearer(level):
     """New words and attributes drawn from the model, or new attributes for one word; two pairs that share nothing."""
     table = read_distances(pairs()).frame
@@ -112,6 +113,7 @@ def test_of_pairs_that_are_drawn_as_many_are_nearer(level):
     assert_near(probability(independent(outcomes[0] < outcomes[1])), chosen["mean"].iloc[0], level)
 
 
+@pytest.mark.slow
 def test_another_unit_of_distance_changes_nothing():
     """Distances and spreads times four, around any mean."""
     table = read_distances(pairs()).frame

@@ -12,6 +12,7 @@ from bayesbias.models.stretching import stretchable, stretched_prior
 
 
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.slow
 def test_one_prior_changes_and_nothing_else(name):
     spec = spec_of(name)
     assert stretchable(spec)

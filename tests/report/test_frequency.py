@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from helpers.counted import counted
 from helpers.draws import made_up_fit
 from helpers.tables import grid
@@ -11,6 +12,7 @@ from bayesbias.report.frequency import frequency_part
 from bayesbias.studies.frequency import frequency_of
 
 
+@pytest.mark.slow
 def test_the_section_has_both_tables_and_says_what_moved():
     fit = counted(moved=0.05)
     part = frequency_part(fit, 0.02, [], ["it moves"])

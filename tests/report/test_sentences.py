@@ -102,6 +102,7 @@ def test_the_page_is_whole_in_itself_and_every_name_is_text(raw):
     assert "/vectors/mine" not in text
 
 
+@pytest.mark.slow
 def test_the_same_result_gives_the_same_bytes(raw, tmp_path):
     again = bb.write_report(a_result(encoders=("one <b>encoder</b>", "two")), tmp_path / "again.html")
     assert again.read_text(encoding="utf-8") == raw
@@ -144,6 +145,7 @@ def test_nothing_is_said_of_a_fit_that_has_not_converged(tmp_path, monkeypatch):
     assert "against what it supposes" not in text
 
 
+@pytest.mark.slow
 def test_the_page_of_a_folder_is_that_of_the_result(tmp_path, monkeypatch):
     without_pictures(monkeypatch)
     result = a_result(encoders=("one",))

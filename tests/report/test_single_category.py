@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from helpers.facts import made_up_test
 from helpers.pages import Page, without_pictures
 
 import bayesbias as bb
 
 
+@pytest.mark.slow
 def test_the_page_has_answer_line_and_targets(tmp_path, monkeypatch):
     without_pictures(monkeypatch)
     result = made_up_test(far=0.3)

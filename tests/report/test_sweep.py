@@ -19,6 +19,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_page_says_what_the_cells_say(tmp_path):
     page = bb.write_report(made_up_sweep(CELLS), tmp_path / "page.html").read_text(encoding="utf-8")
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))

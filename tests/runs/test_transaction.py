@@ -196,6 +196,7 @@ def kill_at_every_step(folder: Path, way: str) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+@pytest.mark.slow
 def test_killed_at_any_step_it_is_the_old_run_or_the_new_one(run, request):
     """Before every call that changes a file system."""
     way = request.node.callspec.params["run"]

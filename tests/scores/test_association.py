@@ -103,6 +103,7 @@ def test_the_ceiling_of_the_effect_size_is_reached_and_never_passed() -> None:
     assert effect_size([1.1, 1.0], [0.1, 0.0], "pooled") > 10
 
 
+@pytest.mark.slow
 def test_glove_reproduces_the_published_effect_sizes(shared) -> None:
     glove = load_embedding(shared / "data" / "vectors" / "glove840B_union_300d.txt")
     results = [weat(glove, f"weat{i}") for i in range(1, 11)]

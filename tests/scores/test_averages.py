@@ -48,6 +48,7 @@ def test_mac_by_hand() -> None:
         ("race", 0.892089, 0.924707, None, None),
     ],
 )
+@pytest.mark.slow
 def test_mac_of_the_published_tables(shared, name, before, after, t, p) -> None:
     folder = shared / "data" / "bayesbias_distances" / "reddit_pairs_2021"
     sets = load_wordlist(name).evaluation_sets

@@ -102,6 +102,7 @@ def occupations(shared) -> dict[str, float]:
     return {word: women[word] / total[word] for word in listed}
 
 
+@pytest.mark.slow
 def test_the_published_correlation(shared, tmp_path) -> None:
     share = occupations(shared)
     file = tmp_path / "women.csv"

@@ -178,6 +178,7 @@ def test_scores_that_are_all_the_same_give_one(n, method, sides) -> None:
         assert result.ties == result.partitions == math.comb(2 * n, n)
 
 
+@pytest.mark.slow
 def test_bounds_hold_the_exact_p() -> None:
     random = np.random.default_rng(8)
     for i in range(120):
@@ -213,6 +214,7 @@ def test_limits_are_met_to_the_unit() -> None:
 
 
 @pytest.mark.parametrize("cells", [64, 500])
+@pytest.mark.slow
 def test_coarse_grids_hold_the_exact_count_too(cells) -> None:
     random = np.random.default_rng(9)
     wide = 0
@@ -230,6 +232,7 @@ def test_coarse_grids_hold_the_exact_count_too(cells) -> None:
 
 
 @pytest.mark.parametrize(("n_x", "n_y", "shift"), [(30, 34, 0), (45, 45, 1), (30, 60, -4), (32, 32, 9)])
+@pytest.mark.slow
 def test_bounds_hold_counts_beyond_double_precision(n_x, n_y, shift) -> None:
     # Whole numbers are counted exactly by a dictionary of Python's integers; these counts exceed 2^53.
     random = np.random.default_rng(n_x)
@@ -242,6 +245,7 @@ def test_bounds_hold_counts_beyond_double_precision(n_x, n_y, shift) -> None:
     assert result.p_upper - result.p_lower <= 0.2 * result.p_value
 
 
+@pytest.mark.slow
 def test_a_grid_of_single_units_leaves_only_rounding() -> None:
     # With one step per unit both bounds count the same subsets, and only the margin for rounding is between
     # them: it has to hold the exact count, and to be small.
@@ -368,6 +372,7 @@ def test_the_largest_sets(size) -> None:
 
 
 @pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.slow
 def test_sampling_counts_one_in_advance(sides) -> None:
     x, y = np.arange(20) + 30.0, np.arange(20.0)
     result = p_of(x, y, method="montecarlo", sides=sides, samples=999, seed=shifted(1))
@@ -537,6 +542,7 @@ def test_weat_7_is_the_published_p(weat_scores) -> None:
     assert (result.method, result.ties, result.n_x, result.n_y) == ("exact", 1, 8, 8)
 
 
+@pytest.mark.slow
 def test_all_ten_weat_p_values_are_exact_and_quick(weat_scores) -> None:
     started = time.process_time()
     exact = {number: p_of(*scores) for number, scores in weat_scores.items()}

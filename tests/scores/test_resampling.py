@@ -82,6 +82,7 @@ def test_of_many_scores_subsets_are_drawn() -> None:
     assert sign_flip_test(scores, seed=shifted(2)) == found
 
 
+@pytest.mark.slow
 def test_of_more_than_forty_scores_signs_are_drawn() -> None:
     scores = np.random.default_rng(9).normal(0.15, 1, 60)
     drawn = sign_flip_test(scores, seed=shifted(4), samples=20_000)

@@ -309,6 +309,7 @@ def test_the_tests_of_the_grid_are_the_usual_ones() -> None:
         assert 0 < calls.alarm.sum() < 40
 
 
+@pytest.mark.slow
 def test_drawn_partitions_agree_with_the_exact_test() -> None:
     random = np.random.default_rng(10)
     s = random.normal(size=(6, 18))
@@ -361,6 +362,7 @@ def test_bad_arguments_are_named(call, said) -> None:
 # -- figures ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_histogram_shows_what_is_impossible() -> None:
     ax = plot_paper("no difference, sd 0.05", ax=Figure().subplots())
     hatched = [p for p in ax.patches if p.get_hatch()]
@@ -404,6 +406,7 @@ def run(*args: object) -> str:
     return result.stdout
 
 
+@pytest.mark.slow
 def test_simulate_paper_prints_its_rows(paper) -> None:
     rows = json.loads(run("paper", "--json"))["rows"]
     assert [list(row) for row in rows] == [["case", "formula", "quantity", "printed", "value"]] * len(paper)

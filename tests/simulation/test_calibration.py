@@ -409,6 +409,7 @@ def test_a_method_without_an_answer_gives_none():
     assert set(report["method"]) == {"pairs_t"}
 
 
+@pytest.mark.slow
 def test_damaged_batches_are_made_again(tmp_path):
     arguments = {**QUICK, "tables": 21, "methods": ["pairs_t"], "out": tmp_path}
     whole = calibrate(SMALL, **arguments)

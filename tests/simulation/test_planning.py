@@ -53,6 +53,7 @@ def test_combinations_are_those_of_the_definition(shared):
     assert row["mean"] == pytest.approx(fit.loc[("weat", "against_zero"), "mean"], rel=1e-12)
 
 
+@pytest.mark.slow
 def test_the_leanest_comes_first_and_the_fewest_are_fewest(shared):
     plan = plan_reliability(shared, 0.7)
     enough = plan.combinations[plan.combinations["enough"]]
@@ -67,6 +68,7 @@ def test_the_leanest_comes_first_and_the_fewest_are_fewest(shared):
 
 
 @pytest.mark.parametrize(("target", "limit"), [(0.85, "words"), (0.93, "both")])
+@pytest.mark.slow
 def test_what_no_number_of_words_reaches_is_said(shared, target, limit):
     plan = plan_reliability(shared, target)
     assert plan.limit == limit
@@ -115,6 +117,7 @@ def run(monkeypatch, capsys, shared, tmp_path):
     return call
 
 
+@pytest.mark.slow
 def test_the_command_says_what_is_enough_and_what_limits(run, shared):
     code, out, _ = run("--reliability", "0.85", "--fit", "fit.nc", "--json")
     assert code == 0

@@ -66,6 +66,7 @@ def report_of(**changes) -> pd.DataFrame:
     )
 
 
+@pytest.mark.slow
 def test_values_of_the_pool_are_means_over_its_pairs():
     table = bb.distance_table("minilm-static", POOLS, controls=NEUTRAL).frame
     report = report_of(methods=["moments"]).set_index(["level", "name", "contrast"])
@@ -86,6 +87,7 @@ def test_values_of_the_pool_are_means_over_its_pairs():
     assert set(report["tables"]) == {25}
 
 
+@pytest.mark.slow
 def test_a_report_counts_the_tables_that_were_drawn():
     """Every number of one row, from the answers themselves."""
     pool = room.Pool.of(
@@ -111,6 +113,7 @@ def test_a_report_counts_the_tables_that_were_drawn():
     assert len({t.words for t in tables}) == 3
 
 
+@pytest.mark.slow
 def test_a_flawless_method_covers_more_often_where_pools_are_small():
     """Without replacement the mean lies nearer to that of the pool; here words alone vary."""
     rng = np.random.default_rng(1)
@@ -139,6 +142,7 @@ def test_a_flawless_method_covers_more_often_where_pools_are_small():
     assert found > 0.95
 
 
+@pytest.mark.slow
 def test_a_seed_is_the_same_report_whatever_the_batches(tmp_path):
     once = report_of(seed=7).drop(columns="seconds")
     kept = report_of(seed=7, out=tmp_path).drop(columns="seconds")
@@ -150,6 +154,7 @@ def test_a_seed_is_the_same_report_whatever_the_batches(tmp_path):
     assert not once.equals(report_of(seed=8).drop(columns="seconds"))
 
 
+@pytest.mark.slow
 def test_a_table_of_all_pairs_stands_in_for_vectors_and_lists():
     table = bb.distance_table("minilm-static", POOLS, controls=NEUTRAL)
     settings = {name: value for name, value in QUICK.items() if name != "controls"}
@@ -169,6 +174,7 @@ def test_a_model_file_is_a_method_by_its_path(tmp_path):
     assert checked_methods([file, str(file), "moments"]) == [str(file), "moments"]
 
 
+@pytest.mark.slow
 def test_numbers_go_by_class_and_list():
     report = report_of(words=[3, 5], attributes=[2, 6], neutral=0, methods=["moments"], tables=5)
     assert "associated - neutral" not in set(report["contrast"])
@@ -230,6 +236,7 @@ def test_models_answer_at_their_levels():
 
 
 @pytest.mark.parametrize("situation", ["gender_jobs", "names_valence"])
+@pytest.mark.slow
 def test_pools_measured_elsewhere_have_the_values_found_there(shared, situation):
     """The value of the pool to single precision; widths and coverage were found by simulation there."""
     spec = importlib.util.spec_from_file_location("real_coverage", ROOT / "benchmarks/real_coverage.py")

@@ -12,6 +12,7 @@ from bayesbias.studies.change import compare
 from bayesbias.tables.reading import as_pair_table
 
 
+@pytest.mark.slow
 def test_changes_stand_at_the_levels_that_both_models_know():
     before = table()
     after = as_pair_table(changed(before, NONE, 1))

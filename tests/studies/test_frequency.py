@@ -129,6 +129,7 @@ def test_words_without_counts_are_in_neither_model(quickly):
         assert (own.mean(), own.std(ddof=1)) == pytest.approx((0, 1))
 
 
+@pytest.mark.slow
 def test_with_all_counts_the_fit_itself_is_the_one_without(quickly):
     table = grid()
     fit = made_up_fit(table, "cells")

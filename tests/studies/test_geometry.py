@@ -99,6 +99,7 @@ def test_a_repeated_pair_counts_once():
         (14, 60, (0.3, 0.3, 1.0), (0.0, 0.0, 0.0)),  # noise
     ],
 )
+@pytest.mark.slow
 def test_intervals_hold_the_truth_at_least_as_often_as_they_say(tables, words, attributes, sds, correlations):
     """Measured over 1,000 tables: .87 to .97, the wide ones with few words."""
     rng = np.random.default_rng(11)
@@ -237,6 +238,7 @@ def treated(vectors: Mapping[str, np.ndarray], words: bb.WordList, how: str) -> 
         ("copied", Left.IDENTICAL),
     ],
 )
+@pytest.mark.slow
 def test_what_is_left_of_real_vectors(listed, how, left):
     words, vectors, before = listed
     pairs, _ = join_pairs(before, bb.distance_table(treated(vectors, words, how), words))

@@ -65,6 +65,7 @@ def test_what_is_no_requirement_is_refused(text, says):
         read_requirements(text)
 
 
+@pytest.mark.slow
 def test_a_limit_is_held_against_the_end_of_the_interval(found):
     after = found.methods["hard"].after
     means = after.draws_of("means", level="overall", estimand="population")
@@ -90,6 +91,7 @@ def test_a_limit_is_held_against_the_end_of_the_interval(found):
     assert checked(found, "neutral<9")[1] == pytest.approx(az.hdi(neutral.ravel(), prob=0.89)[1], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_of_classes_the_worst_counts(found):
     means = found.methods["hard"].after.draws_of("means", level="class", estimand="population")
     keys = list(zip(means["name"].to_numpy(), means["connection"].to_numpy(), strict=True))
@@ -101,6 +103,7 @@ def test_of_classes_the_worst_counts(found):
     assert checked(found, "class_gap>0")[1] == pytest.approx(min(low for low, _ in ends), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_every_name_is_explained_and_can_be_asked_for(found):
     text = ",".join(f"{name}<1000" for name in MEANINGS)
     result = check_requirements(found, text)
@@ -125,6 +128,7 @@ def test_what_cannot_be_known_is_not_met():
             assert check.as_dict()["value"] is None
 
 
+@pytest.mark.slow
 def test_a_fit_that_cannot_be_believed_meets_nothing(found):
     item = found.methods["hard"]
     tree = item.after.tree.copy(deep=True)

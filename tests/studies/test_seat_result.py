@@ -118,6 +118,7 @@ def test_a_test_without_words_has_no_p_over_words(tmp_path):
     assert any(text.startswith("† bare: its words") for text in findings_of_sentences(result).lines())
 
 
+@pytest.mark.slow
 def test_vectors_that_do_not_see_templates_are_told():
     words = {text for name in SETS for text in own("word").sentences(name)}
     lone = cbow_encoder({word: vector(word) for word in sorted(words)}, name="lone")
@@ -173,6 +174,7 @@ def test_the_model_is_trimmed_to_the_table_by_itself():
     assert not any("template" in source for source in found.shares()["source"])
 
 
+@pytest.mark.slow
 def test_names_of_tests_and_files_of_vectors(tmp_path):
     with pytest.raises(InputError, match=r"unknown test.*weat7x"):
         seat("all,weat7x", toy, seed=shifted(1))

@@ -67,6 +67,7 @@ def test_sentences_have_certain_bounds_and_a_p_over_words():
     assert row["p_words"] in [k / 20 for k in range(1, 21)]
 
 
+@pytest.mark.slow
 def test_glove_of_the_paper_gives_the_effect_sizes_of_the_paper(shared):
     """May et al. (2019), Table 4, column CBoW, rows word; section 4 for p of tests 7 and 3, 4, 5."""
     encoder = f"cbow:{shared / 'data' / 'vectors' / 'glove840B_union_300d.txt'}"

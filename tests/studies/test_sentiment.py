@@ -165,6 +165,7 @@ def test_results_as_plain_values(analysis):
         analysis.as_dict()
 
 
+@pytest.mark.slow
 def test_what_does_not_vary_has_no_test():
     made = bb.predict(lambda sentences: [0.6] * len(sentences), name="flat")
     result = bb.published_analysis(made)

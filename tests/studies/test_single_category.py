@@ -129,6 +129,7 @@ def test_a_set_that_lost_all_words_but_one_is_refused():
         bb.single_category(vectors, sets, {"women": WOMEN}, seed=1)
 
 
+@pytest.mark.slow
 def test_the_published_correlation(shared, tmp_path):
     """50 occupations by the share of women in 2015, weighed by employment, on GloVe 840B: r = .9029 (published .90)."""
     facts = shared / "data/facts"

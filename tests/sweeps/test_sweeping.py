@@ -92,6 +92,7 @@ def test_the_results_have_no_times_and_the_times_have_all_cells(done):
     assert (timing[["load_s", "sample_s", "fit_s", "summarise_s"]] > 0).all(axis=None)
 
 
+@pytest.mark.slow
 def test_the_rest_of_the_plan_changes_no_cell(done, tmp_path):
     _, out = done
     write_inputs(tmp_path)
@@ -319,6 +320,7 @@ with sweep_folder(Path(sys.argv[1]), load_plan({"distances": ["a.csv"]}), resume
 """
 
 
+@pytest.mark.slow
 def test_two_sweeps_do_not_share_a_folder(tmp_path):
     plan = load_plan({"distances": ["a.csv"]})
     with store_room.sweep_folder(tmp_path, plan, resume=True):

@@ -43,6 +43,7 @@ def test_a_worker_killed_from_outside_loses_nothing(done, tmp_path):
     assert results(tmp_path / "out") == results(out)
 
 
+@pytest.mark.slow
 def test_a_script_without_the_guard_is_told_so(tmp_path):
     write_inputs(tmp_path)
     (tmp_path / "script.py").write_text(

@@ -149,6 +149,7 @@ def sixteen(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("door", [door for door in DOORS if door != "file"])
+@pytest.mark.slow
 def test_sixteen_copies_of_every_row_are_one_table(door, good, tmp_path):
     one = bb.fit(DOORS[door](good, tmp_path), **QUICK)
     many = bb.fit(DOORS[door](sixteen(good), tmp_path), **QUICK)
@@ -159,6 +160,7 @@ def test_sixteen_copies_of_every_row_are_one_table(door, good, tmp_path):
     assert "repeats" not in " ".join(bb.findings_of(one).notes)
 
 
+@pytest.mark.slow
 def test_scores_and_comparisons_count_copies_once(good):
     once, many = bb.weat(good), bb.weat(sixteen(good))
     assert (once.statistic, once.n_a, once.p_value) == (many.statistic, many.n_a, many.p_value)
@@ -169,6 +171,7 @@ def test_scores_and_comparisons_count_copies_once(good):
     assert len(found.methods["debiased"].pairs) == len(good)
 
 
+@pytest.mark.slow
 def test_repeats_are_kept_where_a_table_was_read_so(good):
     kept = read_distances(pd.concat([good, good]), repeats="keep")
     assert len(bb.fit(kept, **QUICK).table) == 2 * len(good)
@@ -238,6 +241,7 @@ def own(outcome: str, dim: str, units: str = "") -> Any:
     return parse_model(text.encode(), "own.toml")
 
 
+@pytest.mark.slow
 def test_a_model_of_ones_own_takes_columns_of_its_own(good):
     rng = np.random.default_rng(1)
     # Not cosine distances, not our connections, several measurements of a pair.

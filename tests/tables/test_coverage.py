@@ -62,6 +62,7 @@ def test_what_is_little_is_decided_by_two_numbers(listed, found, kind):
     assert (loss is not None) == little
 
 
+@pytest.mark.slow
 def test_the_headline_says_what_a_list_lost():
     found = findings_of(made_up_fit_of(table_without(lost("a", "attributes", 5))))
     assert "Many words are missing: only 5 of 16 stereotypes of a were found." in found.headline
@@ -83,6 +84,7 @@ def made_up_fit_of(table):
     return dataclasses.replace(fit, provenance={**fit.provenance, "coverage": table.coverage.as_dict()})
 
 
+@pytest.mark.slow
 def test_many_lost_lists_are_counted():
     gone = [lost(of, part, 2) for of in "abc" for part in ("protected", "attributes")]
     headline = findings_of(made_up_fit_of(table_without(*gone))).headline
@@ -90,6 +92,7 @@ def test_many_lost_lists_are_counted():
     assert "and 3 more lists." in headline
 
 
+@pytest.mark.slow
 def test_control_words_that_are_not_there_take_their_contrasts_with_them():
     table = table_without(tuple(CONTROLS["human"]))
     assert set(table.frame["connection"]) == {"associated", "different", "neutral"}
@@ -113,6 +116,7 @@ def test_control_words_that_are_not_there_take_their_contrasts_with_them():
     assert "only 1 of 4 neutral control words was found" in findings_of(made_up_fit_of(only)).headline
 
 
+@pytest.mark.slow
 def test_a_class_without_words_is_left_out_where_two_remain():
     table = table_without(lost("c", "protected", 0))
     assert sorted(table.frame["protected_class"].unique()) == ["a", "b"]
@@ -126,6 +130,7 @@ def test_a_class_without_words_is_left_out_where_two_remain():
         table_without(lost("c", "protected", 0), lost("b", "protected", 0))
 
 
+@pytest.mark.slow
 def test_a_class_without_stereotypes_is_left_out_where_two_remain():
     table = table_without(lost("c", "attributes", 0))
     assert sorted(table.frame["protected_class"].unique()) == ["a", "b"]
@@ -162,6 +167,7 @@ def test_a_published_table_leaves_out_the_same():
     assert any(note.startswith("no neutral control word was found") for note in table.coverage.notes)
 
 
+@pytest.mark.slow
 def test_a_comparison_says_what_was_not_compared():
     before = table_without()
     after = table_without(lost("a", "attributes", 5))

@@ -261,6 +261,7 @@ def test_rows_without_the_fact_are_left_out_of_the_fit_by_name(table) -> None:
     )  # some controls have it: the others lack it
 
 
+@pytest.mark.slow
 def test_a_model_takes_a_fact_that_was_joined(table) -> None:
     text = load_model("cells").text
     slope = '\n[parameter.slope]\ndims = ["connection"]\ntimes = "women"\ndistribution = "Normal"\nmu = 0\nsigma = 0.05\n'

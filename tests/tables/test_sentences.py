@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pandas as pd
+import pytest
 from helpers.seeds import shifted
 from helpers.sentences import cosine, own, toy
 
@@ -13,6 +14,7 @@ from bayesbias.tables.sentences import sentence_table
 from bayesbias.words.sentence_tests import SETS
 
 
+@pytest.mark.slow
 def test_the_table_equals_a_slow_loop():
     test = own()
     table = sentence_table(test, toy)

@@ -41,6 +41,7 @@ def test_table_holds_every_pair_once():
     )
 
 
+@pytest.mark.slow
 def test_certain_predictions_are_clipped_and_counted_on_the_logit_scale():
     made = bb.predict(
         lambda sentences: [

@@ -116,6 +116,7 @@ def test_nothing_half_written(tmp_path, vectors):
     assert [p.name for p in tmp_path.iterdir()] == ["out.txt"]
 
 
+@pytest.mark.slow
 def test_memory_is_used_for_the_wanted_words_alone(tmp_path):
     table = np.ones((20_000, 300), dtype=np.float32)
     path = binary_file(tmp_path / "big.bin", [f"w{i}" for i in range(20_000)], table)

@@ -44,6 +44,7 @@ def test_every_table_gives_the_vectors_of_a_mapping(vectors, kind):
     assert ours.vectors.dtype in (np.float32, np.float64)
 
 
+@pytest.mark.slow
 def test_a_table_goes_wherever_vectors_are_taken():
     e = load_embedding("minilm-static", bb.load_wordlist("gender").words)
     frame = pd.DataFrame(e.vectors, index=list(e.words))

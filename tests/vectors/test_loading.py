@@ -133,6 +133,7 @@ def test_published_samples_as_gensim_reads_them(shared, file, header, binary):
     assert np.array_equal(whole.vectors.astype(np.float32), theirs.vectors)
 
 
+@pytest.mark.slow
 def test_a_published_file_with_a_broken_byte(shared):
     gensim = pytest.importorskip("gensim.models")
     path = shared / "data" / "vectors" / "gensim_samples" / "pang_lee_polarity_fasttext.vec"

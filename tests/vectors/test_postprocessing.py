@@ -64,6 +64,7 @@ def test_an_open_vocabulary_stays_open() -> None:
     assert np.abs(table.frame["distance"] - plain.frame["distance"]).max() > 1e-3
 
 
+@pytest.mark.slow
 def test_centred_vectors_have_no_common_direction(shared) -> None:
     vectors_ = load_embedding(shared / "data" / "vectors" / "glove6B_top2441_50d.txt")
     for method in POSTPROCESSINGS:

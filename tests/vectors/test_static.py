@@ -57,6 +57,7 @@ def test_static_vectors_are_those_of_model2vec():
     assert ((ours * theirs).sum(axis=1) / norms).min() > 0.9999
 
 
+@pytest.mark.slow
 def test_static_embedding_is_open_and_says_what_it_did():
     e = load_embedding("minilm-static", ["Bill", "bill", "blue_bell", "rancher", "☃"])
     assert e.missing == ("☃",)
@@ -135,6 +136,7 @@ def test_a_changed_shipped_file_is_noticed(tmp_path, monkeypatch):
         static.static_model.cache_clear()
 
 
+@pytest.mark.slow
 def test_heavy_libraries_are_left_alone():
     code = (
         "import sys; from bayesbias import load_embedding;"

@@ -45,6 +45,7 @@ def parts(path: Path) -> dict[str, list[str]]:
 # -- against the published tests ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_all_published_tests_are_made_again_to_the_byte(shared, tmp_path):
     """W4ngatang/sent-bias, tests/*.jsonl, as far as they lie beside the checkout."""
     files = published(shared)
@@ -58,6 +59,7 @@ def test_all_published_tests_are_made_again_to_the_byte(shared, tmp_path):
     assert set(files) - made == SCRIPTS
 
 
+@pytest.mark.slow
 def test_a_published_test_read_from_its_file_knows_its_words_and_templates(shared):
     for name, path in published(shared).items():
         if name not in SCRIPTS:
@@ -80,6 +82,7 @@ def test_scripts_of_several_sentences_are_read_as_they_stand(shared):
     assert set(attribute["template"]) == {"The assistant vice president is {word}."}
 
 
+@pytest.mark.slow
 def test_only_the_six_cut_sets_differ_and_only_by_what_was_dropped(shared):
     reference = json.loads((shared / "reference" / "wordlists.json").read_text(encoding="utf-8"))
     dropped = {}
@@ -125,6 +128,7 @@ def test_every_word_list_of_a_published_test_has_the_published_words(shared):
 # -- what a test holds ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_published_tests_are_named_as_published():
     names = shipped_tests()
     word = [name for name in names if f"sent-{name}" in names]
