@@ -28,7 +28,7 @@ def from_matrix(x: tuple[Any, Any], asked: list[str] | None, name: str | None) -
     except (TypeError, ValueError) as error:
         raise InputError("are no words and a matrix", where=where, found=str(error)) from None
     facts = {"source": "words and a matrix", "format": "matrix"}
-    return _of_matrix(words, rows, asked, name or "matrix", where, facts)
+    return _of_matrix(words, rows, asked, name or "matrix", where, facts, "strings")
 
 
 def from_frame(x: Any, asked: list[str] | None, name: str | None) -> Embedding:
@@ -60,7 +60,8 @@ def from_frame(x: Any, asked: list[str] | None, name: str | None) -> Embedding:
             )
         rows = rest.to_numpy()
     facts = {"source": "a data frame", "format": "data frame"}
-    return _of_matrix(words, rows, asked, name or "frame", where, facts)
+    valid = "strings, as the index or in a column 'word'"
+    return _of_matrix(words, rows, asked, name or "frame", where, facts, valid)
 
 
 def _of_matrix(
@@ -70,6 +71,7 @@ def _of_matrix(
     name: str,
     where: str,
     facts: dict[str, Any],
+    valid_words: str,
 ) -> Embedding:
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiu" or len(matrix) != len(words) or not matrix.size:
         raise InputError(
@@ -86,9 +88,7 @@ def _of_matrix(
                 "is not a word",
                 where=f"{where}, row {row + 1}",
                 found=word,
-                valid="strings, as the index or in a column 'word'"
-                if facts["format"] == "data frame"
-                else "strings",
+                valid=valid_words,
             )
         if word in first:
             repeats.setdefault(word, row + 1)
