@@ -2,7 +2,7 @@ r"""Exact reduction of normal models: only the scales are left to sample.
 
 Let every row be :math:`y_n = \sum_p u_p[i_p(n)] + \epsilon_n` with independent normal effects, their
 spreads being either numbers or parameters (a parameter centred on another one is the other one plus an
-effect of its own). Rotating each orbit (`bayesbias.inference.components.find_orbits`) into its mean and its deviations splits
+effect of its own). Rotating each orbit (`bayesbias.inference.orbits`) into its mean and its deviations splits
 the rows into independent components (`bayesbias.inference.components`).
 
 The rotation is orthonormal, so the sum of the components' log-densities *is* the marginal
@@ -28,12 +28,10 @@ from bayesbias.inference.components import (
     Layout,
     Normals,
     draw_component,
-    factors_of,
     facts_on,
-    find_orbits,
     layout_of,
-    within_one_level,
 )
+from bayesbias.inference.orbits import factors_of, find_orbits, own_of_levels, within_one_level
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
 
@@ -264,7 +262,7 @@ def _collapsed(design: Design) -> Collapsed:
 
     def variance(argument: float | str, entries: np.ndarray) -> np.ndarray:
         if isinstance(argument, str):
-            return offset[argument] + entries
+            return int(offset[argument]) + entries
         if argument**2 not in constants:
             constants.append(argument**2)
         return np.full(len(entries), n_theta + constants.index(argument**2))
@@ -276,17 +274,17 @@ def _collapsed(design: Design) -> Collapsed:
         variance_of[name] = variance(sigma, entries.astype(np.int64))
     sigma = spec.noise["sigma"]
     noise = variance(sigma, design.index[sigma] if isinstance(sigma, str) else np.zeros(len(design.y)))
-    noise = noise.astype(np.int64)
     factors = factors_of(design)
     index = {name: design.index[name] for name in terms}
     times = {
-        name: offset[factor] + design.index[factor]
+        name: int(offset[factor]) + design.index[factor]
         for name in spec.mu
         if (factor := spec.parameters[name].times) is not None
     }
-    orbits = find_orbits(factors, index, variance_of, [noise, *times.values()])
+    own = own_of_levels(index, factors)
+    orbits = find_orbits(factors, index, variance_of, [noise, *times.values()], own)
     facts = _facts_of_terms(design, factors)
-    layout = layout_of(factors, orbits, index, variance_of, noise, times, facts)
+    layout = layout_of(factors, orbits, index, variance_of, noise, times, facts, own)
     components = layout.components(_centred(design))
     cubes = sum(float(len(comp.noise)) ** 3 for comp in components)
     if cubes > MOST_CUBES:

@@ -22,6 +22,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from bayesbias.inference.orbits import blocks_of, factors_of, find_orbits, in_blocks, own_of_levels
 from bayesbias.models.design import Design
 
 _Made = TypeVar("_Made")
@@ -166,74 +167,19 @@ def exchangeable_blocks(design: Design) -> dict[str, np.ndarray]:
     sigma = spec.noise["sigma"]
     noise = design.index[sigma] if isinstance(sigma, str) else np.zeros(len(design.y), dtype=np.int64)
     factors = factors_of(design)
-    orbits = find_orbits(factors, index, prior, [noise, *(design.index[name] for name in spec.factors())])
+    own = own_of_levels(index, factors)
+    orbits = find_orbits(
+        factors, index, prior, [noise, *(design.index[name] for name in spec.factors())], own
+    )
     out = {}
     for name, idx in index.items():
-        kinds = [
-            orbit[codes] for orbit, codes in zip(orbits, factors, strict=True) if within_one_level(idx, codes)
-        ]
+        kinds = [orbit[codes] for orbit, codes, its in zip(orbits, factors, own[name], strict=True) if its]
         label = np.full((len(kinds) + 1, design.size(name)), -1, dtype=np.int64)
         label[0] = prior[name]
         for row, kind in enumerate(kinds):
             label[row + 1, idx] = kind
         out[name] = np.unique(label, axis=1, return_inverse=True)[1].ravel()
     return out
-
-
-def factors_of(design: Design) -> list[np.ndarray]:
-    """Return the unit columns as codes, and a counter of repeats where they do not identify a row."""
-    factors = list(design.units.values())
-    order = np.lexsort(factors[::-1])
-    stacked = np.stack(factors)[:, order]
-    new = np.ones(len(order), dtype=bool)
-    new[1:] = (stacked[:, 1:] != stacked[:, :-1]).any(axis=0)
-    if not new.all():
-        starts = np.flatnonzero(new)
-        repeat = np.empty(len(order), dtype=np.int64)
-        repeat[order] = np.arange(len(order)) - np.repeat(starts, np.diff([*starts, len(order)]))
-        factors.append(repeat)
-    return factors
-
-
-def find_orbits(
-    factors: list[np.ndarray],
-    index: Mapping[str, np.ndarray],
-    variance_of: Mapping[str, np.ndarray],
-    kinds: list[np.ndarray],
-) -> list[np.ndarray]:
-    """For each factor the orbit of each level: levels whose rows differ in nothing but the level.
-
-    `kinds` are codes of the rows that levels of one orbit must share, such as which noise a row has.
-    """
-    out = []
-    for f, codes in enumerate(factors):
-        others = [factor for g, factor in enumerate(factors) if g != f]
-        order = np.lexsort([*others[::-1], codes])
-        bounds = np.searchsorted(codes[order], np.arange(codes.max() + 2))
-        own = {name: within_one_level(idx, codes) for name, idx in index.items()}
-        columns = [*others, *kinds, *(variance_of[name][idx] for name, idx in index.items())]
-        columns += [idx for name, idx in index.items() if not own[name]]
-        fixed = np.stack(columns)[:, order]
-        seen: dict[bytes, int] = {}
-        orbit = np.empty(len(bounds) - 1, dtype=np.int64)
-        for level, (start, stop) in enumerate(itertools.pairwise(bounds)):
-            # Entries that belong to this level alone count by their order, not by their number.
-            ranks = [
-                np.unique(idx[order[start:stop]], return_inverse=True)[1]
-                for name, idx in index.items()
-                if own[name]
-            ]
-            key = fixed[:, start:stop].tobytes() + b"|" + np.array(ranks, dtype=np.int64).tobytes()
-            orbit[level] = seen.setdefault(key, len(seen))
-        out.append(orbit)
-    return out
-
-
-def within_one_level(idx: np.ndarray, codes: np.ndarray) -> bool:
-    """Whether each entry is used by rows of one level only."""
-    first = np.zeros(idx.max() + 1, dtype=np.int64)
-    first[idx] = codes
-    return bool(np.array_equal(first[idx], codes))
 
 
 def facts_on(factors: list[np.ndarray], values: Mapping[str, np.ndarray]) -> dict[str, Fact] | str:
@@ -381,14 +327,13 @@ def layout_of(
     noise: np.ndarray,
     times: Mapping[str, np.ndarray],
     facts: Mapping[str, Fact],
+    own: Mapping[str, tuple[bool, ...]],
 ) -> Layout:
     """Rotate a balanced table into components that are independent: contrasts within each set of factors."""
     n_factors = len(factors)
-    kind = np.stack([orbit[codes] for orbit, codes in zip(orbits, factors, strict=True)])
-    labels, block = np.unique(kind, axis=1, return_inverse=True)
-    order = np.lexsort([*factors[::-1], block.ravel()])
-    bounds = np.searchsorted(block.ravel()[order], np.arange(labels.shape[1] + 1))
-    own = {name: tuple(within_one_level(idx, codes) for codes in factors) for name, idx in index.items()}
+    labels, block = blocks_of(factors, orbits)
+    order = in_blocks(factors, block).astype(np.int32)  # kept as long as the layout
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(block, minlength=labels.shape[1]))])
     directions = [
         _directions(orbit, [fact for fact in facts.values() if fact.factor == f])
         for f, orbit in enumerate(orbits)
@@ -466,7 +411,7 @@ def _together(
         for rows, its in _connected(len(noise), effects)
     )
     bases = tuple((f, members[0].bases[f]) for f in along)
-    return _Together(tuple(members), along, copies, np.array(noise), bases, connected)
+    return _Together(tuple(members), along, copies, np.array(noise, dtype=np.int64), bases, connected)
 
 
 def _coefficient(rotation: _Rotation, block: _Block, name: str, place: Mapping[int, int]) -> float:

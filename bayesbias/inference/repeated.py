@@ -15,11 +15,11 @@ import numpy as np
 
 from bayesbias.inference.answers import asked_rows, mixed_rows, rows_at
 from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
-from bayesbias.inference.components import factors_of
 from bayesbias.inference.engine import Engine
 from bayesbias.inference.estimands import Rows
 from bayesbias.inference.fitting import COLLAPSED_TARGET, refuse_no_noise, refuse_no_spread
 from bayesbias.inference.moments import Projected
+from bayesbias.inference.orbits import factors_of
 from bayesbias.inference.row_order import in_own_order
 from bayesbias.inference.sampling import sample_theta
 from bayesbias.models.design import Design

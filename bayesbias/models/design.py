@@ -7,7 +7,8 @@ plain PyMC model, the collapsed one and the predictive draws cannot disagree abo
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -84,10 +85,14 @@ class Design:
         for column in sorted(columns):
             coords[column], codes[column] = _in_alphabet(*labels_of(frame[column], column), column)
 
+        @functools.cache  # parameters of the same dimensions share an array: a million rows take some MB each
         def flat(dims: tuple[str, ...]) -> np.ndarray:
-            out = np.zeros(len(y), dtype=np.int64)
+            if len(dims) == 1:
+                return codes[dims[0]]
+            out = np.zeros(len(y), dtype=_code_type([len(coords[dim]) for dim in dims]))
             for dim in dims:
-                out = out * len(coords[dim]) + codes[dim]
+                out *= len(coords[dim])
+                out += codes[dim]
             return out
 
         maps = functools.partial(_parent_map, spec, coords, codes)
@@ -151,12 +156,20 @@ class Design:
         order = self.order()
         if order is None:
             return self
+        moved: dict[int, np.ndarray] = {}
+
+        def in_order(columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+            for column in columns.values():
+                if id(column) not in moved:
+                    moved[id(column)] = column[order]
+            return {name: moved[id(column)] for name, column in columns.items()}
+
         return replace(
             self,
             y=self.y[order],
-            index={name: entries[order] for name, entries in self.index.items()},
-            units={unit: codes[order] for unit, codes in self.units.items()},
-            facts={name: values[order] for name, values in self.facts.items()},
+            index=in_order(self.index),
+            units=in_order(self.units),
+            facts=in_order(self.facts),
         )
 
     def mean(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -285,6 +298,11 @@ def _numbers(spec: ModelSpec, frame: pd.DataFrame, what: str, column: str) -> np
     return values
 
 
+def _code_type(sizes: Sequence[int]) -> type[np.signedinteger[Any]]:
+    """Return the shortest kind of number that holds every entry of a parameter of so many labels."""
+    return np.int32 if math.prod(sizes) <= np.iinfo(np.int32).max else np.int64
+
+
 def _key_naming(spec: ModelSpec, column: str) -> str:
     """Return the key of the model file that names a column."""
     for name, parameter in spec.parameters.items():
@@ -322,7 +340,7 @@ def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
         order = [c for c in CONNECTIONS if c in labels] + [c for c in labels if c not in CONNECTIONS]
         codes = np.array([order.index(label) for label in labels])[codes]
         labels = order
-    return labels, codes.astype(np.int64)
+    return labels, codes.astype(np.int64, copy=False)
 
 
 def _in_alphabet(labels: list[str], codes: np.ndarray, name: str) -> tuple[list[str], np.ndarray]:
@@ -333,7 +351,7 @@ def _in_alphabet(labels: list[str], codes: np.ndarray, name: str) -> tuple[list[
     else:
         order = sorted(labels)
     place = {label: i for i, label in enumerate(order)}
-    return order, np.array([place[label] for label in labels], dtype=np.int64)[codes]
+    return order, np.array([place[label] for label in labels], dtype=_code_type([len(order)]))[codes]
 
 
 def _parent_map(
