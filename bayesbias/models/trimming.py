@@ -89,7 +89,8 @@ def without_terms(spec: ModelSpec, terms: Collection[str], note: str) -> ModelSp
     while waiting:
         name = waiting.pop()
         used.add(name)
-        waiting += [value for value in spec.parameters[name].args.values() if isinstance(value, str)]
+        parameter = spec.parameters[name]
+        waiting += [value for value in (*parameter.args.values(), parameter.times) if isinstance(value, str)]
     document = tomlkit.parse(spec.text).unwrap()
     document["likelihood"]["mu"] = kept
     document["notes"] = [*spec.notes, note]
