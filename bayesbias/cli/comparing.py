@@ -33,12 +33,7 @@ if TYPE_CHECKING:
     "--debiased-distances", multiple=True, metavar="G", help="Tables after; may be given several times."
 )
 @click.option("--model", default="change", show_default=True, metavar="M", help="A model of the differences.")
-@click.option(
-    "--facts",
-    multiple=True,
-    metavar="FILE",
-    help="Numbers of words: a CSV file with a column word, or a column of F; may be given several times.",
-)
+@options.facts("Numbers of words: a CSV file with a column word, or a column of F")
 @options.slopes
 @options.allow_pickle()
 @options.prob()
@@ -262,12 +257,12 @@ def _print_comparison(comparison: Comparison, prob: float, rope: float) -> None:
             title = f"{name}, {len(item.pairs):,} pairs: {what}, for new words like these (population)"
             screen.show(screen_table(title, columns, frame[frame["level"] == "overall"].itertuples()))
     if comparison.has_slopes:
-        from bayesbias.columns.slopes import slope_columns
+        from bayesbias.columns.slopes import slopes_on_screen
+        from bayesbias.columns.table import text
 
-        frame = comparison.slopes(prob)
         title = "Slopes of the changes on facts about words, on average over new words"
-        columns = slope_columns(prob, method=len(comparison.methods) > 1)
-        screen.show(screen_table(title, columns, frame[frame["level"] != "word"].itertuples()))
+        before = [text("method", "method")] if len(comparison.methods) > 1 else []
+        screen.show(slopes_on_screen(comparison.slopes(prob), prob, title, before))
     title = (
         f"Distances to control words, before and after ({prob:.0%} intervals; moved: root mean square, in brackets that of "
         "unrelated vectors; gap in standard deviations of these distances)"

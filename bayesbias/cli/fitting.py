@@ -76,12 +76,7 @@ def _counts(table: PairTable, counts: str, embedding: str | None, language: str)
     is_flag=True,
     help="Also fit the other normal models of distances, and show all side by side.",
 )
-@click.option(
-    "--facts",
-    multiple=True,
-    metavar="FILE",
-    help="Numbers of words: a CSV file with a column word, or a column of --distances; may be given several times.",
-)
+@options.facts("Numbers of words: a CSV file with a column word, or a column of --distances")
 @click.option(
     "--counts",
     metavar="FILE|order|wordfreq",
@@ -349,11 +344,10 @@ def _print_fit(result: BiasFit, prob: float, rope: float, standard_rope: float) 
             screen.show(screen_table(title, columns, lists.itertuples()))
     _print_frequency(result, rope)
     if result.spec.facts():
-        from bayesbias.columns.slopes import slope_columns
+        from bayesbias.columns.slopes import slopes_on_screen
 
         title = "Slopes on facts about words, on average over new words"
-        slopes = result.slopes(prob)
-        screen.show(screen_table(title, slope_columns(prob), slopes[slopes["level"] != "word"].itertuples()))
+        screen.show(slopes_on_screen(result.slopes(prob), prob, title))
     screen.converged(result.diagnostics())
     method = result.provenance["sampler"]
     if method["method"] == "pairwise":

@@ -142,13 +142,27 @@ def with_facts(table: PairTable, facts: Sequence[str]) -> PairTable:
 def slopes_asked(spec: ModelSpec, table: PairTable, asked: Sequence[str]) -> ModelSpec:
     """Return the model with the slopes that ``--slope`` asks for: a fact, and after a colon the columns it differs by."""
     from bayesbias.models.slopes import slopes_for
+    from bayesbias.tables.facts import columns_of_fact
 
-    for each in asked:
-        fact, colon, rest = each.rpartition(":") if each not in table.frame.columns else (each, "", "")
-        fact, rest = (fact, rest) if colon else (each, "")
-        by = [name.strip() for name in rest.split(",")] if colon else None
-        spec = slopes_for(spec, table.frame, fact, by)
+    for fact, by in slopes_named(asked, [str(name) for name in table.frame.columns]).items():
+        for column in columns_of_fact(table, fact):
+            spec = slopes_for(spec, table.frame, column, by)
     return spec
+
+
+def slopes_named(asked: Sequence[str], columns: Sequence[str]) -> dict[str, list[str] | None]:
+    """Part what ``--slope`` says: the facts, and the columns that the slopes of each differ by (None: as a model has it).
+
+    The name of a column may have a colon in it.
+    """
+    out: dict[str, list[str] | None] = {}
+    for each in asked:
+        fact, colon, rest = ("", "", "") if each in columns else each.rpartition(":")
+        name = fact if colon else each
+        if name in out:
+            raise InputError("the same fact twice", where="--slope", found=name, valid="each fact once")
+        out[name] = [column.strip() for column in rest.split(",")] if colon else None
+    return out
 
 
 def pairs_of_vectors(

@@ -66,6 +66,12 @@ def sampling(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--seed", type=SEED, help="Seed; same seed, same machine, same draws.")(command)
 
 
+def facts(text: str) -> Option:
+    """Files of numbers of words, of which slopes are asked."""
+    text = f"{text}; may be given several times."
+    return click.option("--facts", multiple=True, metavar="FILE", help=text)
+
+
 def slopes(command: Callable[..., Any]) -> Callable[..., Any]:
     """Slopes on facts about words; see `slopes_asked`."""
     text = (

@@ -10,7 +10,7 @@ import click
 
 import bayesbias
 from bayesbias.basics.files import records
-from bayesbias.cli import options, screen
+from bayesbias.cli import inputs, options, screen
 from bayesbias.columns.sentences import contrast_columns
 from bayesbias.columns.table import screen_table
 from bayesbias.findings.sentences import findings_of_sentences, named_encoder
@@ -41,6 +41,14 @@ if TYPE_CHECKING:
     "--published-cut", is_flag=True, help="Leave out the sentences that the authors dropped at random."
 )
 @click.option("--bayes", is_flag=True, help="Fit the hierarchical model to every test as well.")
+@options.facts("Numbers of words of targets or attributes: a CSV file with a column word")
+@click.option(
+    "--slope",
+    multiple=True,
+    metavar="COLUMN[:BY,...]",
+    help="Add slopes on this fact to the model of every test whose words have it; COLUMN:protected_class gives each set of "
+    "targets its own. May be given several times; implies --bayes.",
+)
 @options.prob("Probability of the intervals, with --bayes.")
 @options.sampling
 @click.option(
@@ -62,6 +70,8 @@ def seat(
     tests: str,
     published_cut: bool,
     bayes: bool,
+    facts: tuple[str, ...],
+    slope: tuple[str, ...],
     prob: float,
     seed: int | None,
     samples: int,
@@ -100,6 +110,8 @@ def seat(
         tune=tune,
         chains=chains,
         prob=prob,
+        facts=list(facts) or None,
+        slopes=inputs.slopes_named(slope, []),
         cache=not no_cache,
         progress=False if as_json else None,
     )
@@ -165,6 +177,7 @@ def seat_json(result: SeatResult) -> dict[str, Any]:
     return {
         "tests": _rows(result),
         "failures": records(result.failures),
+        **({"slopes": records(result.slopes)} if len(result.slopes) else {}),
         "findings": findings_of_sentences(result).as_dict(),
     }
 
@@ -206,3 +219,11 @@ def _print_contrasts(result: SeatResult) -> None:
     columns = contrast_columns(result.provenance["prob"], several)
     rows = result.frame.loc[result.named().index].itertuples()
     screen.show(screen_table(title, columns, rows))
+    if len(result.slopes):
+        from bayesbias.columns.sentences import encoder_column, slopes_shown
+        from bayesbias.columns.slopes import slopes_on_screen
+        from bayesbias.columns.table import text
+
+        title = "Slopes on facts about words, on average over new words and templates"
+        before = [text("test", "test"), *encoder_column(several)]
+        screen.show(slopes_on_screen(slopes_shown(result), result.provenance["prob"], title, before))

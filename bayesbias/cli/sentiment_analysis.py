@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import bayesbias
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import check_folder
 from bayesbias.basics.sheets import write_csv
-from bayesbias.cli import options, screen
+from bayesbias.cli import inputs, options, screen
 from bayesbias.cli.sentiment_screen import print_sentiment
 
 if TYPE_CHECKING:
@@ -52,6 +52,14 @@ if TYPE_CHECKING:
 @click.option("--bayes", is_flag=True, help="Fit the crossed model too.")
 @click.option("--logit", is_flag=True, help="Fit it to log odds; implies --bayes.")
 @click.option("--model", metavar="M", help="A model of your own (TOML) in their place; implies --bayes.")
+@options.facts("Numbers of professions: a CSV file with a column word")
+@click.option(
+    "--slope",
+    multiple=True,
+    metavar="COLUMN[:BY,...]",
+    help="Add slopes on this fact to the model; earnings and female_share are those of --words, where no FILE has them. "
+    "COLUMN:category gives each category its own. May be given several times; implies --bayes.",
+)
 @click.option(
     "--hypotheses",
     type=click.IntRange(1),
@@ -81,6 +89,8 @@ def sentiment(
     bayes: bool,
     logit: bool,
     model: str | None,
+    facts: tuple[str, ...],
+    slope: tuple[str, ...],
     hypotheses: int | None,
     positive: str | None,
     no_check: bool,
@@ -103,9 +113,9 @@ def sentiment(
 
     With --json one object. For one classifier it holds f_minus_m (female - male), t (of male - female, as published),
     df, p_value, p_bonferroni, units, top, bottom, professions, noun_pairs, control and earnings; with --bayes also
-    overall (these sentences alone), new_nouns, new_professions, population (both new) and shares. For several it
-    holds classifiers, a list of such objects, and contrasts between them. Beside them stand words, hypotheses, sentences, and
-    with --bayes model, diagnostics, provenance and timing.
+    overall (these sentences alone), new_nouns, new_professions, population (both new), shares and, with --slope, slopes.
+    For several it holds classifiers, a list of such objects, and contrasts between them. Beside them stand words, hypotheses,
+    sentences, and with --bayes model, diagnostics, provenance and timing.
     """
     if context.invoked_subcommand is not None:
         given = [
@@ -128,8 +138,10 @@ def sentiment(
         check_run_folder(out, "sentiment")
     if logit and model is not None:
         raise InputError("--logit and --model name two models", valid="one of them")
+    if facts and not slope and model is None:
+        raise InputError("--facts alone says nothing", valid="--slope COLUMN, or --model M that names one")
     spec = None
-    if bayes or logit or model is not None:
+    if bayes or logit or slope or model is not None:
         from bayesbias.models.loading import load_model
 
         spec = load_model(model or ("sentiment_logit" if logit else "sentiment"))
@@ -144,16 +156,26 @@ def sentiment(
     from bayesbias.words.occupations import load_occupations
 
     listed = load_occupations(words)
+    asked = inputs.slopes_named(slope, [])
+    of_professions = _facts_asked(listed, facts, asked) if facts or slope else []
     predictions_given = _predictions(
         predictions, classifiers, names, listed, positive, not no_check, allow_pickle, out, as_json
     )
     analysis = published_analysis(*predictions_given, hypotheses=hypotheses)
+    table = analysis.table
+    if spec is not None and of_professions:
+        from bayesbias.models.slopes import slopes_for
+        from bayesbias.tables.sentiment import with_profession_facts
+
+        table = with_profession_facts(table, of_professions)
+        for fact, by in asked.items():
+            spec = slopes_for(spec, table, fact, by)
     if spec is not None and spec.outcome == "logit_difference":
         _refuse_labels(analysis.table)
     loaded = time.perf_counter()
     fit, unfit = None, None
     if spec is not None:
-        from bayesbias.studies.sentiment_fit import with_analysis
+        from bayesbias.studies.sentiment_fit import analysis_of, with_analysis
 
         how: dict[str, Any] = {
             "seed": seed,
@@ -164,9 +186,10 @@ def sentiment(
             "progress": False if as_json else None,
         }
         try:
-            fit = with_analysis(bayesbias.fit(analysis.table, spec, **how), analysis)
+            fit = with_analysis(bayesbias.fit(table, spec, **how), analysis)
+            analysis = analysis_of(fit)
         except FitError as error:  # the tests need no model, and are worth printing
-            unfit = f"no model was fitted, because of {_not_fitted(analysis.table, spec)}: {error}"
+            unfit = f"no model was fitted, because of {_not_fitted(table, spec)}: {error}"
     payload = sentiment_as_json(analysis, fit, prob) | ({} if unfit is None else {"problem": unfit})
     timing = {"load_s": round(loaded - started, 4), "fit_s": round(time.perf_counter() - loaded, 4)}
     files = []
@@ -191,6 +214,24 @@ def sentiment(
     if unfit is not None:
         screen.say(f"bayesbias: {unfit}", err=True)
         context.exit(1)
+
+
+def _facts_asked(listed: Occupations, files: Sequence[str], asked: Iterable[str]) -> list[Any]:
+    """Read the facts, before anything is predicted: those of files, and of the list where slopes on them are asked."""
+    from bayesbias.basics import checks
+    from bayesbias.tables.facts import facts_given
+    from bayesbias.tables.sentiment import with_profession_facts
+
+    given = [fact for file in files for fact in facts_given(file)]
+    named = {fact.name for fact in given}
+    own = {name: known for name, known in listed.facts.items() if name in asked and name not in named}
+    facts = [*given, *([own] if own else [])]
+    for name in asked:
+        checks.choice(name, [*named, *listed.facts], "fact", "--slope")
+    with_profession_facts(
+        listed.professions[["profession", "category"]], facts
+    )  # refuses what no table could have
+    return facts
 
 
 def _refuse_labels(table: pd.DataFrame) -> None:

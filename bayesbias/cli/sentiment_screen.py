@@ -16,6 +16,7 @@ _SHOWN = 4  # rows at either end of a list
 def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: float) -> None:
     """Print what the tests and the fit, if there is one, say; then the tables they rest on."""
     from bayesbias.columns.sentiment import test_columns
+    from bayesbias.columns.slopes import slopes_on_screen
     from bayesbias.columns.table import screen_table
     from bayesbias.findings.sentiment import findings_of_sentiment, signed_estimate
     from bayesbias.inference.verdicts import sentiment_verdict
@@ -53,6 +54,9 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
             ["profession", "#sentiment", "#female - male"],
             _ends(professions),
         )
+    if fit is not None and fit.spec.facts():
+        title = "Slopes on facts about professions, on average over new ones"
+        screen.show(slopes_on_screen(fit.slopes(prob), prob, title))
     if fit is not None:
         screen.converged(fit.diagnostics())
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from bayesbias.columns.slopes import OF_ONE
 from bayesbias.columns.table import Cell, Column, count, interval, number, p_value, share, text
 from bayesbias.findings.sentences import named_encoder
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bayesbias.studies.seat_result import SeatResult
 
 
 def encoder_column(several: bool) -> list[Column]:
@@ -117,6 +123,12 @@ def dropped_columns(several: bool) -> list[Column]:
         count("examples left out", "examples"),
         text("of the tests", "tests"),
     ]
+
+
+def slopes_shown(result: SeatResult) -> pd.DataFrame:
+    """Return the slopes of tests that are shown: overall, and below where slopes were asked that differ by more."""
+    by = any(columns is not None for columns in result.provenance.get("slopes", {}).values())
+    return result.slopes if by else result.slopes[result.slopes["level"].isin(["overall", *OF_ONE])]
 
 
 def failure_columns(several: bool) -> list[Column]:

@@ -22,6 +22,7 @@ from .sentiment import (
 )
 from .sentiment_scatter import plot_earnings as plot_earnings, plot_genders as plot_genders
 from .single_category import plot_correlations as plot_correlations, plot_fact as plot_fact
+from .slopes import plot_slopes as plot_slopes
 from .style import figure_style as figure_style
 from .sweeps import plot_sweep as plot_sweep
 from .vectors import plot_cosines as plot_cosines, plot_dimensions as plot_dimensions

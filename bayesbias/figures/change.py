@@ -9,7 +9,7 @@ import numpy as np
 from bayesbias.basics.digits import as_known, ends_as_known, interval_known, number_known
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.wording import interval_text, number_text
-from bayesbias.figures import headings, marks, outcomes
+from bayesbias.figures import headings, marks, outcomes, slopes
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import grouped, ridge_axis, row_axis
 from bayesbias.figures.style import (
@@ -545,7 +545,7 @@ def plates(comparison: Comparison, prob: float = PROB, rope: float = ROPE) -> li
                 f"Gap between associated and different after each method: {gaps}.",
             )
         )
-    return listed
+    return [*listed, *slopes.plates(comparison, prob)]
 
 
 def _size_changes(item: Method) -> tuple[float, float]:

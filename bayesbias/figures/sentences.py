@@ -10,7 +10,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import number_text
-from bayesbias.figures import headings, marks
+from bayesbias.figures import headings, marks, slopes
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import name_rows
 from bayesbias.figures.style import (
@@ -332,7 +332,7 @@ def plates(result: SeatResult) -> list[Plate]:
                 "the numbers are in the table of results.",
             )
         )
-    return listed
+    return [*listed, *slopes.plates(result)]
 
 
 def _size_seat(result: SeatResult) -> tuple[float, float]:

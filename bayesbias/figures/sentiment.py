@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.basics.errors import FitError
-from bayesbias.figures import headings, marks, sentiment_scatter
+from bayesbias.figures import headings, marks, sentiment_scatter, slopes
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.predictive import REPLICATED, draw_ridges
 from bayesbias.figures.rows import row_axis
@@ -290,7 +290,8 @@ def plates(
         "ones, the model misses something.",
         "Densities of the observed differences per classifier over those of replicated tables.",
     )
-    return [*_forests(result, prob, names, len(every)), *([check] if classifier is None else []), *scatters]
+    of_all = [check, *slopes.plates(result, prob)] if classifier is None else []
+    return [*_forests(result, prob, names, len(every)), *of_all, *scatters]
 
 
 def _forests(fit: BiasFit, prob: float, names: Sequence[str], of: int) -> list[Plate]:

@@ -10,7 +10,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known, interval_known
 from bayesbias.basics.errors import InputError
-from bayesbias.figures import contrasts, frequency, headings, marks, outcomes, predictive, priors
+from bayesbias.figures import contrasts, frequency, headings, marks, outcomes, predictive, priors, slopes
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import Groups, by_class, placed, ridge_axis, row_axis
@@ -209,6 +209,7 @@ def plates(
             "connection; the numbers are in the table of means per word.",
         ),
         *contrasts.plates(fit, prob, rope),
+        *slopes.plates(fit, prob),
         *frequency.plates(fit, rope),
         predictive.plate(fit),
     ]

@@ -20,7 +20,7 @@ from bayesbias.columns.change import (
     set_columns,
     what_is_left,
 )
-from bayesbias.columns.slopes import SLOPES_SAID, slope_columns
+from bayesbias.columns.slopes import SLOPES_SAID, slopes_on_page
 from bayesbias.columns.table import (
     Cell,
     Table,
@@ -29,6 +29,7 @@ from bayesbias.columns.table import (
     number_cell,
     of_cells,
     page_table,
+    text,
 )
 from bayesbias.figures.change import plates
 from bayesbias.findings.change import findings_of_change
@@ -338,12 +339,9 @@ def _sections(study: _Study) -> list[Part]:
 def _slopes(study: _Study) -> Part | None:
     if not study.run.has_slopes:
         return None
-    rows = study.run.slopes(study.prob)
-    columns = slope_columns(study.prob, method=study.several)
-    table = page_table(
-        "t-slopes", "Slopes of the changes", columns, rows[rows["level"] != "word"].itertuples()
-    )
-    return Part("Facts about words", [SLOPES_SAID], tables=[table])
+    before = [text("method", "method")] if study.several else []
+    table, _ = slopes_on_page(study.run.slopes(study.prob), study.prob, "Slopes of the changes", before)
+    return Part("Facts about words", [SLOPES_SAID], figures=study.figures.take("slopes"), tables=[table])
 
 
 def _gap_table(id_: str, frame: pd.DataFrame, level: str, prob: float, results: Results) -> Table:

@@ -13,12 +13,15 @@ from bayesbias.basics.wording import conjoined, number_of, percent
 from bayesbias.columns.sentences import (
     contrast_columns,
     dropped_columns,
+    encoder_column,
     encoder_columns,
     failure_columns,
     related_columns,
     result_columns,
     size_columns,
+    slopes_shown,
 )
+from bayesbias.columns.slopes import SLOPES_SAID, slopes_on_page
 from bayesbias.columns.table import Table, p_text, page_table, text
 from bayesbias.figures.sentences import plates
 from bayesbias.findings.parts import Findings
@@ -26,7 +29,14 @@ from bayesbias.findings.sentences import findings_of_sentences, named_encoder
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
-from bayesbias.report.again import called, report_call, reproduction, sampler_settings, without_folders
+from bayesbias.report.again import (
+    called,
+    last_of_path,
+    report_call,
+    reproduction,
+    sampler_settings,
+    without_folders,
+)
 from bayesbias.report.parts import (
     Again,
     Answer,
@@ -250,8 +260,24 @@ def _related(study: _Study) -> Part | None:
     return Part("Do related tests agree?", tables=[table])
 
 
+def _slopes(study: _Study) -> Part | None:
+    if study.prob is None or not len(study.result.slopes):
+        return None
+    frame = slopes_shown(study.result)
+    before = [text("test", "test"), *encoder_column(study.several)]
+    table, each = slopes_on_page(frame, study.prob, "Slopes", before)
+    folded = [Part("Slopes of every word or template", tables=[each])] if each else []
+    return Part(
+        "Facts about words",
+        [SLOPES_SAID],
+        figures=study.figures.take("slopes"),
+        tables=[table],
+        folded=folded,
+    )
+
+
 # The sections of the page, in order.
-_SECTIONS = (_tests, _contrasts, _related)
+_SECTIONS = (_tests, _contrasts, _slopes, _related)
 
 
 # -- data ------------------------------------------------------------------------------------------
@@ -386,7 +412,9 @@ def _models(study: _Study) -> tuple[ModelSpec | None, list[Model]]:
     if about is None or about["name"] not in shipped_models():
         return None, []
     spec = load_model(about["name"])
-    return (spec, [about_spec(spec, "fitted to each test")]) if spec.sha256 == about["sha256"] else (None, [])
+    facts = list(study.result.provenance.get("slopes", {}))
+    said = f"fitted to each test{f', with slopes on {conjoined(facts)}' if facts else ''}"
+    return (spec, [about_spec(spec, said)]) if spec.sha256 == about["sha256"] else (None, [])
 
 
 def _without_model(study: _Study, spec: ModelSpec | None) -> str:
@@ -453,11 +481,21 @@ def _again(study: _Study, spec: ModelSpec | None, command: Sequence[str] | None)
     if study.prob is not None:
         settings |= {"bayes": True, **sampler_settings(about)}
         settings |= {} if study.prob == PROB else {"prob": study.prob}
+    if about.get("slopes"):
+        files = list(dict.fromkeys(last_of_path(of["source"]) for of in about["facts"].values()))
+        by = any(columns is not None for columns in about["slopes"].values())
+        settings |= {"facts": files, "slopes": about["slopes"] if by else list(about["slopes"])}
     lines = [f"result = {called('seat', tests, encoders, **settings)}", report_call("result", PROB, ROPE)]
     inputs = {
         test["name"]: {"sha256": test["sha256"], "source": test["origin"], "noun": "test"}
         for test in about.get("tests", ())
     }
+    for name, of in about.get("facts", {}).items():
+        inputs[f"fact {name}"] = {
+            "sha256": of["sha256"],
+            "source": last_of_path(of["source"]),
+            "noun": "facts",
+        }
     for encoder in about.get("encoders", ()):
         name = named_encoder(encoder["name"], encoder["options"])
         for file, digest in _hashes(encoder["provenance"]):

@@ -9,6 +9,7 @@ from typing import Any
 
 from bayesbias.basics.digits import interval_known
 from bayesbias.basics.wording import number_of, signed_text
+from bayesbias.columns.slopes import SLOPES_SAID, slopes_on_page
 from bayesbias.columns.table import Cell, of_cells, p_text
 from bayesbias.figures.sentiment import plates
 from bayesbias.findings.parts import Findings
@@ -174,8 +175,17 @@ def _earnings(study: _Study) -> Part | None:
     return Part("Earnings and sentiment", figures=study.each("earnings"), tables=[earnings_table(earnings)])
 
 
+def _slopes(study: _Study) -> Part | None:
+    if not study.fit.spec.facts():
+        return None
+    table, each = slopes_on_page(study.fit.slopes(study.prob), study.prob, "Slopes")
+    folded = [Part("Slopes of each noun pair or profession", tables=[each])] if each else []
+    figures = study.of_all.take("slopes")
+    return Part("Facts about professions", [SLOPES_SAID], figures=figures, tables=[table], folded=folded)
+
+
 # The sections of the page, in order.
-_SECTIONS = (_overall, _noun_pairs, _professions, _against_each_other, _control, _earnings)
+_SECTIONS = (_overall, _noun_pairs, _professions, _slopes, _against_each_other, _control, _earnings)
 
 
 def _data(analysis: SentimentAnalysis, fit: BiasFit) -> Data:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from bayesbias.basics.digits import error_of, interval_known, number_known, probability_printed
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.wording import with_minus
-from bayesbias.columns.slopes import SLOPES_SAID, slope_columns
+from bayesbias.columns.slopes import SLOPES_SAID, slopes_on_page
 from bayesbias.columns.table import Table, page_table
 from bayesbias.columns.words import (
     MEASURES_SAID,
@@ -258,12 +258,15 @@ def _frequency(study: _Study) -> Part | None:
 def _slopes(study: _Study) -> Part | None:
     if not study.fit.spec.facts():
         return None
-    frame, columns = study.fit.slopes(study.prob), slope_columns(study.prob)
-    words = frame["level"] == "word"
-    tables = [page_table("t-slopes", "Slopes", columns, frame[~words].itertuples())]
-    each = [page_table("t-slopes-word", "Slopes of every word", columns, frame[words].itertuples())]
-    folded = [Part("Slopes of every word", tables=each)] if words.any() else []
-    return Part("Facts about words", [SLOPES_SAID], tables=tables, folded=folded)
+    table, each = slopes_on_page(study.fit.slopes(study.prob), study.prob, "Slopes")
+    folded = [Part("Slopes of every word", tables=[each])] if each else []
+    return Part(
+        "Facts about words",
+        [SLOPES_SAID],
+        figures=study.figures.take("slopes"),
+        tables=[table],
+        folded=folded,
+    )
 
 
 # The sections of the page, in order; the second where there is one connection only.

@@ -140,7 +140,7 @@ LAYOUT = Layout(
     },
     own=lambda of, folder: write_comparison(of.result, folder, spreadsheet_safe=of.spreadsheet_safe),
     own_names=("comparison.json", "fit_[0-9]*.nc", "pairs_[0-9]*.csv"),
-    figures=("changes", "changes_[0-9]*", "controls", "pairs", "pairs_[0-9]*", "ranking"),
+    figures=("changes", "changes_[0-9]*", "controls", "pairs", "pairs_[0-9]*", "ranking", "slopes"),
     known_by=("comparison.json", "changes.csv", "construction.json"),
     read=lambda folder, manifest: read_comparison(folder),
     sources=("comparison.json", "fit_[0-9]*.nc", "pairs_[0-9]*.csv"),

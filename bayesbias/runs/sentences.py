@@ -18,12 +18,28 @@ if TYPE_CHECKING:
 
     from bayesbias.studies.seat_result import SeatResult
 
-_TEXTS = ("model", "options", "test", "level", "p_method", "reason", "set", "word", "sentence", "note")
+_TEXTS = (
+    "model",
+    "options",
+    "test",
+    "level",
+    "p_method",
+    "prior",
+    "reason",
+    "set",
+    "word",
+    "sentence",
+    "note",
+    "fact",
+    "name",
+    "of",
+)
 _WHOLE = ("num_targ1", "num_targ2", "num_attr1", "num_attr2", "dropped")
 _COLUMNS = {
     "failures": ("model", "options", "test", "reason"),
     "dropped": ("model", "options", "test", "set", "word", "sentence"),
     "notes": ("model", "options", "test", "note"),
+    "slopes": ("model", "options", "test", "fact", "level", "name", "of"),
 }
 
 
@@ -79,9 +95,10 @@ LAYOUT = Layout(
         "dropped.csv": lambda of: _unless_empty(of.result.dropped),
         "failures.csv": lambda of: _unless_empty(of.result.failures),
         "notes.csv": lambda of: _unless_empty(of.result.notes),
+        "slopes.csv": lambda of: _unless_empty(of.result.slopes),
         "provenance.json": _provenance,
     },
-    figures=("seat", "seat_contrasts", "seat_contrasts_[0-9]*"),
+    figures=("seat", "seat_contrasts", "seat_contrasts_[0-9]*", "slopes"),
     known_by=("results.tsv", "results.csv", "table4.csv", "provenance.json"),
     read=_read,
     sources=("results.csv", "provenance.json", *(f"{name}.csv" for name in _COLUMNS)),

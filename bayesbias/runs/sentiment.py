@@ -52,6 +52,7 @@ def sentiment_as_json(analysis: SentimentAnalysis, fit: BiasFit | None, prob: fl
     return out | {
         "model": fit.spec.name,
         "outcome": fit.spec.outcome,
+        **({"slopes": records(fit.slopes(prob))} if fit.spec.facts() else {}),
         "diagnostics": fit.diagnostics(),
         "doubts": [doubt.text for doubt in findings.doubts],
         "provenance": provenance,
@@ -149,6 +150,11 @@ def _between_classifiers(of: Content) -> pd.DataFrame | None:
     return None if (fit := _fit(of)) is None else contrasts_or_why_not(fit, of.prob)[0]
 
 
+def _slopes(of: Content) -> pd.DataFrame | None:
+    fit = _fit(of)
+    return fit.slopes(of.prob) if fit is not None and fit.spec.facts() else None
+
+
 def _payload(of: Content) -> dict[str, Any]:
     payload = sentiment_as_json(_analysis(of), _fit(of), of.prob)
     return payload if of.problem is None else payload | {"problem": of.problem}
@@ -218,11 +224,12 @@ LAYOUT = Layout(
         "shares.csv": _shares,
         "effects.csv": _effects,
         "classifiers.csv": _between_classifiers,
+        "slopes.csv": _slopes,
         "result.json": lambda of: json.dumps(_payload(of), allow_nan=False, indent=2) + "\n",
         "result.txt": _in_words,
         "provenance.json": _provenance,
     },
-    figures=("professions", "noun_pairs", "predictive", "genders", "earnings"),
+    figures=("professions", "noun_pairs", "predictive", "genders", "earnings", "slopes"),
     known_by=("result.json", "tests.csv", "pairs.csv"),
     read=_read,
     sources=("fit.nc", "pairs.csv", "provenance.json"),

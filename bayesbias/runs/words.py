@@ -85,6 +85,7 @@ LAYOUT = Layout(
         "frequency_contrasts",
         "predictive",
         "priors",
+        "slopes",
         "words",
     ),
     known_by=("fit.nc", "summary.csv", "parameters.csv", "provenance.json"),

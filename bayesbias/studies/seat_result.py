@@ -32,7 +32,15 @@ PUBLISHED_COLUMNS = (
     "model", "options", "test", "p_value", "effect_size", "num_targ1", "num_targ2", "num_attr1", "num_attr2",
 )  # fmt: skip
 """The nine columns of the results published with the paper."""
+_LABELS = ("fact", "level", "name", "of")
+"""What a slope is of; see `BiasFit.slopes`."""
 _SIGNIFICANT = 0.01
+
+
+def _no_slopes() -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(columns=["model", "options", "test", *_LABELS])
 
 
 @public_in("bayesbias.studies")
@@ -62,7 +70,10 @@ class SeatResult(Shown):
     notes : pandas.DataFrame
         ``model, options, test, note``: what a reader of a number has to know of it.
     provenance : dict
-        Encoders, tests with their SHA-256, seed, samples, versions.
+        Encoders, tests with their SHA-256, seed, samples, versions; with slopes also ``facts`` and ``slopes``.
+    slopes : pandas.DataFrame
+        ``model, options, test`` and the columns of `BiasFit.slopes`: of every test whose words have the facts of which slopes
+        were asked; empty without.
 
     Examples
     --------
@@ -77,6 +88,7 @@ class SeatResult(Shown):
     dropped: pd.DataFrame
     notes: pd.DataFrame
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    slopes: pd.DataFrame = field(default_factory=_no_slopes)
 
     def published(self) -> pd.DataFrame:
         """Return the nine published columns."""

@@ -14,7 +14,7 @@ import dataclasses
 import json
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -34,6 +34,7 @@ from bayesbias.models.loading import load_model
 from bayesbias.scores.association import effect_size
 from bayesbias.scores.permutation import holm, permutation_test
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS, SeatResult
+from bayesbias.studies.seat_slopes import SlopesAsked, slopes_of_tests
 from bayesbias.studies.seat_tests import chosen_tests, level_of_test, refuse_twice, words_unstated
 from bayesbias.tables.sentences import EncodedTest, encode_test, encoder_label, encoding_with, pairs_of_test
 from bayesbias.words.sentence_making import sentence_test
@@ -172,6 +173,8 @@ def seat(
     tune: int = 1000,
     chains: int = 4,
     prob: float = PROB,
+    facts: Any = None,
+    slopes: Mapping[str, Sequence[Any] | None] | Sequence[str] = (),
     cache: bool | str | os.PathLike[str] = True,
     batch_size: int | None = None,
     progress: bool | None = None,
@@ -200,6 +203,13 @@ def seat(
         For `bayes`; as for `fit`.
     prob : float in (0, 1)
         Probability of the intervals.
+    facts : optional
+        Numbers of words of targets or attributes; see `bayesbias.tables.join_facts`.
+    slopes : sequence of str, or mapping
+        Which of the facts the model gets slopes on (`bayesbias.models.slopes_for`), perhaps with the columns that they differ
+        by: ``{"log_count": ["protected_class"]}``, None for those that the model has. A fact that words on both sides have
+        has slopes on both. A test of which fewer than three words have it is fitted without, and a note says so.
+        Implies `bayes`.
     cache, batch_size, progress
         As for `encode`.
 
@@ -244,7 +254,9 @@ def seat(
     checks.sampling(draws, tune, chains)
     checks.probability(prob)
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
-    spec = load_model("sentence") if bayes else None
+    asked = slopes_of_tests(facts, slopes, chosen)
+    spec = load_model("sentence") if bayes or asked is not None else None
+    sloped: list[pd.DataFrame] = []
     rows: list[dict[str, Any]] = []
     failures: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
@@ -282,7 +294,7 @@ def seat(
                 if len(encoded.dropped):
                     dropped.append(encoded.dropped.assign(**names))
                 scores = encoded.scores(), encoded.words()
-                ready.append((names | about, test, scores, encoded if bayes else None))
+                ready.append((names | about, test, scores, encoded if spec is not None else None))
                 tick(1)
             jobs = [
                 pool.submit(
@@ -304,9 +316,23 @@ def seat(
                     continue
                 if spec is not None and held is not None:
                     try:
-                        row |= _fitted_row(
-                            held, encoder, spec, prob, _seed_of_test(seed, test), draws, tune, chains
-                        )
+                        how = {
+                            "seed": _seed_of_test(seed, test),
+                            "draws": draws,
+                            "tune": tune,
+                            "chains": chains,
+                        }
+                        fitted, lacking = _fitted(held, encoder, spec, asked, how)
+                        row |= _fitted_row(fitted, prob)
+                        notes += [
+                            names
+                            | {"note": f"fewer than three of its words have {fact}, so that it has no slope"}
+                            for fact in lacking
+                        ]
+                        if fitted.spec.facts():
+                            sloped.append(
+                                pd.DataFrame(names, index=[0]).merge(fitted.slopes(prob), how="cross")
+                            )
                     except Exception as error:  # as above
                         fail(names, error, "the model could not be fitted: ")
                 rows.append(row)
@@ -315,7 +341,7 @@ def seat(
         raise InputError(
             "no test could be run", found=failures[0]["reason"], hint=f"{len(failures)} such failures"
         )
-    columns = [*PUBLISHED_COLUMNS, *_OWN_COLUMNS, *(_BAYES_COLUMNS if bayes else ())]
+    columns = [*PUBLISHED_COLUMNS, *_OWN_COLUMNS, *(_BAYES_COLUMNS if spec is not None else ())]
     frame = pd.DataFrame(rows).reindex(columns=[c for c in columns if c != "p_holm"])
     certain = frame["p_method"].isin(["exact", "bounds"])
     frame.insert(columns.index("p_holm"), "p_holm", holm(frame["p_upper"].where(certain, frame["p_value"])))
@@ -330,7 +356,9 @@ def seat(
         failures=pd.DataFrame(failures, columns=[*key, "reason"]),
         dropped=lost[[*key, "set", "word", "sentence"]],
         notes=pd.DataFrame(notes, columns=[*key, "note"]),
-        provenance=_provenance(chosen, models, seed, samples, prob, spec, (draws, tune, chains)),
+        **({"slopes": pd.concat(sloped, ignore_index=True)} if sloped else {}),
+        provenance=_provenance(chosen, models, seed, samples, prob, spec, (draws, tune, chains))
+        | ({} if asked is None else asked.account()),
     )
 
 
@@ -363,12 +391,19 @@ def _tested_row(
     }
 
 
-def _fitted_row(
-    encoded: EncodedTest, encoder: Any, spec: Any, prob: float, seed: int, draws: int, tune: int, chains: int
-) -> dict[str, Any]:
-    """Fit the hierarchical model to one test and return what the row says of it."""
+def _fitted(
+    encoded: EncodedTest, encoder: Any, spec: Any, asked: SlopesAsked | None, how: Mapping[str, Any]
+) -> tuple[BiasFit, list[str]]:
+    """Fit the hierarchical model to one test, with slopes where they are asked; return the facts that it lacks too."""
     table = pairs_of_test(encoded, encoder)
-    fitted: BiasFit = fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, pointwise=False)
+    lacking: list[str] = []
+    if asked is not None:
+        table, spec, lacking = asked.of_test(table, spec)
+    return fit(table, spec, pointwise=False, **how), lacking
+
+
+def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
+    """Return what the row of a test says of its fit."""
     gap = fitted.contrasts(prob, estimand="population", level="overall").iloc[0]
     standard = fitted.standardised(prob, estimand="population", level="overall").iloc[0]
     shares = fitted.shares(prob)

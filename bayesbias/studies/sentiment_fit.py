@@ -47,7 +47,8 @@ def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
     Parameters
     ----------
     fit : BiasFit
-        Of ``analysis.table``.
+        Of ``analysis.table``, or of that with facts about professions. A model with slopes leaves out professions without
+        the fact: then the analysis that travels with it is that of the others, and its notes say so.
     analysis : SentimentAnalysis
 
     Returns
@@ -67,19 +68,47 @@ def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
     >>> bb.studies.with_analysis(fit, analysis).provenance["table"]["name"]
     'occupations by m1'
     """
-    keys = ["classifier", "noun_pair", "profession", "difference"]
-    same = is_sentiment(fit) and len(fit.table) == len(analysis.table)
-    if not same or (fit.table[keys].to_numpy() != analysis.table[keys].to_numpy()).any():
+    left_out = _left_out(fit, analysis.table) if is_sentiment(fit) else None
+    if left_out is None:
         raise InputError("the fit is of another table", where="analysis", valid="the analysis of its table")
+    if left_out:
+        # What an analysis notes of its table is noted anew of the rows that are left.
+        again = analysis_of_table(analysis.table, earnings=analysis.provenance.get("earnings"))
+        kept = [note for note in analysis.notes if note not in again.notes]
+        note = f"left out of tests and fit, since they have no {' or '.join(fit.spec.facts())}: {', '.join(left_out)}"
+        analysis = dataclasses.replace(analysis, notes=(*kept, note))
     name = analysis.provenance.get("occupations", {}).get("name", "sentences")
     return dataclasses.replace(
         fit,
         provenance={
             **fit.provenance,
-            "table": {"name": f"{name} by {' and '.join(analysis.classifiers)}"},
+            "table": {
+                **fit.provenance.get("table", {}),
+                "name": f"{name} by {' and '.join(analysis.classifiers)}",
+            },
             "sentiment": origin_of(analysis),
         },
     )
+
+
+def _left_out(fit: BiasFit, table: pd.DataFrame) -> list[str] | None:
+    """Return the professions and noun pairs of a table that a fit lacks, for want of a fact; None if it is of another table."""
+    keys = ["classifier", "noun_pair", "profession"]
+    fitted = fit.table.set_index(keys)["difference"]
+    listed = table.set_index(keys)["difference"]
+    here = listed.index.isin(fitted.index)
+    kept = listed[here]
+    if len(kept) != len(fitted) or (kept.index != fitted.index).any() or (kept != fitted.to_numpy()).any():
+        return None
+    gone = table[~here]
+    lost = [
+        str(unit)
+        for column in ("profession", "noun_pair")
+        for unit in dict.fromkeys(gone[column])
+        if unit not in set(fit.table[column])
+    ]
+    whole = (gone["profession"].isin(lost) | gone["noun_pair"].isin(lost)).all()
+    return lost if whole and (fit.spec.facts() or not lost) else None
 
 
 def origin_of(analysis: SentimentAnalysis) -> dict[str, Any]:
@@ -186,7 +215,9 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
         if float(value.std()) < NO_DIFFERENCE:
             equal += [(name, estimand, float(value.mean())) for estimand in SENTIMENT_ESTIMANDS]
         else:
-            parts.append(both[[*keys, "category"]].assign(classifier=name, **{outcome: value}))
+            parts.append(
+                both[[*keys, "category", *fit.spec.facts()]].assign(classifier=name, **{outcome: value})
+            )
     errors = [f"mcse_{of}" for of in ("mean", "sd", "low", "high", "p_below_zero")]
     columns = ["contrast", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "p_below_zero", *errors]
     rows = [

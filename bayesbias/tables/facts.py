@@ -168,6 +168,18 @@ def sides_of(frame: pd.DataFrame) -> dict[str, str]:
     return {side: column for side, column in {**SIDES, **_OTHERS}.items() if column in frame.columns}
 
 
+def columns_of_fact(table: PairTable, name: str) -> list[str]:
+    """Return the columns of a table that hold a fact: one of that name, or those on either side; by default the name alone."""
+    if name in table.frame.columns:
+        return [name]
+    about = table.provenance.get("facts", {})
+    return [
+        column
+        for column, of in about.items()
+        if name in (of["of"], f"{of['side']}_{of['of']}") and column in table.frame.columns
+    ] or [name]
+
+
 def facts_given(
     facts: Any, columns: Sequence[str] | None = None, table: PairTable | None = None
 ) -> list[Given]:
@@ -349,7 +361,7 @@ def _of_column(table: PairTable, name: str) -> Given:
 
 def _joined(table: PairTable, given: Given, side: str | None, scale: str) -> PairTable:
     name, frame = given.name, table.frame
-    matched = {each: _matched(given, _words(frame, column)) for each, column in sides_of(frame).items()}
+    matched = {each: values_of(given, _words(frame, column)) for each, column in sides_of(frame).items()}
     if side is None:
         share = {each: _share(frame, each, found) for each, found in matched.items()}
         chosen = [each for each, part in share.items() if part >= 0.5] or [
@@ -384,7 +396,7 @@ def _share(frame: pd.DataFrame, side: str, found: Mapping[str, Value]) -> float:
     return max(shares)
 
 
-def _matched(given: Given, words: list[str]) -> dict[str, Value]:
+def values_of(given: Given, words: list[str]) -> dict[str, Value]:
     """Return the value of each word that has one, by its spelling, or by a looser one that only one word has."""
     loose: dict[str, set[Value]] = {}
     for word, value in given.values.items():

@@ -98,8 +98,17 @@ class Occupations(Shown):
     @property
     def earnings(self) -> dict[str, float]:
         """Profession -> median weekly earnings, of the professions for which they are stated."""
-        known = self.professions.dropna(subset="earnings")
-        return {p: float(e) for p, e in zip(known["profession"], known["earnings"], strict=True)}
+        return self.facts.get("earnings", {})
+
+    @property
+    def facts(self) -> dict[str, dict[str, float]]:
+        """Earnings and share of women, of the professions for which they are stated: name of the fact -> profession -> number."""
+        out = {}
+        for name in ("earnings", "female_share"):
+            known = self.professions.dropna(subset=name)
+            if len(known):
+                out[name] = {p: float(e) for p, e in zip(known["profession"], known[name], strict=True)}
+        return out
 
     def __repr__(self) -> str:
         n, m = len(self.noun_pairs), len(self.professions)

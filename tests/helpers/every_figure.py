@@ -15,6 +15,7 @@ mpl.use("Agg")
 
 import bayesbias as bb
 from bayesbias import figures
+from bayesbias.models import with_slopes
 from bayesbias.simulation.alarms import simulate_grid
 from bayesbias.simulation.paper import paper_draws
 from bayesbias.tables.reading import as_pair_table
@@ -24,7 +25,9 @@ from helpers.counted import counted
 from helpers.draws import made_up_comparison, made_up_fit
 from helpers.facts import made_up_test
 from helpers.figures import simulated
+from helpers.fits import made_up, pairs
 from helpers.sweeps import made_up_sweep
+from helpers.tables import with_facts
 
 WORDS = {"men": ["he", "him", "his"], "women": ["she", "her", "hers"]}
 
@@ -85,6 +88,13 @@ def _single_category() -> Any:
     return made_up_test(far=0.3)
 
 
+@functools.cache
+def _sloped() -> Any:
+    spec = with_slopes("crossed", "year")
+    scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
+    return made_up(with_facts(pairs()), spec, scales)
+
+
 def _sweep() -> Any:
     return made_up_sweep([{"standardised": -0.5}, {"standardised": 0.2, "wordlist": "meals.toml"}])
 
@@ -113,6 +123,7 @@ DATA: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
     "plot_seat": (figures.plot_seat, _seat),
     "plot_seat_contrasts": (figures.plot_seat_contrasts, _seat),
     "plot_sentiment_predictive": (figures.plot_sentiment_predictive, _sentiment),
+    "plot_slopes": (figures.plot_slopes, _sloped),
     "plot_sweep": (figures.plot_sweep, _sweep),
     "plot_words": (bb.plot_words, _fit),
 }

@@ -70,7 +70,22 @@ def seat():
         effect_size=[0.1 + 0.2, np.nan],
         contrast=[-0.1 / 3, np.nan],
         converged=[True, np.nan],
+        prior_shift=[0.1, np.nan],
+        prior=["cbar halved", ""],
         test=["null", "NA"],
+    )
+    slopes = pd.DataFrame(
+        [
+            key
+            | {
+                "test": "null",
+                "fact": "NA",
+                "level": "overall",
+                "name": "all",
+                "of": "null",
+                "mean": 0.1 + 0.2,
+            }
+        ]
     )
     return dataclasses.replace(
         result,
@@ -79,6 +94,7 @@ def seat():
         dropped=pd.DataFrame([key | {"test": "null", "set": "targ1", "word": "NaN", "sentence": ""}]),
         failures=pd.DataFrame([key | {"test": "x", "reason": "none"}]),
         provenance={**result.provenance, "prob": 0.5},
+        slopes=slopes,
     )
 
 

@@ -1,0 +1,151 @@
+"""An analysis beside a fit with slopes on facts about professions: those without the fact are in neither, and are named."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from helpers.fits import made_up
+from helpers.layouts import problems_of, unknown_keys
+
+import bayesbias as bb
+from bayesbias.basics.errors import InputError
+from bayesbias.cli import main, sentiment_analysis
+from bayesbias.findings.sentiment import findings_of_sentiment
+from bayesbias.models import slopes_for, with_slopes
+from bayesbias.runs.sentiment import sentiment_as_json
+from bayesbias.words import load_occupations
+
+pytestmark = pytest.mark.slow  # the whole published analysis
+WITHOUT = [
+    "tailor",
+    "baker",
+    "professor",
+    "soldier",
+    "dancer",
+]  # which the shipped list states no earnings of
+
+
+@pytest.fixture(scope="module")
+def analysis():
+    return bb.published_analysis(bb.shipped_predictions("m1"))
+
+
+def fitted(table, spec):
+    scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
+    rest = table.dropna(subset=spec.facts()).reset_index(drop=True)
+    return made_up(rest, spec, scales | {"slope_earnings": 0.05}, sd=0.001)
+
+
+@pytest.fixture(scope="module")
+def fit(analysis):
+    table = bb.sentiment_table(bb.shipped_predictions("m1"), facts={"earnings": load_occupations().earnings})
+    return fitted(table, slopes_for("sentiment", table, "earnings"))
+
+
+def test_tests_and_fit_are_of_the_same_professions(analysis, fit):
+    carried = bb.studies.with_analysis(fit, analysis)
+    found = bb.studies.analysis_of(carried)
+    assert len(found.table) == len(fit.table) == 300
+    assert not set(found.professions["profession"]) & set(WITHOUT)
+    rest = analysis.table[~analysis.table["profession"].isin(WITHOUT)]
+    assert found.tests["f_minus_m"].iloc[0] == pytest.approx(rest["difference"].mean(), rel=1e-12)
+    assert (
+        found.notes.count(f"left out of tests and fit, since they have no earnings: {', '.join(WITHOUT)}")
+        == 1
+    )
+    alike = [note for note in found.notes if "does not tell these professions apart" in note]
+    assert len(alike) == 1
+    assert "soldier" not in alike[0]  # noted of the rows that are left, not of those before
+    assert any(
+        "has no earnings" in line or "no earnings:" in line for line in findings_of_sentiment(carried).lines()
+    )
+
+
+def test_where_all_have_the_fact_nothing_is_left_out(analysis):
+    table = bb.sentiment_table(
+        bb.shipped_predictions("m1"),
+        facts={"letters": {job: len(job) for job in load_occupations().professions["profession"]}},
+    )
+    spec = with_slopes("sentiment", "letters")
+    whole = bb.studies.with_analysis(
+        made_up(table, spec, {name: 0.1 for name in ("nsd", "psd", "sigma")}), analysis
+    )
+    assert bb.studies.analysis_of(whole).notes == analysis.notes
+    assert len(bb.studies.analysis_of(whole).table) == 400
+
+
+@pytest.mark.parametrize("lost", ["rows", "a profession", "numbers"])
+def test_a_fit_of_another_table_is_refused_as_before(analysis, fit, lost):
+    table = fit.table.copy()
+    if lost == "rows":  # of a profession that has the fact
+        table = table.drop(index=[3, 7])
+    elif lost == "numbers":
+        table["difference"] = np.arange(len(table)) / 1000
+    else:
+        table = analysis.table[analysis.table["profession"] != "nurse"]
+    spec = "sentiment" if lost == "a profession" else fit.spec
+    other = made_up(table.reset_index(drop=True), spec, {name: 0.1 for name in ("nsd", "psd", "sigma")})
+    with pytest.raises(InputError, match="the fit is of another table"):
+        bb.studies.with_analysis(other, analysis)
+
+
+def test_slopes_are_in_the_result(analysis, fit):
+    carried = bb.studies.with_analysis(fit, analysis)
+    printed = {
+        "schema": "bayesbias.sentiment/1",
+        **sentiment_as_json(bb.studies.analysis_of(carried), carried, 0.89),
+    }
+    assert "slopes" not in unknown_keys(printed)
+    assert not [
+        fault for fault in problems_of(json.loads(json.dumps(printed, default=str))) if "slopes" in fault
+    ]
+    (row,) = [row for row in printed["slopes"] if row["level"] == "overall"]
+    assert (row["fact"], row["of"]) == ("earnings", "m1")
+    assert row["mean"] == pytest.approx(0.05, abs=0.005)
+
+
+@pytest.fixture
+def said(monkeypatch, capsys):
+    """Run the command without a sampler; return exit code, standard output and standard error."""
+
+    def call(*arguments: object):
+        monkeypatch.setattr(sentiment_analysis.bayesbias, "fit", lambda table, spec, **_: fitted(table, spec))
+        monkeypatch.setattr(
+            sys, "argv", ["bayesbias", "sentiment", "--predictions", "m1", *map(str, arguments)]
+        )
+        with pytest.raises(SystemExit) as ended:
+            main.main()
+        return int(ended.value.code or 0), *capsys.readouterr()
+
+    return call
+
+
+def test_the_command_takes_earnings_from_the_list(said):
+    code, out, _ = said("--slope", "earnings")
+    assert code == 0
+    assert "Slopes on facts about professions" in out
+    assert "no earnings: tailor" in out
+
+
+@pytest.mark.parametrize(
+    ("facts", "arguments", "message"),
+    [
+        ("word,pay\nnurse,1\npilot,2\nchef,3\n", ["--slope", "pya"], "--slope: unknown fact; found: 'pya'; valid: pay, earnings"),
+        ("word,pay\nnurse,1\npilot,2\nchef,3\n", [], "--facts alone says nothing"),
+        ("word,pay\nnurse,1\npilot,high\nchef,3\n", ["--slope", "pay"], "line 3: pay is no number; found: 'high'"),
+        ("word,pay\nnurse,1\npilot,2\n", ["--slope", "pay"], "2 words of the table have the fact 'pay'"),
+        ("word,kind\nnurse,a\npilot,b\nchef,a\n", ["--slope", "kind"], "a slope needs numbers"),
+        ("word,pay\nnurse,1\npilot,2\nchef,3\n", ["--slope", "pay:profession"], "is the same for all words of each profession"),
+        ("word,pay\nnurse,1\npilot,2\nchef,3\n", ["--slope", "pay:sector"], "sector"),
+    ],
+)  # fmt: skip
+def test_bad_facts_are_one_line_and_exit_code_two(said, tmp_path, facts, arguments, message):
+    path = tmp_path / "pay.csv"
+    path.write_text(facts, encoding="utf-8")
+    code, out, err = said("--facts", path, *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
