@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayesbias.basics.errors import BayesbiasError, InputError, nearest
 from bayesbias.cli import options, screen
+
+if TYPE_CHECKING:
+    from bayesbias.words.wordlist import WordList
 
 KINDS = ("wordlists", "models", "embeddings")
 
@@ -168,9 +171,18 @@ def _show_wordlist(words: Any) -> None:
 
 @click.command("check-wordlist")
 @click.argument("file")
+@click.option(
+    "--embedding", metavar="E", help="Say which words these vectors lack, spell otherwise or make of pieces."
+)
+@options.vector_files
 @options.as_json
-def check_wordlist(file: str, as_json: bool) -> None:
-    """Say everything that is wrong with a list of your own."""
+def check_wordlist(
+    file: str, embedding: str | None, allow_pickle: bool, invalid_utf8: str, as_json: bool
+) -> None:
+    """Say everything that is wrong with a list of your own.
+
+    Words of an English list that are no whole words of the shipped vectors are named: misspelt ones are among them.
+    """
     from bayesbias.words.listfile import check_wordlist as check, load_wordlist
 
     if _has_key(file, "noun_pairs"):  # of the sentences on occupations
@@ -183,19 +195,55 @@ def check_wordlist(file: str, as_json: bool) -> None:
             screen.say(f"{file}: a good list: {listed!r}")
         return
     problems = check(file)
-    if as_json:
-        notes = [] if problems else list(load_wordlist(file).notes)
-        state = {"ok": not problems, "problems": problems, "notes": notes}
-        screen.answer("check-wordlist", {"file": file, **state})
-        sys.exit(2 if problems else 0)
     if problems:
-        for problem in problems:
-            screen.say(f"bayesbias: {problem}", err=True)
+        if as_json:
+            screen.answer("check-wordlist", {"file": file, "ok": False, "problems": problems, "notes": []})
+        else:
+            for problem in problems:
+                screen.say(f"bayesbias: {problem}", err=True)
         sys.exit(2)
     words = load_wordlist(file)
+    found = _in_vectors(words, embedding, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8)
+    if as_json:
+        state = {"file": file, "ok": True, "problems": [], "notes": list(words.notes)}
+        screen.answer("check-wordlist", state if found is None else {**state, "vectors": found})
+        return
     screen.say(
         f"{file}: a good list: {len(words.protected_words)} protected words, {len(words.attribute_words)} stereotypes, "
         f"{len(words.control_words)} controls"
     )
     for note in words.notes:
         screen.say(f"note: {note}")
+    if found is None:
+        return
+    matched = [f"{word} as {taken}" for word, taken in found["matched"].items()]
+    for said, named in (
+        (f"not in {found['name']}", found["missing"]),
+        (f"spelt otherwise in {found['name']}", matched),
+        (f"made of pieces in {found['name']}, as a misspelt word would be", found["composed"]),
+    ):
+        if named:
+            screen.say(f"note: {said}: {', '.join(named)}")
+
+
+def _in_vectors(words: WordList, embedding: str | None, **settings: Any) -> dict[str, Any] | None:
+    """Return what vectors have of the words of a list, but for control words that are shipped; None where not asked.
+
+    Without vectors of one's own an English list is held to the shipped ones, for the sake of misspelt words alone.
+    """
+    from bayesbias.vectors.loading import load_embedding
+    from bayesbias.vectors.static import STATIC_EMBEDDING
+    from bayesbias.words.controls import shipped_controls
+    from bayesbias.words.wordlist import NOT_STATED
+
+    if embedding is None and words.language not in ("en", NOT_STATED):
+        return None
+    shipped = words.controls is not None and words.controls.name in shipped_controls()
+    own = [*words.protected_words, *words.attribute_words, *(() if shipped else words.control_words)]
+    vectors = load_embedding(embedding or STATIC_EMBEDDING, words=list(dict.fromkeys(own)), **settings)
+    return {
+        "name": vectors.name,
+        "missing": list(vectors.missing),
+        "matched": {} if embedding is None else dict(vectors.matched),
+        "composed": list(vectors.composed),
+    }

@@ -72,12 +72,14 @@ class Debiased(Shown):
 
     def __repr__(self) -> str:
         k, n = len(self.subspace), len(self.sets)
+        made = len(self.embedding.composed)
+        pieces = f" ({made:,} of all are listed words made of pieces)" if made else ""
         return (
             f"Debiased: {self.settings.get('of', 'vectors')}, {self.method} debiased; subspace of "
             f"{number_of(k, 'component')}, which {'explains' if k == 1 else 'explain'} {self.explained.sum():.0%} "
             f"within {number_of(n, 'set')}\n"
             f"  {number_of(len(self.neutralised), 'word')} neutralised, {number_of(len(self.equalised), 'set')} equalised; "
-            f"{self._changes()}"
+            f"{self._changes()}{pieces}"
         )
 
     def _changes(self) -> str:

@@ -19,7 +19,7 @@ from bayesbias.inference.scope import has_new_words, holds_for, same_for_all_wor
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.standard import in_full
 from bayesbias.inference.verdicts import Verdict, contrast_phrase, side
-from bayesbias.tables.coverage import losses
+from bayesbias.tables.coverage import composed_in_words, losses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -307,4 +307,6 @@ def _missing_words(coverage: dict[str, Any]) -> list[str]:
         out.append(
             f"{len(matched)} {noun} found in another spelling: {shown}{' ...' if len(matched) > 8 else ''}"
         )
+    if made := composed_in_words(coverage):
+        out.append(made)
     return out

@@ -6,10 +6,10 @@ universe score, what is drawn anew is error, and
 
 .. math:: E\rho^2, \Phi = \frac{\sigma^2(\tau)}{\sigma^2(\tau) + \sigma^2_k/k + \sigma^2_m/m + \sigma^2_{km}/(km)}
 
-(Cronbach, Gleser, Nanda & Rajaratnam 1972; Brennan 2001, *Generalizability Theory*, equations 1.10 to 1.14 for one facet
-and chapter 4 for more). With relative error the coefficient is :math:`E\rho^2`, that of differences between objects
-measured with the same attributes; with absolute error it is :math:`\Phi`, that of one object's score by itself. It is
-the correlation of two independent replications of the score.
+(Cronbach, Gleser, Nanda & Rajaratnam 1972; Brennan 2001, *Generalizability Theory*). With relative error the
+coefficient is :math:`E\rho^2`, that of differences between objects measured with the same attributes; with absolute
+error it is :math:`\Phi`, that of one object's score by itself. It is the correlation of two independent replications
+of the score.
 
 Objects are drawn like those of the table: words of one class; classes, in how their words lie to lists of stereotypes.
 What has a prior with a fixed spread, such as a connection or a list as a whole, is no sample of anything. It is a
@@ -17,7 +17,7 @@ constant here, in the score and in its replication.
 
 That all classes have an association does not make a score reliable in that sense, as little as a test is reliable because
 all pass it. What tells a score from none is the coefficient against zero, :math:`\Phi(\lambda)` at :math:`\lambda = 0`
-(Brennan & Kane 1977; Brennan 2001, section 2.5.1), with the classes of the table for all there are:
+(Brennan & Kane 1977; Brennan 2001), with the classes of the table for all there are:
 
 .. math:: \Phi(0) = \frac{\mu^2 + \sigma^2(\tau)}{\mu^2 + \sigma^2(\tau) + \sigma^2(\Delta)}
 

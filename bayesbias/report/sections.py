@@ -26,7 +26,7 @@ from bayesbias.report.parts import (
     parameters_part,
 )
 from bayesbias.report.texts import as_sentence
-from bayesbias.tables.coverage import FACT_NOUNS
+from bayesbias.tables.coverage import FACT_NOUNS, composed_in_words
 from bayesbias.words.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
@@ -96,6 +96,8 @@ def data_part(
     if matched:
         pairs = ", ".join(f"{asked} as {found}" for asked, found in matched.items())
         notes.append(f"Found under another spelling: {pairs}.")
+    if made := composed_in_words(coverage):
+        notes.append(as_sentence(made))
     if coverage.get("repeats"):
         notes.append(f"{number_of(int(coverage['repeats']), 'repeated row')} counted once.")
     groups = [Words(f"Protected: {name}", [str(w) for w in found]) for name, found in words.items()]

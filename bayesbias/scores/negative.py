@@ -1,7 +1,6 @@
 """RNSB: a classifier of attributes, asked of protected words, and how unequal its answers are.
 
-Source: Sweeney and Najafian (2019), "A Transparent Framework for Evaluating Unintended Demographic Bias in Word Embeddings",
-section 3, equation 2.
+Source: Sweeney and Najafian (2019), "A Transparent Framework for Evaluating Unintended Demographic Bias in Word Embeddings".
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["RnsbResult", "rnsb"]
 
 Array = npt.NDArray[np.float64]
-SOURCE = "Sweeney and Najafian (2019), section 3"
+SOURCE = "Sweeney and Najafian (2019)"
 DEFECTS = (
     "it is above zero for any vectors whatever, more so for few attributes, and its bootstrap interval is too; it rises with the "
     "length of vectors and with less shrinkage; and differences within a class count as those between classes"
@@ -132,7 +131,7 @@ def rnsb(
     -----
     A logistic regression is trained on the vectors of the attributes, as they are. P holds, for each protected word, the
     probability that it is a negative attribute, over the sum of these; the score is the divergence of P from the uniform
-    distribution (equation 2). The regression is convex and is solved by Newton's method, in the space that the attributes
+    distribution. The regression is convex and is solved by Newton's method, in the space that the attributes
     span, so that no other library is needed; tests compare it with scikit-learn's.
 
     Examples

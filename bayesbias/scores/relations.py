@@ -1,7 +1,7 @@
 """Scores of vectors as they are: RIPA along the direction of word pairs, and ECT, the order of words by two mean vectors.
 
-Sources: Ethayarajh, Duvenaud and Hirst (2019), "Understanding Undesirable Word Embedding Associations", section 4 (RIPA);
-Dev and Phillips (2019), "Attenuating Bias in Word Vectors", section 4 (ECT).
+Sources: Ethayarajh, Duvenaud and Hirst (2019), "Understanding Undesirable Word Embedding Associations" (RIPA);
+Dev and Phillips (2019), "Attenuating Bias in Word Vectors" (ECT).
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 __all__ = ["EctResult", "RipaResult", "ect", "ripa"]
 
 Array = npt.NDArray[np.float64]
-RIPA_SOURCE = "Ethayarajh, Duvenaud and Hirst (2019), section 4"
+RIPA_SOURCE = "Ethayarajh, Duvenaud and Hirst (2019)"
 RIPA_DEFECTS = (
     "an inner product with vectors as they are grows with their length, and so with the frequency of a word; it has no scale "
     "of its own, and differs between definitional pairs"
 )
-ECT_SOURCE = "Dev and Phillips (2019), section 4"
+ECT_SOURCE = "Dev and Phillips (2019)"
 ECT_DEFECTS = (
     "it compares orders only, so that a shift of all words towards one class is not seen; where the attributes lie close "
     "together their order is noise, and it falls without any association; and it does not say which class is nearer"

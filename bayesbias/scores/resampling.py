@@ -3,7 +3,7 @@
 A bootstrap draws each group of words again from itself and asks how the score varies (Efron, 1979; percentile
 intervals). It takes the words for a sample and is too narrow for few of them. For scores that lie symmetrically around
 a centre, flipping their signs gives an exact test that the centre is 0 (Fisher, 1935), and the means of subsets an exact
-interval for it (Hartigan, 1969, theorem 1).
+interval for it (Hartigan, 1969).
 """
 
 from __future__ import annotations
@@ -215,9 +215,9 @@ def sign_flip_test(
     Notes
     -----
     Under the hypothesis each score is as likely as its negative, so that all 2^n choices of signs are equally likely
-    (Fisher, 1935, section 21). They are counted without rounding by splitting the scores into two halves. The interval
+    (Fisher, 1935). They are counted without rounding by splitting the scores into two halves. The interval
     is made of the means of the 2^n - 1 subsets of the scores: between any two neighbours of them in order the centre lies with
-    probability 2^-n (Hartigan, 1969, theorem 1); of more than 14 scores it is made of 9,999 subsets drawn at random, of which
+    probability 2^-n (Hartigan, 1969); of more than 14 scores it is made of 9,999 subsets drawn at random, of which
     the same is true with 1/10,000. Both are exact for independent scores that lie symmetrically around one centre.
 
     Examples

@@ -6,14 +6,14 @@ A word the vectors lack makes no row and no hole: it is named here, and its pair
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown, content_hash
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import number_of, some
 from bayesbias.tables.codes import labels_within
 from bayesbias.words.wordlist import CONTROLS
 
@@ -152,7 +152,8 @@ class Coverage(Shown):
     ----------
     protected, attributes : Mapping of str to Mapping
         Per protected class and per attribute class: ``listed`` (count), ``found`` (count), ``missing``
-        (the words) and, where there are any, ``matched`` (words found under another spelling, and which).
+        (the words) and, where there are any, ``matched`` (words found under another spelling, and which) and ``composed``
+        (words whose vector is made of pieces of words, as that of a misspelt word would be).
     matched : Mapping of str to str
         Words found under another spelling, and which.
     repeats : int
@@ -233,13 +234,40 @@ class Coverage(Shown):
         if self.matched:
             shown = ", ".join(f"{asked} as {found}" for asked, found in list(self.matched.items())[:12])
             out.append(f"found under another spelling: {shown}" + (" ..." if len(self.matched) > 12 else ""))
+        if made := composed_in_words(self.as_dict()):
+            out.append(made)
         if self.repeats:
             out.append(f"{self.repeats} repeated rows counted once")
         return [*out, *self.notes]
 
 
+def composed_in_words(coverage: Mapping[str, Any]) -> str | None:
+    """Say which words are made of pieces of words; control words, of which there are many, are counted.
+
+    Examples
+    --------
+    >>> group = {"listed": 2, "found": 2, "missing": [], "composed": ["teenagr"]}
+    >>> composed_in_words({"protected": {"young": group}, "attributes": {"neutral": group}})
+    'made of pieces, as a misspelt word would be: teenagr; and 1 control word'
+    """
+    own: dict[str, None] = {}
+    controls: dict[str, None] = {}
+    for side in ("protected", "attributes"):
+        for name, group in coverage.get(side, {}).items():
+            (controls if side == "attributes" and name in CONTROLS else own).update(
+                dict.fromkeys(group.get("composed", ()))
+            )
+    parts = [some(own)] if own else []
+    if controls:
+        parts.append(number_of(len(controls), "control word"))
+    return f"made of pieces, as a misspelt word would be: {'; and '.join(parts)}" if parts else None
+
+
 def found_by_class(
-    frame: pd.DataFrame, known: Mapping[str, bool], matched: Mapping[str, str]
+    frame: pd.DataFrame,
+    known: Mapping[str, bool],
+    matched: Mapping[str, str],
+    composed: Collection[str] = (),
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     out = []
     for label, word in (("protected_class", "protected_word"), ("attribute_class", "attribute")):
@@ -250,6 +278,8 @@ def found_by_class(
             other = {w: matched[w] for w in words if w in matched}
             if other:
                 groups[name]["matched"] = other
+            if made := [w for w in words if w in composed]:
+                groups[name]["composed"] = made
         out.append(groups)
     return out[0], out[1]
 

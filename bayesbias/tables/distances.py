@@ -99,7 +99,7 @@ def distance_table(
         word: word in embedding for word in dict.fromkeys([*frame["protected_word"], *frame["attribute"]])
     }
     matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
-    groups = found_by_class(frame, known, matched)
+    groups = found_by_class(frame, known, matched, set(embedding.composed))
     kept, lost = without_lost_classes(frame, known, groups, embedding.name)
     # What is thin in the list itself, the list says.
     notes = [

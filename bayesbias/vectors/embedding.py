@@ -153,6 +153,8 @@ class Embedding(Shown):
         shape = f"{len(self.words):,} words, {self.vectors.shape[1]} dimensions"
         kind = self.provenance.get("format", "")
         facts = [f"<Embedding {self.name!r}: {shape}" + (f", {kind}" if kind else "")]
+        if self.open_vocabulary:
+            facts.append("any other word is made of pieces when asked for")
         if self.missing:
             facts.append(f"{len(self.missing)} missing ({some(self.missing, 4)})")
         if self.matched:

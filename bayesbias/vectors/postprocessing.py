@@ -3,8 +3,7 @@
 A common direction, or a few dimensions with large numbers, can carry most of every cosine. What an association owes to
 them is seen by comparing it before and after.
 
-Sources: Mu and Viswanath (2018), "All-but-the-Top", algorithm 1; Timkey and van Schijndel (2021), "All Bark and No Bite",
-section 5 (standardisation).
+Sources: Mu and Viswanath (2018), "All-but-the-Top"; Timkey and van Schijndel (2021), "All Bark and No Bite" (standardisation).
 """
 
 from __future__ import annotations

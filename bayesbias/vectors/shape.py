@@ -3,9 +3,9 @@
 A cosine is read against these. Where two random words have a cosine of 0.4, one of 0.4 says nothing; where three dimensions
 carry nine tenths of it, it says something about those dimensions.
 
-Sources: Ethayarajh (2019), "How Contextual are Contextualized Word Representations?", equation 3 (mean cosine, anisotropy);
-Timkey and van Schijndel (2021), "All Bark and No Bite", equations 2 and 3 (what a dimension carries); Radovanovic, Nanopoulos
-and Ivanovic (2010), "Hubs in Space", section 2 (skewness of how often a word is among the nearest of others).
+Sources: Ethayarajh (2019), "How Contextual are Contextualized Word Representations?" (mean cosine, anisotropy); Timkey
+and van Schijndel (2021), "All Bark and No Bite" (what a dimension carries); Radovanovic, Nanopoulos and Ivanovic (2010),
+"Hubs in Space" (skewness of how often a word is among the nearest of others).
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ Array = npt.NDArray[np.float64]
 _MOST_COMPARED = 5_000  # words for hubness
 _MOST_IN_BINS = 1_500  # words for the histogram: a million pairs
 _LEAST = 3
+_NEXT_TO_NOTHING = 0.02  # a mean cosine; the default ROPE of a contrast
 EDGES = np.linspace(-1.0, 1.0, 201)
 
 
@@ -48,8 +49,9 @@ class Cosines:
     se : float
         Jackknife standard error over words, as if these were a sample of such words.
     share_top : float or None
-        The share of the mean that the leading dimensions carry; None where the mean is not above zero by two standard
-        errors, since a share of nothing says nothing.
+        The share of the mean that the leading dimensions carry; None where the mean is not above 0.02 by two standard
+        errors, since a share of next to nothing says nothing. (0.02 is the default of what counts as practically none in a
+        contrast of distances.)
     dimensions : tuple of int
         Those dimensions, counted from 1, the largest first.
 
@@ -138,7 +140,7 @@ class VectorShape(Shown):
             if found is None:
                 continue
             carried = (
-                "no share, since the mean is not above zero"
+                "too little for shares of dimensions"
                 if found.share_top is None
                 else f"{self.top} dimensions ({', '.join(map(str, found.dimensions))}) carry {found.share_top:.0%} of it"
             )
@@ -200,8 +202,10 @@ def describe_vectors(
     >>> from bayesbias.vectors import describe_vectors
     >>> from bayesbias import load_wordlist
     >>> shape = describe_vectors("minilm-static", load_wordlist("religion").words)
-    >>> round(shape.mean_cosine, 2), round(shape.neutral.mean, 2), round(shape.words.share_top, 1)
-    (0.02, 0.02, 0.6)
+    >>> round(shape.mean_cosine, 2), round(shape.neutral.mean, 2)
+    (0.02, 0.02)
+    >>> shape.words.share_top is None  # of so small a mean a share says nothing
+    True
     """
     as_it_is = isinstance(embedding, Embedding) and words is None
     held = embedding if as_it_is else load_embedding(embedding, words=words)
@@ -254,7 +258,7 @@ def _cosines(units: Array, top: int, contributions: Array | None = None) -> Cosi
     without = (n * mean - 2 * own) / (n - 2)
     se = float(np.sqrt((n - 1) / n * np.sum((without - without.mean()) ** 2)))
     leading = np.argsort(-each, kind="stable")[:top]
-    share = float(each[leading].sum() / mean) if mean > 2 * se else None
+    share = float(each[leading].sum() / mean) if mean - 2 * se > _NEXT_TO_NOTHING else None
     return Cosines(n, mean, se, share, tuple(int(i) + 1 for i in leading))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 
 import pytest
@@ -108,3 +109,32 @@ def test_check_wordlist_names_every_problem_at_once(run, tmp_path):
     code, out, err = run("check-wordlist", path)
     assert (code, err) == (0, "")
     assert "5 protected words, 5 stereotypes, 7 controls" in out
+
+
+def test_check_wordlist_names_words_that_vectors_lack_or_make_of_pieces(run, files, tmp_path):
+    words = tmp_path / "mine.toml"
+    lists = classes(
+        young=(["teen", "Youth"], ["rash", "energtic"]), old=(["elder", "senior"], ["wise", "slow"])
+    )
+    words.write_text(wordlist_text(classes=lists), encoding="utf-8")
+    code, out, err = run("check-wordlist", words)
+    assert (code, err) == (0, "")
+    assert "note: made of pieces in minilm-static, as a misspelt word would be: energtic\n" in out
+    held = {
+        word: [1.0, float(i)] for i, word in enumerate(["teen", "youth", "rash", "elder", "wise", "slow"])
+    }
+    bayesbias.save_word2vec(bayesbias.load_embedding(held), tmp_path / "own.txt")
+    code, out, err = run("check-wordlist", words, "--embedding", tmp_path / "own.txt")
+    assert (code, err) == (0, "")
+    assert "note: not in own: senior, energtic, hand" in out
+    assert "note: spelt otherwise in own: Youth as youth\n" in out
+    code, out, err = run("check-wordlist", words, "--embedding", tmp_path / "own.txt", "--json")
+    found = json.loads(out)["vectors"]
+    assert (found["name"], found["matched"], found["composed"]) == ("own", {"Youth": "youth"}, [])
+
+
+def test_a_list_in_another_language_is_not_held_to_english_vectors(run, tmp_path):
+    words = tmp_path / "mine.toml"
+    words.write_text(wordlist_text().replace('language = "en"', 'language = "de"'), encoding="utf-8")
+    assert 'language = "de"' in words.read_text(encoding="utf-8")
+    assert "vectors" not in json.loads(run("check-wordlist", words, "--json")[1])

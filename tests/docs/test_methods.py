@@ -41,6 +41,20 @@ def test_every_source_has_a_code_and_a_test(page) -> None:
         assert re.search(r"\*Test\*\s+`tests/", source), source
 
 
+@every_page
+def test_every_paper_that_is_named_is_in_the_literature(page) -> None:
+    """ "McLean, Sanders & Stroup (1991)": the family name next to the year, and the year, in one entry."""
+    entries = text_of("docs/literature.md").split("\n- ")[1:]
+    text = page.read_text(encoding="utf-8")
+    cited = set(re.findall(r"([^\W\d_][\w'-]+)(?: et al\.)?,? \(?((?:18|19|20)\d\d)\b", text))
+    assert page.stem in {"exact-reduction", "index"} or cited
+    for name, year in cited:
+        assert any(name in entry.split(f"({year})")[0] and f"({year})" in entry for entry in entries), (
+            name,
+            year,
+        )
+
+
 def numbers_of(text: str) -> set[str]:
     """Return decimals, and whole numbers of three digits and more with commas, as written."""
     return set(

@@ -67,6 +67,7 @@ def test_a_font_of_the_machine_stands_in(tmp_path: Path, few_fonts: None, recwar
     assert len(recwarn) == 0
 
 
+@pytest.mark.filterwarnings("ignore:Matplotlib currently does not support")  # of matplotlib 3.10
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [

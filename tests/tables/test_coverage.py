@@ -202,3 +202,18 @@ def test_losses_are_told_of_the_coverage_and_of_its_dictionary():
     coverage = table_without(lost("a", "attributes", 5), lost("c", "protected", 0)).coverage
     assert losses(coverage) == losses(coverage.as_dict())
     assert [loss.kind for loss in losses(coverage)] == [LossKind.GONE, LossKind.MOST]
+
+
+def test_words_made_of_pieces_are_named():
+    words = {
+        "young": {"protected": ["teenagr", "youth"], "attributes": ["lively", "energtic"]},
+        "old": {"protected": ["old", "aged"], "attributes": ["wise", "slow"]},
+    }
+    coverage = bb.distance_table("minilm-static", bb.load_wordlist(words, controls="2022")).coverage
+    assert coverage.protected["young"]["composed"] == ["teenagr"]
+    assert coverage.attributes["young"]["composed"] == ["energtic"]
+    assert "composed" not in coverage.attributes["old"]
+    controls = sum(len(coverage.attributes[name].get("composed", ())) for name in ("human", "neutral"))
+    assert controls > 50
+    said = f"made of pieces, as a misspelt word would be: teenagr, energtic; and {controls} control words"
+    assert said in coverage.sentences()

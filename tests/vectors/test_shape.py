@@ -64,7 +64,7 @@ def test_hubness_is_the_skewness_of_how_often_a_word_is_near() -> None:
 def test_a_share_of_nothing_is_none() -> None:
     shape = describe_vectors(vectors(5, WORDS, 6), top=2)
     assert shape.words.share_top is None
-    assert "no share, since the mean is not above zero" in repr(shape)
+    assert "too little for shares of dimensions" in repr(shape)
 
 
 @pytest.mark.parametrize(
