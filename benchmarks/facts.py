@@ -42,6 +42,27 @@ def simulated(seed: int, slope: float, targets: int, words: int) -> tuple[np.nda
     return cosines + rng.normal(0, sd["noise"], cosines.shape), fact
 
 
+def half_width_of_flawless(cosines: np.ndarray, fact: np.ndarray, words: int) -> float:
+    """Return half the interval of a slope on facts dealt out anew, by its exact standard deviation over all orders.
+
+    With D the difference of the mean cosines of a target, the least-squares slope on one standard deviation of the fact has,
+    over all orders of the facts, mean 0 and the variance of D over n - 1, as that of a correlation is 1 / (n - 1) (Pitman 1937).
+    """
+    gap = cosines[:words].mean(axis=0) - cosines[words:].mean(axis=0)
+    return float(stats.norm.ppf(0.5 + PROB / 2) * gap.std(ddof=1) / np.sqrt(len(fact) - 1))
+
+
+def dealt(cosines: np.ndarray, fact: np.ndarray, words: int, found: Any) -> dict[str, float]:
+    """Say of a table whose facts say nothing whether the flawless method excludes zero, and how wide the model's interval is."""
+    gap = cosines[:words].mean(axis=0) - cosines[words:].mean(axis=0)
+    slope = float(((fact - fact.mean()) * gap).sum() / fact.std(ddof=1) / (len(fact) - 1))
+    half = half_width_of_flawless(cosines, fact, words)
+    return {
+        "flawless excludes 0": abs(slope) > half,
+        "width, over that of the flawless": (found.slope.hpdi_high - found.slope.hpdi_low) / (2 * half),
+    }
+
+
 def one(seed: int, slope: float, targets: int, words: int) -> dict[str, float]:
     """Return what the test says of one table."""
     cosines, fact = simulated(seed, slope, targets, words)
@@ -67,6 +88,7 @@ def one(seed: int, slope: float, targets: int, words: int) -> dict[str, float]:
     }
     return {
         **inside,
+        **({} if slope else dealt(cosines, fact, words, found)),
         "r": float(averaged.statistic),
         "mean of true r": found.true_correlation.mean,
         "true r is": true_r,

@@ -22,6 +22,7 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.studies.single_category import of_published
+from benchmarks.facts import dealt
 
 SHARED = Path(__file__).resolve().parents[2] / "shared/data"
 PROB = 0.89
@@ -87,6 +88,8 @@ def one(
         if kind:
             out["dealt out anew: slope excludes 0"] = not found.slope.hpdi_low <= 0 <= found.slope.hpdi_high
             out["dealt out anew: Fisher z excludes 0"] = not fisher.low <= 0 <= fisher.high
+            flawless = dealt(part, own, size[0], found)
+            out |= {f"dealt out anew: {name}": value for name, value in flawless.items()}
             continue
         per, true = found.slope_per_unit, found.true_correlation
         out |= {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.wording import digits_of
@@ -37,7 +38,11 @@ def quantity_columns(prob: float) -> list[Column]:
         Column("sd", lambda row: known_cell(row, "sd", row["digits"], missing="none"), True),
         Column(
             f"{prob:.0%} interval",
-            lambda row: known_interval_cell(row, "low", "high", signed=True, digits=row["digits"]),
+            lambda row: (
+                Cell("", True)
+                if row["low"] is None
+                else known_interval_cell(row, "low", "high", signed=True, digits=row["digits"])
+            ),
             True,
         ),
         text("of", "of").on_the_page_only(),
@@ -58,6 +63,18 @@ def quantities(result: SingleCategory) -> list[dict[str, Any]]:
             "of": "the published score; Fisher's z, scores taken for exact",
         }
     ]
+    if not math.isnan(known.r_undivided):
+        rows.append(
+            {
+                "what": "r of these, not divided",
+                "mean": known.r_undivided,
+                "sd": None,
+                "low": None,
+                "high": None,
+                "digits": _DIGITS,
+                "of": "the same averages, in cosine: not divided by each target's standard deviation",
+            }
+        )
     for what, of, which in (
         ("r of true associations", "new words and targets like these", result.true_correlation),
         (f"slope, one sd of {known.fact}", f"cosine towards {first}; new words like these", result.slope),

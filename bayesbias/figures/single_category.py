@@ -54,7 +54,8 @@ def plates(result: SingleCategory) -> list[Plate]:
             "correlations",
             on_axes(plot_correlations, result),
             inches(WIDTH, _LOW),
-            "The correlation of average scores, as published, and that of true associations, whose noise is taken out.",
+            "The correlation of average scores, as published, each divided by the standard deviation of its target's cosines, "
+            "and that of true associations, in cosine, whose noise is taken out.",
             f"r of average scores {known.r:.2f}, interval {known.r_low:.2f} to {known.r_high:.2f}; of true associations "
             f"{as_known(true, 'mean', 2)}, {' to '.join(ends_as_known(true, usual=2))}.",
         ),

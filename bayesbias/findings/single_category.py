@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from bayesbias.basics.digits import interval_known, number_known
 from bayesbias.basics.wording import conjoined, digits_of, number_of, some
 from bayesbias.findings.parts import Findings
@@ -44,12 +46,25 @@ def findings_of_single_category(result: SingleCategory) -> Findings:
     digits = digits_of(per.sd)
     sentences = [
         published,
+        *_undivided(result),
         f"One standard deviation of {known.fact} ({result.scale:.3g}) goes with {number_known(slope, 'mean', signed=True)} in "
         f"cosine towards {first} ({_interval(slope, result.prob, 3)}), one unit with "
         f"{number_known(per, 'mean', digits, signed=True)} ({_interval(per, result.prob, digits)}).",
         _off_line(result),
     ]
     return Findings(subject, headline, tuple(sentences), notes=tuple(notes), trust=agreed(result.fit))
+
+
+def _undivided(result: SingleCategory) -> list[str]:
+    """Say what lies between the published correlation and the true one: the division of each score, and noise."""
+    r = result.published.r_undivided
+    if math.isnan(r):
+        return []
+    return [
+        "A published score is divided by the standard deviation of its own target's cosines, which is another for each target; "
+        f"an association in cosine is not. Not divided, the same averages correlate by r = {r:.4f}: from there to the true "
+        "correlation the noise is taken out."
+    ]
 
 
 def _interval(of: Estimated, prob: float, digits: int) -> str:

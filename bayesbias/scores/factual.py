@@ -106,6 +106,23 @@ class WefatResult(ScoreResult):
             f"{len(self.missing)} words missing>"
         )
 
+    @property
+    def r_undivided(self) -> float:
+        """Pearson's correlation of the fact with the differences of mean cosines, not divided by each word's standard deviation.
+
+        That is what a slope in cosine is of. Missing (NaN) where these differences do not vary.
+        """
+        pairs = self.pairs()
+        away = (pairs["mean_a"] - pairs["mean_b"]).to_numpy(dtype=float)
+        if np.ptp(away) <= ROUNDING:
+            return math.nan
+        return correlation(away, pairs["fact"].to_numpy(dtype=float))
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what the command prints as JSON."""
+        undivided = self.r_undivided
+        return {**self.as_dict(), "r_undivided": None if math.isnan(undivided) else undivided}
+
     def p_said(self, digits: int) -> str:
         """Write the p-value with so many digits that count, as far as a sample of orders knows them."""
         error = None if self.samples is None else math.sqrt(self.p_value * (1 - self.p_value) / self.samples)

@@ -27,13 +27,16 @@ VECTORS = vectors(4, [*X, *Y, *JOBS])
 
 def test_scores_and_r_word_by_word() -> None:
     result = bb.scores.wefat(VECTORS, LIST, {"share": VALUES}, prob=0.8)
-    scores = {}
+    scores, gaps = {}, []
     for word in JOBS:
         near, far = ([cosine(VECTORS[word], VECTORS[u]) for u in side] for side in (X, Y))
+        gaps.append(statistics.mean(near) - statistics.mean(far))
         scores[word] = (statistics.mean(near) - statistics.mean(far)) / statistics.stdev([*near, *far])
     assert result.scores == pytest.approx(scores, abs=1e-10)
     theirs = stats.pearsonr(list(scores.values()), list(VALUES.values()))
     assert result.r == pytest.approx(theirs.statistic, abs=1e-12)
+    undivided = stats.pearsonr(gaps, list(VALUES.values())).statistic
+    assert result.as_json()["r_undivided"] == pytest.approx(undivided, abs=1e-12)
     ends = theirs.confidence_interval(0.8)
     assert (result.r_low, result.r_high) == pytest.approx((ends.low, ends.high), abs=1e-10)
     assert (result.n, result.missing, result.dropped, result.facts) == (7, (), (), VALUES)
@@ -102,6 +105,32 @@ def occupations(shared) -> dict[str, float]:
     return {word: women[word] / total[word] for word in listed}
 
 
+# Per cent of women and of men who bear the name: census of the United States, 1990.
+NAMES = """
+Willie .097 .302, Terry .08 .311, Jean .315 .035, Kelly .283 .063, Ashley .303 .014, Joan .306 .008, Tracy
+.197 .048, Robin .208 .032, Leslie .154 .081, Bobby .008 .223, Shawn .024 .2, Chris .024 .197, Jamie .153
+.066, Jesse .008 .209, Shannon .175 .04, Lee .051 .162, Carmen .195 .011, Kim .178 .028, Francis .039 .16,
+Dale .016 .184, Lynn .135 .038, Marion .122 .048, Dana .122 .042, Jessie .098 .065, Eddie .011 .144, Stacy
+.121 .017, Jackie .09 .043, Stacey .101 .011, Courtney .086 .019, Johnnie .039 .052, Billie .069 .017, Casey
+.029 .054, Jaime .027 .055, Adrian .009 .069, Jimmie .017 .058, Bobbie .065 .01, Jordan .012 .056, Rene .016
+.048, Pat .04 .022, Jody .038 .024, Frankie .022 .023, Alexis .03 .011, Morgan .022 .018, Ollie .027 .01,
+Shelby .025 .011, Taylor .012 .024, Robbie .017 .016, Dominique .016 .008, Kris .011 .011, Carey .009 .013
+"""
+
+
+def test_the_published_correlation_of_names(shared) -> None:
+    # Source: Caliskan et al. (2017), WEFAT 2: 50 names that women and men bear, r = .84.
+    share = {}
+    for entry in NAMES.replace("\n", " ").split(","):
+        name, women, men = entry.split()
+        share[name] = 100 * float(women) / (float(women) + float(men))
+    vectors = shared / "data" / "vectors" / "glove840B_union_300d.txt"
+    found = bb.scores.wefat(vectors, "wefat", {"percent_women": share}, seed=1, samples=999)
+    assert (found.n, found.missing, found.p_value) == (50, (), 1 / 1000)
+    assert round(found.r, 4) == 0.8400
+    assert round(found.r_undivided, 4) == 0.8341
+
+
 @pytest.mark.slow
 def test_the_published_correlation(shared, tmp_path) -> None:
     share = occupations(shared)
@@ -126,6 +155,7 @@ def test_the_published_correlation(shared, tmp_path) -> None:
     assert done.exit_code == 0
     printed = json.loads(done.stdout)
     assert round(printed["r"], 4) == 0.9029
+    assert round(printed["r_undivided"], 4) == 0.8818
     assert (printed["n"], printed["missing"], printed["p_value"]) == (50, [], 1 / 1000)
     assert set(printed["scores"]) == set(share)
     assert [c.name for c in bb.load_wordlist("wefat").classes] == printed["classes"]
