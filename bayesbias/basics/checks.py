@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.wording import Shortened
+from bayesbias.basics.wording import Shortened, put_in_words
 
 MOST_SEED = 2**32 - 1
 MOST_CHAINS = 1000
@@ -122,15 +122,30 @@ def choice[T](value: T, valid: Iterable[Any], noun: str, where: object = None) -
     bayesbias.InputError: unknown level; found: 'clas'; valid: word, class; did you mean 'class'?
     """
     options = list(valid)
-    if value not in options:
+    if not is_among(value, options):
         raise unknown(value, options, noun, where)
     return value
+
+
+def is_among(value: Any, options: Collection[Any]) -> bool:
+    """Whether a value is one of some; what cannot be compared with them is none.
+
+    Examples
+    --------
+    >>> is_among("a", ["a"]), is_among([], ["a"])
+    (True, False)
+    """
+    try:
+        hash(value)  # arrays compare cell by cell, and have none
+        return value in options
+    except Exception:  # of a comparison that somebody else wrote
+        return False
 
 
 def unknown(value: Any, valid: Iterable[Any], noun: str, where: object = None) -> InputError:
     """Return the error for what is none of the valid values."""
     options = list(valid)
-    close = nearest(str(value), map(str, options))
+    close = nearest(put_in_words(value, str)[:_LONGEST_NAME], map(str, options))
     return InputError(
         f"unknown {noun}", where=where, found=Shortened(value), valid=map(str, options), hint=close
     )
@@ -310,9 +325,32 @@ def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:
             found=Shortened(values),
             valid=f"[{noun}, ...]",
         )
-    if not isinstance(values, Iterable):
-        raise wrong_kind(values, where or noun, f"[{noun}, ...]")
-    return list(values)
+    try:
+        return list(values)
+    except TypeError:  # what cannot be gone through, or says only then that it cannot
+        raise wrong_kind(values, where or noun, f"[{noun}, ...]") from None
+
+
+def words(values: Any, where: object = "words") -> list[str]:
+    r"""Return a list of words, each of which has more than blanks and can be written.
+
+    Examples
+    --------
+    >>> words(["rabbi", None])
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: words, number 2: is not a word; found: None; valid: non-empty strings
+    """
+    out = several(values, "word", where)
+    for number, word in enumerate(out, start=1):
+        problem = "is not a word" if not is_text(word) else None
+        if problem is None and not word.isascii() and any("\ud800" <= c <= "\udfff" for c in word):
+            problem = "holds half of a surrogate pair"
+        if problem is not None:
+            raise InputError(
+                problem, where=f"{where}, number {number}", found=Shortened(word), valid="non-empty strings"
+            )
+    return [str(word) for word in out]
 
 
 def repeated[T](items: Iterable[T]) -> list[T]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from bayesbias.basics.face import public_in
 from bayesbias.basics.literal import literal
-from bayesbias.basics.wording import closest, some
+from bayesbias.basics.wording import closest, put_in_words, some
 
 __all__ = ["BayesbiasError", "FitError", "InputError", "nearest"]
 
@@ -65,9 +65,9 @@ class InputError(BayesbiasError, ValueError):
         hint: str | None = None,
     ) -> None:
         said = {
-            "where": "" if where is None else f"{_in_one_line(str(where))}: ",
+            "where": "" if where is None else f"{_in_one_line(put_in_words(where, str))}: ",
             "problem": _in_one_line(str(problem)),
-            "found": "" if found is None else f"; found: {_first_line(repr(found))}",
+            "found": "" if found is None else f"; found: {_first_line(put_in_words(found))}",
             "valid": "" if valid is None else f"; valid: {_in_one_line(_listed(valid))}",
             "hint": f"; {_in_one_line(hint)}" if hint else "",
         }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
 __all__ = [
     "Shortened",
@@ -15,10 +16,25 @@ __all__ = [
     "number_of",
     "number_text",
     "percent",
+    "put_in_words",
     "signed_text",
     "some",
     "with_minus",
 ]
+
+
+def put_in_words(value: object, write: Callable[[Any], str] = repr) -> str:
+    """Write a value as it writes itself; of one that cannot, its kind.
+
+    Examples
+    --------
+    >>> put_in_words("a"), put_in_words(10**5000)
+    ("'a'", 'a int')
+    """
+    try:
+        return write(value)
+    except Exception:  # whatever its author forgot; numbers of five thousand digits have no text either
+        return f"a {type(value).__name__}"
 
 
 def some(words: Iterable[object], most: int = 12) -> str:
@@ -29,7 +45,7 @@ def some(words: Iterable[object], most: int = 12) -> str:
     >>> some(["a", "b", "a", "c"], 2)
     'a, b and 1 more'
     """
-    named = list(dict.fromkeys(map(str, words)))
+    named = list(dict.fromkeys(put_in_words(word, str) for word in words))
     rest = len(named) - most
     return ", ".join(named[:most]) + (f" and {rest:,} more" if rest > 0 else "")
 
@@ -78,7 +94,7 @@ class Shortened:
     """
 
     def __init__(self, value: object, most: int = 60) -> None:
-        self.text = " ".join(repr(value).split())
+        self.text = " ".join(put_in_words(value).split())
         self.most = most
 
     def __repr__(self) -> str:

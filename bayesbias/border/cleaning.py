@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import datetime
+import numbers
 import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 
 # Control characters (Cc) other than tab and line ends, and halves of surrogate pairs, which no file in UTF-8 can hold.
 _STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 MOST_DEPTH = 100
 """Levels of lists and tables in a file; those in use have five."""
+# What a file of keys and lists has at its ends; and what is told further on to be no list of words.
+_LEAVES = (numbers.Real, datetime.date, datetime.time, bytes, set, frozenset)
 _NAMED = 8  # levels that a message names
 _BLANKS = re.compile(r"\s+")
 
@@ -68,7 +73,7 @@ def checked_tree(value: Any, where: object) -> Any:
 
 def _checked_branch(value: Any, where: str, depth: int) -> Any:
     if isinstance(value, str):
-        return value if value.isascii() and value.isprintable() else checked_text(value, where)
+        return str(value) if value.isascii() and value.isprintable() else checked_text(str(value), where)
     if depth > MOST_DEPTH:
         raise InputError("is nested too deeply", where=where, valid=f"at most {MOST_DEPTH} levels")
     if isinstance(value, Mapping):
@@ -84,7 +89,9 @@ def _checked_branch(value: Any, where: str, depth: int) -> Any:
             _checked_branch(item, f"{where}, {i}" if depth < _NAMED else where, depth + 1)
             for i, item in enumerate(value, 1)
         )
-    return value
+    if value is None or isinstance(value, _LEAVES):
+        return value
+    raise checks.wrong_kind(value, where, "texts, numbers, lists and tables")
 
 
 def in_one_line(text: str, most: int = 300) -> str:

@@ -21,6 +21,8 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
 from bayesbias.basics.values import Shown
+from bayesbias.basics.wording import Shortened
+from bayesbias.border.frames import plain_numbers
 from bayesbias.border.opening import read_bytes, sha256_file
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
 
@@ -128,12 +130,12 @@ def checked_probabilities(
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
     try:
-        array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+        array = plain_numbers(values, where, truths=True).astype(np.float64)
+    except InputError:
         raise InputError(
             "does not return numbers",
             where=where,
-            found=repr(values)[:60],
+            found=Shortened(values),
             valid="one probability a sentence",
         ) from None
     if array.ndim != 1:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import some
+from bayesbias.border.frames import plain_numbers
 
 _POSITIVE = ("positive", "pos")
 _OTHERS = ("negative", "neg", "neutral", "neu", "mixed")
@@ -47,7 +48,8 @@ class Answers:
             answer = answer.detach().cpu().numpy()
         if hasattr(answer, "columns") and hasattr(answer, "to_numpy"):
             names = [str(name) for name in answer.columns]
-            return self._column(answer.to_numpy(), positive_column(names, self.positive, self.where))
+            place = positive_column(names, self.positive, self.where)
+            return self._column(plain_numbers(answer.to_numpy(), self.where), place)
         first = answer[0] if isinstance(answer, list | tuple | np.ndarray) and len(answer) else None
         if isinstance(first, str):
             return self._of_labels([str(label) for label in answer])
@@ -74,8 +76,8 @@ class Answers:
 
     def _of_numbers(self, answer: Any) -> npt.ArrayLike:
         try:
-            array = np.asarray(answer, dtype=np.float64)
-        except (TypeError, ValueError):
+            array = plain_numbers(answer, self.where, truths=True).astype(np.float64)
+        except InputError:
             return answer  # what it is, is said where probabilities are checked
         if array.ndim == 2 and array.shape[1] > 1:
             return self._column(array, self._number_of_column(array.shape[1]))

@@ -169,7 +169,7 @@ def checked_numbers(
 
     found = pd.to_numeric(column, errors="coerce").astype(float)
     values = found.to_numpy()
-    bad = ~np.isfinite(values)
+    bad = ~np.isfinite(values) if column.dtype.kind != "b" else np.ones(len(values), dtype=bool)
     if column.dtype.kind == "f" and sentinel:  # a NaN of ours is already missing
         bad &= ~np.isnan(values)
     if bad.any():
@@ -204,7 +204,9 @@ def _no_number(column: pd.Series, position: int, source: Source, name: str) -> I
     return InputError(
         "is not a finite number" if text else "an empty cell",
         where=source.at(position, name),
-        found=float(value) if isinstance(value, numbers.Real) else Shortened(value),
+        found=float(value)
+        if isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+        else Shortened(value),
         hint=hint,
     )
 

@@ -124,7 +124,7 @@ def load_counts(
     >>> found.log_frequency, found.missing
     ({'rabbi': 3.0, 'Mosque': 1.0}, ('imam',))
     """
-    asked = list(dict.fromkeys(checks.several(words, "word", "words")))
+    asked = list(dict.fromkeys(checks.words(words)))
     if isinstance(source, WordCounts):
         known = {word: source.log_frequency[word] for word in asked if word in source.log_frequency}
         return _made(known, asked, source.kind, source.source, source.sha256, source.matched)
@@ -243,6 +243,8 @@ def _number(cell: bytes) -> float | None:
     try:
         value = float(cell)
     except ValueError:
+        return None
+    if b"_" in cell:  # which Python alone takes for a digit's neighbour
         return None
     return value if np.isfinite(value) else None
 

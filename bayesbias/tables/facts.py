@@ -18,7 +18,9 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.wording import Shortened, number_of, some
+from bayesbias.basics.wording import Shortened, number_of, put_in_words, some
+from bayesbias.border.cleaning import checked_text
+from bayesbias.border.frames import plain_frame
 from bayesbias.border.opening import sha256_file
 from bayesbias.tables.coverage import FACT_NOUNS
 from bayesbias.tables.pair_table import COLUMNS, PairTable
@@ -206,7 +208,9 @@ def facts_given(
             out += _of_rows(names, rows, str(path), sha256_file(path), columns)
         elif hasattr(each, "columns"):
             names = [str(name) for name in each.columns]
-            rows = [(i, [_cell(v) for v in row]) for i, row in enumerate(each.itertuples(index=False), 1)]
+            plain = plain_frame(each, "data frame")
+            cells = enumerate(plain.itertuples(index=False), 1)
+            rows = [(i, [_cell(v, f"data frame, row {i}") for v in row]) for i, row in cells]
             out += _of_rows(names, rows, "data frame", "", columns, unit="row")
         elif hasattr(each, "to_dict") and isinstance(getattr(each, "name", None), str):  # a series
             out.append(_of_mapping(each.name, each.to_dict()))
@@ -231,12 +235,12 @@ def facts_given(
     return out
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, where: str) -> str:
     """Return a cell of a frame as it would stand in a file."""
     missing = (
         value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
     )
-    return "" if missing else str(value)
+    return "" if missing else checked_text(str(value), where)
 
 
 def _of_rows(
@@ -320,14 +324,14 @@ def _of_mapping(name: str, values: Any) -> Given:
     for word, value in checks.table(values, where, "{word: value}").items():
         if value is None or (isinstance(value, float) and value != value):
             continue
+        here = f"{where}, word {Shortened(word)}"
+        spelt = checked_text(put_in_words(word, str), here)
         if isinstance(value, str):
-            out[str(word)] = value
+            out[spelt] = checked_text(str(value), here)
         elif checks.is_number(value) and np.isfinite(float(value)):
-            out[str(word)] = float(value)
+            out[spelt] = float(value)
         else:
-            raise InputError(
-                "must be a number or a text", where=f"{where}, word {word!r}", found=Shortened(value)
-            )
+            raise InputError("must be a number or a text", where=here, found=Shortened(value))
     if len({isinstance(value, str) for value in out.values()}) > 1:
         word = next(word for word, value in out.items() if isinstance(value, str))
         raise InputError(

@@ -17,7 +17,9 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.wording import Shortened, some
-from bayesbias.border.opening import sha256_file
+from bayesbias.border.frames import plain_frame
+from bayesbias.border.guarding import guarded
+from bayesbias.border.opening import as_plain_file, path_of, sha256_file
 from bayesbias.tables.checking import (
     PAIR,
     RANGES,
@@ -51,6 +53,7 @@ NEEDED = tuple(column for column in COLUMNS if column != "attribute_kind")
 """The columns that a table of pairs cannot do without; the kind of an attribute follows from its connection."""
 _LABELS = {*COLUMNS[:-1], "word_to_compare", "word_class"}
 _NUMBERS = ("distance", "cosine_distance", "cosine_similarity")
+_KNOWN = {*_LABELS, *_NUMBERS, *COLUMNS}
 _LAYOUTS = f"{', '.join(COLUMNS)}; or the published {', '.join(_PUBLISHED)}"
 MOST_TEXTS = 1_000_000
 """Rows up to which labels are plain texts; five columns of more would take hundreds of MB, and as categories take tens."""
@@ -104,9 +107,10 @@ def read_distances(
     if name is not None:
         checks.text(name, "name")
     if isinstance(source, str | os.PathLike):
-        path = Path(checks.path(source, "source"))
-        frame = read_frame(path, _LABELS, _NUMBERS, _LAYOUTS)
-        return _pair_table(frame, Source(os.fspath(source), file=True), repeats, name, path)
+        path = path_of(source, "source")
+        with as_plain_file(path, noun="table", valid="a .csv or .parquet file") as plain:
+            frame = read_frame(plain, _LABELS, _NUMBERS, _LAYOUTS, path)
+            return _pair_table(frame, Source(str(path), file=True), repeats, name, plain)
     return _pair_table(as_frame(source), Source(name or "data frame"), repeats, name)
 
 
@@ -131,7 +135,7 @@ def _pair_table(
         raise InputError("the table has no rows, only a header", where=where, valid=_LAYOUTS)
     raw = raw.assign(**{column: kept_as_read(raw[column]) for column in own})
     raw = cleaned_texts(raw, [name for name in raw.columns if name in ours or name in own], source)
-    if path is not None and path.suffix != ".parquet":
+    if path is not None and path.suffix.lower() != ".parquet":
         raw = raw.assign(**{column: numbers_of_texts(raw[column]) for column in own})
     frame = _from_published(raw, source) if published else raw.copy()
     if published:
@@ -223,7 +227,7 @@ def as_frame(source: Any) -> pd.DataFrame:
     import pandas as pd
 
     if isinstance(source, pd.DataFrame):
-        return source.reset_index(drop=True)
+        return plain_frame(source.reset_index(drop=True), "data frame", known=_KNOWN)
     records = isinstance(source, list | tuple) and bool(source)
     if not isinstance(source, Mapping) and not (records and all(isinstance(row, Mapping) for row in source)):
         raise InputError(
@@ -234,15 +238,10 @@ def as_frame(source: Any) -> pd.DataFrame:
             if hasattr(source, "to_pandas")
             else None,
         )
-    try:
-        return pd.DataFrame(source if isinstance(source, Mapping) else list(source))
-    except (ValueError, TypeError) as error:  # columns of different lengths, or single numbers
-        raise InputError(
-            f"cannot be read as a table ({str(error).splitlines()[0]})",
-            where="data frame",
-            found=list(map(str, source)) if isinstance(source, Mapping) else type(source).__name__,
-            valid=_DOORS,
-        ) from None
+    # Columns of different lengths, or single numbers
+    with guarded("data frame", "cannot be read as a table", valid=_DOORS):
+        frame = pd.DataFrame(source if isinstance(source, Mapping) else list(source))
+    return plain_frame(frame, "data frame", known=_KNOWN)
 
 
 def holds_tables(source: Any) -> bool:
@@ -290,10 +289,14 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str], hint: str | No
         known = {"facts": frame.attrs["facts_from"]} if "facts_from" in frame.attrs else {}
         coverage = Coverage({}, {}, facts=frame.attrs.get("facts", {}))
         table = PairTable(frame, coverage, {"name": "a data frame", **known})
-    frame = table.frame if hasattr(table.frame, "columns") else as_frame(table.frame)
+    source = Source(str(table.provenance.get("name", "the table")))
+    frame = (
+        plain_frame(table.frame, source.name, known=_KNOWN)
+        if hasattr(table.frame, "columns")
+        else as_frame(table.frame)
+    )
     if frame.empty:
         raise InputError("the table has no rows", where=table.provenance.get("name"))
-    source = Source(str(table.provenance.get("name", "the table")))
     check_rows(frame, source, [outcome])
     if {"connection", *PAIR} <= set(frame.columns) and "attribute_kind" not in frame.columns:
         frame = with_kind(frame)

@@ -7,7 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import Shortened
+from bayesbias.border.frames import plain_frame, plain_numbers
+from bayesbias.border.guarding import guarded
 from bayesbias.vectors.embedding import Embedding, embedding_from_rows
 from bayesbias.vectors.readers.rows import Rows
 from bayesbias.vectors.spelling import spellings_of
@@ -23,31 +27,38 @@ def is_words_and_matrix(x: Any) -> bool:
 def from_matrix(x: tuple[Any, Any], asked: list[str] | None, name: str | None) -> Embedding:
     """Read words, and a matrix with one row for each."""
     where = f"the vectors {name!r}" if name else "(words, matrix)"
-    try:
-        words, rows = list(x[0]), np.asarray(x[1])
-    except (TypeError, ValueError) as error:
-        raise InputError("are no words and a matrix", where=where, found=str(error)) from None
+    with guarded(where, "are no words and a matrix"):
+        words = list(x[0])
+        matrix = x[1] if hasattr(x[1], "dtype") else np.asarray(x[1])
+    rows = plain_numbers(matrix, where, "one row of numbers for each word")
     facts = {"source": "words and a matrix", "format": "matrix"}
     return _of_matrix(words, rows, asked, name or "matrix", where, facts, "strings")
 
 
 def from_frame(x: Any, asked: list[str] | None, name: str | None) -> Embedding:
     """Read a data frame: words as its index or in a column ``word``; a column a dimension, or one of whole vectors."""
+    import pandas as pd
+
     where = f"the frame {name!r}" if name else "the frame"
+    if not isinstance(x, pd.DataFrame):
+        plain_frame(x, where)  # which says what to do
+    checks.distinct(list(map(str, x.columns)), "a column", where)
     words, rest = list(x.index), x
     if _WORD in x.columns:
         words, rest = list(x[_WORD]), x.drop(columns=_WORD)
     whole = [column for column in _VECTOR if column in rest.columns]
     if whole:
-        try:
-            rows = np.array([np.asarray(vector, dtype=float) for vector in rest[whole[0]]])
-        except (TypeError, ValueError):
+        here, valid = f"{where}, column {whole[0]!r}", "one list of numbers a word, all of one length"
+        vectors = [
+            plain_numbers(vector, f"{here}, row {row}", valid) for row, vector in enumerate(rest[whole[0]], 1)
+        ]
+        if len({vector.shape for vector in vectors}) != 1:
             raise InputError(
-                "holds what are no vectors, or vectors of several lengths",
-                where=f"{where}, column {whole[0]!r}",
-                valid="one list of numbers a word, all of one length",
-            ) from None
+                "holds what are no vectors, or vectors of several lengths", where=here, valid=valid
+            )
+        rows = np.array(vectors)
     else:
+        rest = plain_frame(rest, where)
         odd = [
             str(column) for column in rest.columns if getattr(rest[column].dtype, "kind", "O") not in "fiu"
         ]
@@ -87,7 +98,7 @@ def _of_matrix(
             raise InputError(
                 "is not a word",
                 where=f"{where}, row {row + 1}",
-                found=word,
+                found=Shortened(word),
                 valid=valid_words,
             )
         if word in first:

@@ -16,7 +16,8 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.progress import ticking
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import Shortened, some
+from bayesbias.border.frames import plain_numbers
 from bayesbias.border.opening import as_plain_file, path_of, sha256_file
 from bayesbias.border.seals import check_summed
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows
@@ -129,7 +130,7 @@ def _loaded(
         return _from_embedding(x, asked, name)
     if isinstance(x, Mapping):
         return _from_mapping(x, asked, name)
-    if hasattr(x, "columns") and hasattr(x, "index"):
+    if hasattr(x, "columns"):
         return from_frame(x, asked, name)
     if is_words_and_matrix(x):
         return from_matrix(x, asked, name)
@@ -160,10 +161,7 @@ def _loaded(
 def _words_asked(words: Iterable[str] | None) -> list[str] | None:
     if words is None:
         return None
-    asked = list(dict.fromkeys(checks.several(words, "word")))
-    odd = [word for word in asked if not checks.is_text(word)]
-    if odd:
-        raise InputError("is not a word", where="words", found=odd[0], valid="non-empty strings")
+    asked = list(dict.fromkeys(checks.words(words)))
     if not asked:
         raise InputError(
             "the list of words is empty", where="words", valid="one word or more, or None for all"
@@ -233,24 +231,17 @@ def _from_mapping(x: Mapping[Any, Any], asked: list[str] | None, name: str | Non
     keys = list(x) if asked is None else [s for word in asked for s in spellings_of(word) if s in x]
     table: dict[str, np.ndarray] = {}
     for word in dict.fromkeys(keys):
-        try:
-            vector = np.asarray(x[word], dtype=None if hasattr(x[word], "dtype") else float)
-        except (TypeError, ValueError):
-            vector = np.empty(0)
-        usual = len(next(iter(table.values()))) if table else vector.size
-        if (
-            not isinstance(word, str)
-            or vector.ndim != 1
-            or vector.size != usual
-            or vector.dtype.kind not in "fiu"
-        ):
+        usual = len(next(iter(table.values()))) if table else 0
+        valid = f"strings -> {usual or 'd'} numbers each"
+        vector = plain_numbers(x[word], f"{where}, key {Shortened(word)}", valid)
+        if not isinstance(word, str) or vector.ndim != 1 or vector.size != (usual or vector.size):
             raise InputError(
                 "is not a vector of numbers"
                 if vector.ndim != 1 or not vector.size
                 else "wrong dimension or type",
-                where=f"{where}, key {word!r}",
+                where=f"{where}, key {Shortened(word)}",
                 found=f"shape {vector.shape}, type {vector.dtype}",
-                valid=f"strings -> {usual or 'd'} numbers each",
+                valid=valid,
             )
         table[word] = vector
     dtype = np.float32 if table and all(v.dtype == np.float32 for v in table.values()) else np.float64

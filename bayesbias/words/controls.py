@@ -83,7 +83,7 @@ def resolved_controls(
     x: Any, folder: Path, where: str, problems: list[InputError], name: str = "custom"
 ) -> tuple[Controls | None, tuple[str, str] | None]:
     """Return the control words, with the origin and digest of the file or mapping they came from."""
-    if x is None or x == "none":
+    if x is None or (isinstance(x, str) and x == "none"):
         return None, None
     if isinstance(x, Controls):
         return x, (f"controls {x.name}", sha256_of(json.dumps([x.human, x.neutral], ensure_ascii=False)))

@@ -33,10 +33,6 @@ ALLOWED = {
     "sweeps.result": {"pd.read_csv"},  # likewise
     "tables.change": {"pd.read_csv"},  # likewise
 }
-# What is still to go by the border.
-WAITING = {
-    "tables.table_files": {"pc.read_csv", "open"},
-}
 
 
 def reads(call: ast.Call) -> str | None:
@@ -73,7 +69,7 @@ def read_in(module: ast.Module) -> set[str]:
 def test_no_other_folder_reads_what_comes_from_outside(room):
     path = PACKAGE / f"{room.replace('.', '/')}.py"
     found = read_in(ast.parse(path.read_text(encoding="utf-8")))
-    assert found <= ALLOWED.get(room, set()) | WAITING.get(room, set())
+    assert found <= ALLOWED.get(room, set())
 
 
 def test_what_reads_would_be_seen():

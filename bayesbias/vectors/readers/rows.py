@@ -190,12 +190,12 @@ def opened(path: Path, compressed: bool) -> Iterator[tuple[BinaryIO, Callable[[]
 
 
 def is_number(text: bytes) -> bool:
-    """Whether the bytes spell a number."""
+    """Whether the bytes spell a number; Python's own underscores between digits are none."""
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return b"_" not in text
 
 
 def room_for_rows(path: Path, kind: Kind, wanted: Collection[Any] | None, least: int) -> int:

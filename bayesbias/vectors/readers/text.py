@@ -106,15 +106,19 @@ def _token_of(path: Path, number: int, line: bytes, dim: int, headed: bool) -> b
 def _numbers_of(path: Path, number: int, line: bytes, dim: int) -> list[float]:
     fields = line.split()[-dim:]
     try:
-        return [float(text) for text in fields]
+        values = [float(text) for text in fields]
     except ValueError:
-        bad = next(text for text in fields if not is_number(text))
+        values = []
+    if values and b"_" not in line:
+        return values
+    if bad := [text for text in fields if not is_number(text)]:
         raise InputError(
             "is not a number",
             where=f"{path}, line {number}",
-            found=bad[:60].decode("utf-8", "replace"),
+            found=bad[0][:60].decode("utf-8", "replace"),
             valid="numbers",
-        ) from None
+        )
+    return values
 
 
 def _wrong_length(path: Path, number: int, dim: int, found: int, headed: bool) -> InputError:
