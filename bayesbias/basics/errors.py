@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from bayesbias.basics.face import public_in
 from bayesbias.basics.literal import literal
-from bayesbias.basics.wording import closest, put_in_words, some
+from bayesbias.basics.wording import closest, closest_file, put_in_words, some
 
-__all__ = ["BayesbiasError", "FitError", "InputError", "nearest"]
+__all__ = ["BayesbiasError", "FitError", "InputError", "nearest", "nearest_file"]
 
 
 MOST_CHARACTERS = 300
@@ -132,4 +132,16 @@ def nearest(name: str, options: Iterable[str]) -> str | None:
     True
     """
     match = closest(name, options)
+    return f"did you mean {match!r}?" if match else None
+
+
+def nearest_file(name: str, beside: Iterable[str]) -> str | None:
+    """Say which file of a folder the user may have meant.
+
+    Examples
+    --------
+    >>> nearest_file("pair.csv", ["pairs.csv", "run.csv"]), nearest_file("a.csv", ["b.csv"]) is None
+    ("did you mean 'pairs.csv'?", True)
+    """
+    match = closest_file(name, beside)
     return f"did you mean {match!r}?" if match else None

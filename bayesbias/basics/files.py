@@ -62,7 +62,7 @@ def find_toml(
         raise InputError(
             f"is a folder, not a {noun} file", where=path, valid=own.removeprefix("the path of ")
         )
-    if path.is_file():
+    if path.is_file() or path.is_fifo():  # of which is said, when it is read, whether that can be
         return path
     looks_like_path = path.suffix in endings or os.sep in text
     raise InputError(

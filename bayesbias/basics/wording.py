@@ -10,6 +10,7 @@ from typing import Any
 __all__ = [
     "Shortened",
     "closest",
+    "closest_file",
     "conjoined",
     "ended",
     "interval_text",
@@ -21,6 +22,13 @@ __all__ = [
     "some",
     "with_minus",
 ]
+
+
+_COMPARED, _MOST_COMPARED = (
+    255,
+    50_000,
+)  # characters, and options: more is not compared, which would take long
+_FILES_ALIKE = 0.75
 
 
 def put_in_words(value: object, write: Callable[[Any], str] = repr) -> str:
@@ -104,10 +112,29 @@ class Shortened:
 def closest(name: str, options: Iterable[str]) -> str | None:
     """Return the option that is spelled most like the name, or like it but for capitals; None if none is near."""
     options = list(options)
-    close = difflib.get_close_matches(name, options, n=1, cutoff=0.6)
-    if close:
+    name = name[:_COMPARED]
+    near = [one for one in options if abs(len(one) - len(name)) <= len(name)]  # no other reaches the cutoff
+    if len(near) <= _MOST_COMPARED and (close := difflib.get_close_matches(name, near, n=1, cutoff=0.6)):
         return close[0]
     return {option.lower(): option for option in options}.get(name.lower())
+
+
+def closest_file(name: str, beside: Iterable[str]) -> str | None:
+    """Return the file whose name is most like another without their endings; None if none is near.
+
+    Examples
+    --------
+    >>> closest_file("pair.csv", ["pairs.parquet", "pairs.csv", "fit.csv"]), closest_file("a.csv", ["b.csv"])
+    ('pairs.csv', None)
+    """
+    stem, _, ending = name.rpartition(".") if "." in name[1:] else (name, "", "")
+    stems: dict[str, list[str]] = {}
+    for other in list(beside)[:_MOST_COMPARED]:
+        stems.setdefault(other.rpartition(".")[0] if "." in other[1:] else other, []).append(other)
+    close = difflib.get_close_matches(stem[:_COMPARED], stems, n=1, cutoff=_FILES_ALIKE)
+    if not close:
+        return None
+    return min(stems[close[0]], key=lambda other: (not other.endswith(f".{ending}"), other))
 
 
 def number_text(value: float, digits: int = 3, *, signed: bool = False) -> str:

@@ -71,7 +71,9 @@ def plain_frame(
     out = frame
     for place, name in enumerate(frame.columns):
         called = f"column {place + 1}"
-        if not (isinstance(name, str) or (isinstance(name, numbers.Integral) and abs(name) < _MOST_WHOLE)):
+        if not (
+            isinstance(name, str) or (isinstance(name, numbers.Integral) and abs(int(name)) < _MOST_WHOLE)
+        ):
             raise InputError(
                 "the name of a column must be a text", where=f"{where}, {called}", found=Shortened(name)
             )
@@ -132,7 +134,9 @@ def _plain_column(column: pd.Series, where: str, called: str, strict: bool) -> p
         cells.append(_plain_cell(value, f"{where}, row {row}, {called}", strict))
     present = [cell for cell in cells if cell is not None]
     if present and all(type(cell) in (int, float) for cell in present):
-        whole = len(present) == len(cells) and all(type(cell) is int and abs(cell) < _MOST_WHOLE for cell in cells)
+        whole = len(present) == len(cells) and all(
+            type(cell) is int and abs(cell) < _MOST_WHOLE for cell in cells
+        )
         return pd.Series(cells, column.index, dtype=np.int64 if whole else np.float64)
     checked_texts([cell for cell in present if isinstance(cell, str)], f"{where}, {called}")
     if len(present) == len(cells) and all(type(cell) is bool for cell in cells):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.errors import InputError, nearest_file
 from bayesbias.border.guarding import guarded
 
 MOST_IN_MEMORY = 1 << 30  # bytes of a file that is read whole
@@ -70,7 +70,7 @@ def state_of(
     try:
         state = path.stat()
     except FileNotFoundError:
-        raise _absent(path, noun, valid) from None
+        raise absent(path, noun, valid) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"cannot be read: {reason}", where=path, valid=valid) from None
@@ -90,14 +90,22 @@ def state_of(
     return state
 
 
-def _absent(path: Path, noun: str, valid: str | None) -> InputError:
+def names_beside(path: Path) -> list[str] | None:
+    """Return what lies in the folder of a path, at most ten thousand of it; None where there is no such folder."""
     try:
-        beside = sorted(os.listdir(path.parent))[:10_000] if path.name else []
+        return sorted(os.listdir(path.parent))[:10_000] if path.name else []
     except OSError:
+        return None
+
+
+def absent(path: Path, noun: str, valid: str | None) -> InputError:
+    """Return the error for a path at which there is nothing; a file of nearly its name is named."""
+    beside = names_beside(path)
+    if beside is None:
         return InputError(
             f"no such {noun}", where=path, valid=valid, hint=f"there is no folder {path.parent}"
         )
-    return InputError(f"no such {noun}", where=path, valid=valid, hint=nearest(path.name, beside))
+    return InputError(f"no such {noun}", where=path, valid=valid, hint=nearest_file(path.name, beside))
 
 
 def _descriptor_of(path: Path) -> int | None:

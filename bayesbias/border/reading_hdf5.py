@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 _MEMORY = 1 << 29  # bytes beyond what the libraries take, until it is known how large the arrays are
+_MOST_GROUPS = 1000
 _SECONDS = 2  # of the processor, beyond those for the size
 _BYTES_PER_S = 20_000_000
 
@@ -81,11 +82,43 @@ def packed(values: Any) -> tuple[dict[str, Any], list[bytes]]:
     return about, parts
 
 
+def all_inside(file: Any) -> None:
+    """Refuse a file that shows what lies elsewhere: by links to other files or names, or by datasets kept in others.
+
+    Whoever sends such a file would have others read what they never meant to give. Nothing that is read here has any.
+    """
+    import h5py
+
+    waiting, seen = [file], set()
+    while waiting:
+        group = waiting.pop()
+        for name in group:
+            called = f"{group.name.rstrip('/')}/{name}"[:80]
+            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                raise RefusedError(
+                    f"holds a link to another place, {called!r}; only what is in the file itself is read"
+                )
+            held = group.get(name)
+            if isinstance(held, h5py.Dataset):
+                if held.is_virtual or held.external:
+                    raise RefusedError(
+                        f"keeps {called!r} in other files; only what is in the file itself is read"
+                    )
+            elif isinstance(held, h5py.Group):
+                place = h5py.h5o.get_info(held.id).addr
+                if place not in seen:
+                    seen.add(place)
+                    waiting.append(held)
+            if len(seen) > _MOST_GROUPS:
+                raise RefusedError(f"holds more than {_MOST_GROUPS} groups")
+
+
 def datasets(path: str, names: list[str], most: int, found: list[Any]) -> Iterator[bytes]:
     """Read datasets at the top of an HDF5 file."""
     import h5py
 
     with h5py.File(path, "r") as file:
+        all_inside(file)
         held = {name: file.get(name) for name in names}
         top = sorted(map(str, file))[:100]
         if lacking := [name for name in names if not isinstance(held[name], h5py.Dataset)]:
@@ -102,14 +135,17 @@ def datasets(path: str, names: list[str], most: int, found: list[Any]) -> Iterat
 def tree(path: str, most: int, found: list[Any]) -> Iterator[bytes]:
     """Read all groups and variables of a netCDF file."""
     import h5netcdf
+    import h5py
 
+    with h5py.File(path, "r") as whole:
+        all_inside(whole)
     with h5netcdf.File(path, "r", phony_dims="access") as file:
         groups, waiting = [], [file]
         while waiting:
             group = waiting.pop()
             groups.append(group)
-            if len(groups) > 1000:
-                raise RefusedError("holds more than 1000 groups")
+            if len(groups) > _MOST_GROUPS:
+                raise RefusedError(f"holds more than {_MOST_GROUPS} groups")
             waiting += [group[name] for name in group.groups]
         variables = [(group, name) for group in groups for name in group.variables]
         measured(

@@ -203,6 +203,7 @@ def read_predictions(
 
 
 _Lines = list[tuple[int, list[str]]]
+_MOST_COLUMNS = 100
 
 
 def _lines_of(path: Path) -> tuple[_Lines, list[str]]:
@@ -223,7 +224,13 @@ def _lines_of(path: Path) -> tuple[_Lines, list[str]]:
         for row in reader:
             if any(cell.strip() for cell in row):
                 rows.append((start + reader.line_num, [unmarked(cell) for cell in row]))
+    if not rows:
+        raise InputError("holds no predictions", where=path)
     width = len(rows[0][1])
+    if width > _MOST_COLUMNS:
+        raise InputError(
+            "has more columns than any such table", where=path, found=width, valid=f"at most {_MOST_COLUMNS}"
+        )
     for i, row in rows:
         if len(row) != width:
             raise InputError(

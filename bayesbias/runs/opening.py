@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.wording import some
-from bayesbias.border.opening import read_bytes
+from bayesbias.border.opening import absent, read_bytes
 from bayesbias.border.seals import State, damaged, seal_of_file, state_of_file
 from bayesbias.border.texts import read_text
 from bayesbias.inference.fitting import load_fit
@@ -141,10 +141,7 @@ def open_run(path: str | os.PathLike[str]) -> Run:
         settle(path)
         return _of_folder(path)
     if not path.exists():
-        beside = [item.name for item in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise InputError(
-            "no such file or folder", where=path, valid=_VALID_RUNS, hint=nearest(path.name, beside)
-        )
+        raise absent(path, "file or folder", _VALID_RUNS)
     if path.suffix != ".nc":
         raise InputError("is no run", where=path, found=path.suffix, valid=_VALID_RUNS)
     fit = load_fit(path)

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import sum_beside
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
-from bayesbias.border.opening import read_bytes
+from bayesbias.border.opening import absent, read_bytes
 from bayesbias.border.seals import State, seal_of_file, seal_of_json, state_of_file, state_of_summed
 from bayesbias.runs.kinds import LAYOUTS, files_of_run
 from bayesbias.runs.manifest import MANIFEST, Manifest, read_manifest
@@ -169,8 +169,7 @@ def verify_run(path: str | os.PathLike[str]) -> Verification:
     elif path.is_file() and sum_beside(path).is_file():
         kind, states = None, {path.name: state_of_summed(path)}
     elif not path.exists():
-        beside = [item.name for item in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise InputError("no such file or folder", where=path, valid=_VALID, hint=nearest(path.name, beside))
+        raise absent(path, "file or folder", _VALID)
     else:
         raise InputError("is no run", where=path, valid=_VALID)
     files = sorted(

@@ -42,6 +42,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 _LEAST = 3
+_TABLE = "a table with a column word, and one column a fact or of counts"
 _CONFOUNDED = 0.9  # of a fact's variance between classes, from which on it is said
 
 Value = float | str
@@ -204,7 +205,7 @@ def facts_given(
                     valid=[*own, "a .csv or .tsv file"],
                     hint=nearest(each, own),
                 )
-            names, rows = rows_of_table(path)
+            names, rows = rows_of_table(path, _TABLE)
             out += _of_rows(names, rows, str(path), sha256_file(path), columns)
         elif hasattr(each, "columns"):
             names = [str(name) for name in each.columns]

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.errors import InputError, nearest, nearest_file
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import Shortened, some
 from bayesbias.border.frames import plain_numbers
-from bayesbias.border.opening import as_plain_file, path_of, sha256_file
+from bayesbias.border.opening import as_plain_file, names_beside, path_of, sha256_file
 from bayesbias.border.seals import check_summed
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows
 from bayesbias.vectors.frames import from_frame, from_matrix, is_words_and_matrix
@@ -111,9 +111,26 @@ def load_embedding(
     if postprocess is None:
         return _loaded(x, asked, *how)
     checks.choice(postprocess, POSTPROCESSINGS, "way to postprocess")
-    everything = _loaded(x, None, *how)
-    chosen = everything if asked is None else _loaded(x, asked, *how)
+    with _readable_twice(x) as source:
+        everything = _loaded(source, None, *how)
+        chosen = everything if asked is None else _loaded(source, asked, *how)
+        if source is not x:
+            chosen.provenance["source"] = str(x)
     return postprocessed(chosen, postprocess, background=everything)
+
+
+@contextlib.contextmanager
+def _readable_twice(x: Any) -> Iterator[Any]:
+    """Yield what can be read again: of a pipe what it held, put aside; all else as it is."""
+    if not isinstance(x, str | os.PathLike) or (isinstance(x, str) and x in shipped_embeddings()):
+        yield x
+        return
+    path = path_of(os.fspath(x), "x", "a name, or the path of a file of vectors")
+    if not path.is_fifo():
+        yield x
+        return
+    with as_plain_file(path, noun="vector file") as plain:
+        yield plain
 
 
 def _loaded(
@@ -297,14 +314,9 @@ def _from_open(
 
 
 def _unknown_source(text: str, path: Path) -> InputError:
-    folder = path.parent if path.parent.is_dir() else None
-    try:
-        beside = sorted(p.name for p in folder.iterdir() if p.is_file()) if folder else []
-    except OSError:
-        beside = []
-    prefix = text[: len(text) - len(path.name)]
-    options = [*shipped_embeddings(), *GENSIM_DATA, *(prefix + file for file in beside)]
+    beside = names_beside(path)
     looks_like_path = os.sep in text or path.suffix in formats.suffixes()
+    known = None if looks_like_path else nearest(text, [*shipped_embeddings(), *GENSIM_DATA])
     return InputError(
         "no such vector file" if looks_like_path else "unknown embedding",
         found=text,
@@ -313,5 +325,7 @@ def _unknown_source(text: str, path: Path) -> InputError:
             "a gensim-data name such as glove-wiki-gigaword-100",
             "or the path of a file",
         ],
-        hint=nearest(text, options) if folder else f"there is no folder {path.parent}",
+        hint=f"there is no folder {path.parent}"
+        if beside is None
+        else known or nearest_file(path.name, beside),
     )

@@ -20,7 +20,7 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import Shortened, conjoined, number_of, some
+from bayesbias.basics.wording import Shortened, closest, conjoined, number_of, some
 from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import parse_json, read_text
@@ -43,6 +43,8 @@ _KINDS = {
     "human": "human",
     "neutral": "neutral",
 }
+_FORMS_BY_KEYS = (("target_sets", "attribute_sets"), ("targ1", "attr1"))
+_QUERY = ("target_sets", "attribute_sets", "target_sets_names", "attribute_sets_names")
 _MOST_BLANKS = 2  # in a word; a sentence has more
 
 
@@ -93,6 +95,19 @@ def foreign_mapping(
         return _as_mapping(_sets_of_test(data, where), where)
     if {"T1", "A1"} <= keys:
         return _as_mapping(_sets_of_arguments(data, where), where)
+    for form in _FORMS_BY_KEYS:
+        # Of which one key is there, or both are nearly: what was meant is a form, not a list with classes of these names.
+        meant = {key: closest(key, form) for key in keys}
+        if any(key in form for key in keys) or all(name in meant.values() for name in form):
+            lacking = next(name for name in form if name not in keys)
+            near = next((key for key, name in meant.items() if name == lacking and key not in _QUERY), None)
+            raise InputError(
+                f"lacks the key {lacking!r}",
+                where=where,
+                found=some(keys),
+                valid=form,
+                hint=f"{near!r} may be meant as {lacking!r}" if near else None,
+            )
     return None
 
 
@@ -114,6 +129,9 @@ def _unknown(data: Mapping[Any, Any], path: Path) -> InputError:
 def _sets_of_query(data: Mapping[Any, Any], where: str) -> Sets:
     """Return the sets of a query of WEFE."""
     found = Sets("a WEFE query")
+    for key in map(str, data):
+        if key not in _QUERY and closest(key, _QUERY):
+            raise checks.unknown(key, _QUERY, "key", where)
     for which, into in (("target", found.targets), ("attribute", found.attributes)):
         sets = data[f"{which}_sets"]
         names = data.get(f"{which}_sets_names")
@@ -188,7 +206,7 @@ def _add(into: dict[str, list[str]], name: Any, words: Any, where: str) -> None:
     into[name.strip()] = list(words)
 
 
-def rows_of_table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
+def rows_of_table(path: Path, valid: str = FORMS) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the headings of a table and its rows, each with its line; the separator is that which most headings have."""
     text = read_text(path)
     first = next((line for line in text.splitlines() if line.strip()), "")
@@ -200,7 +218,7 @@ def rows_of_table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
             (reader.line_num, [cell.strip() for cell in row]) for row in reader if any(c.strip() for c in row)
         ]
     if not rows:
-        raise InputError("the table is empty", where=path, valid=FORMS)
+        raise InputError("the table is empty", where=path, valid=valid)
     names = rows[0][1]
     for line, row in rows[1:]:
         if len(row) > len(names) and any(row[len(names) :]):

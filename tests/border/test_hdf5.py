@@ -44,6 +44,55 @@ def test_a_tree_is_the_same_read_here_and_elsewhere(tmp_path):
     assert type(there.attrs["format"]) is type(here.attrs["format"])
 
 
+def elsewhere(path, way: str) -> None:
+    """Write a file whose vectors are those of another."""
+    other = path.with_name("other.h5")
+    with h5py.File(other, "w") as file:
+        file["vectors"] = np.eye(2)
+    with h5py.File(path, "w") as file:
+        if way == "external link":
+            file["vectors"] = h5py.ExternalLink(str(other), "/vectors")
+        elif way == "link by name":
+            file["vectors"] = h5py.SoftLink("/nowhere/vectors")
+        elif way == "virtual":
+            layout = h5py.VirtualLayout((2, 2), "f8")
+            layout[:] = h5py.VirtualSource(str(other), "vectors", (2, 2))
+            file.create_virtual_dataset("vectors", layout)
+        elif way == "kept elsewhere":
+            file.create_dataset("vectors", (2, 2), "f8", external=[(str(other), 0, 32)])
+        else:
+            file.create_group("deep/deeper")["vectors"] = h5py.ExternalLink(str(other), "/vectors")
+
+
+@pytest.mark.parametrize("way", ["external link", "link by name", "virtual", "kept elsewhere", "deep inside"])
+def test_what_lies_in_other_files_is_not_read(way, tmp_path):
+    path = tmp_path / "a.h5"
+    elsewhere(path, way)
+    with (
+        h5py.File(path) as file,
+        pytest.raises(reading_hdf5.RefusedError, match="only what is in the file itself is read"),
+    ):
+        reading_hdf5.all_inside(file)
+
+
+def test_groups_that_hold_each_other_end(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_group("a")["again"] = file["/"]
+        file["a/me"] = file["a"]
+        reading_hdf5.all_inside(file)
+
+
+@pytest.mark.slow
+def test_links_to_other_files_are_refused_by_whoever_reads(tmp_path):
+    path = tmp_path / "a.h5"
+    elsewhere(path, "external link")
+    with pytest.raises(InputError, match=r"a\.h5: holds a link to another place, '/vectors'"):
+        read_datasets(path, NAMES)
+    elsewhere(path.with_suffix(".nc"), "virtual")
+    with pytest.raises(InputError, match="keeps '/vectors' in other files"):
+        read_tree(path.with_suffix(".nc"), own=False)
+
+
 @pytest.mark.slow
 def test_datasets_are_read_and_those_lacking_are_named(tmp_path):
     path = tmp_path / "a.h5"

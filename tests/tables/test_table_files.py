@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
+import lzma
+import os
+import threading
 
 import numpy as np
 import pandas as pd
@@ -99,3 +104,48 @@ def test_labels_within_labels_are_those_of_pandas():
     assert list(codes.categories(lambda label: "k" if label == "l" else label)) == list(
         frame["b"].replace({"l": "k"})
     )
+
+
+def piped(path, content: bytes) -> threading.Thread:
+    """Make a pipe to which somebody writes."""
+    os.mkfifo(path)
+    writer = threading.Thread(target=lambda: path.write_bytes(content), daemon=True)
+    writer.start()
+    return writer
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_and_a_packed_file_hold_the_same_table(hand, tmp_path):
+    path = tmp_path / "pairs.csv"
+    hand.save(path)
+    whole, content = read_distances(path), path.read_bytes()
+    for name, packed in (("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress), ("csv", bytes)):
+        other = tmp_path / f"packed.{name}"
+        other.write_bytes(packed(content))
+        assert read_distances(other).frame.equals(whole.frame)
+        writer = piped(tmp_path / f"pipe.{name}", packed(content))
+        found = read_distances(tmp_path / f"pipe.{name}")
+        writer.join()
+        assert found.frame.equals(whole.frame)
+        assert found.provenance["source"] == f"pipe.{name}"
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (gzip.compress(b"label,number\n" + b"a,1\n" * (9 << 20), 9), "unpacks to far more"),
+        (gzip.compress(b"label,number\n" * 5000)[:-20], "truncated"),
+        (b"a," * 2000 + b"\n", "its first line is longer than any header; found: '2,001 columns"),
+        (b"a" * (1 << 21), "its first line is longer than any header"),
+        (b"label,number\n" + b"x" * (1 << 25), "line 2: the line is longer than any"),
+        (b"label,numb\x1ber\na,1\n", "the name of column 2: holds a control character"),
+        (b"ARROW1\0\0", "is a Feather file"),
+        (b"\xd0\xcf\x11\xe0" * 9, "is an old Excel file"),
+    ],
+)
+def test_what_would_fill_the_memory_or_is_another_format_is_refused(content, said, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=said) as caught:
+        read(path)
+    assert str(caught.value).startswith(str(path))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+
 import numpy as np
 import pytest
 from helpers.vectors import vectors
@@ -90,3 +93,20 @@ def test_what_cannot_be_postprocessed() -> None:
         assert len(str(caught.value)) < 300
     with pytest.raises(InputError, match="did you mean 'standardize'"):
         load_embedding(source, postprocess="standardise")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_vectors_from_a_pipe_are_moved_as_those_of_a_file(tmp_path) -> None:
+    rng = np.random.default_rng(5)
+    lines = [f"w{i} {' '.join(map(str, row))}" for i, row in enumerate(rng.normal(size=(20, 4)).round(3))]
+    text = "\n".join(lines) + "\n"
+    (tmp_path / "v.txt").write_text(text)
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=lambda: (tmp_path / "pipe").write_text(text), daemon=True)
+    writer.start()
+    found = load_embedding(tmp_path / "pipe", ["w3", "w9"], postprocess="center")
+    writer.join()
+    np.testing.assert_array_equal(
+        found.vectors, load_embedding(tmp_path / "v.txt", ["w3", "w9"], postprocess="center").vectors
+    )
+    assert found.provenance["source"] == str(tmp_path / "pipe")

@@ -189,3 +189,24 @@ def test_a_table_of_distances_is_made_of_such_a_list() -> None:
     table = distance_table("minilm-static", {**QUERY, "target_sets": [["math", "algebra"], ARTS]})
     assert len(table) == 4 * 5
     assert any(note.startswith("Read as a WEFE query") for note in table.coverage.notes)
+
+
+@pytest.mark.parametrize(
+    ("key", "instead", "said"),
+    [
+        ("attribute_sets", "atribute_sets", "lacks the key 'attribute_sets'.*'atribute_sets' may be meant"),
+        ("target_sets", "target_set", "lacks the key 'target_sets'.*'target_set' may be meant"),
+        ("attribute_sets", "other", "lacks the key 'attribute_sets'"),
+        ("attribute_sets_names", "attribute_set_names", "unknown key.*did you mean 'attribute_sets_names'"),
+    ],
+)
+def test_a_misspelt_key_of_a_query_is_no_class(key, instead, said) -> None:
+    sets = [["he", "him"], ["she", "her"]]
+    query = {
+        "target_sets": sets,
+        "attribute_sets": [["a", "b"], ["c", "d"]],
+        "attribute_sets_names": ["x", "y"],
+    }
+    query[instead] = query.pop(key)
+    with pytest.raises(InputError, match=said):
+        load_wordlist(query)

@@ -15,12 +15,14 @@ from bayesbias.vectors.readers.binary import WORD2VEC_BINARY
 from bayesbias.vectors.readers.fasttext import FASTTEXT
 from bayesbias.vectors.readers.pickles import PICKLE
 from bayesbias.vectors.readers.rows import HEAD_BYTES, Format, Head, Kind, opened
+from bayesbias.vectors.readers.tables import TABLE
 from bayesbias.vectors.readers.text import GLOVE, WORD2VEC_TEXT
 
 # In the order in which they are asked and named; those told by their first bytes are asked before the others.
 KNOWN: tuple[Format, ...] = (
     WORD2VEC_TEXT,
     WORD2VEC_BINARY,
+    TABLE,
     GLOVE,
     FASTTEXT,
     NPZ,
@@ -93,7 +95,7 @@ def recognise(path: Path) -> tuple[Format, Kind]:
         "is not a format of word vectors known here",
         where=path,
         found=start[:40],
-        valid="in Python a data frame, such as pandas reads it, or (words, matrix)"
+        valid="a table whose header is word, d1, d2 ... and whose rows are a word and a number for each"
         if is_table
         else valid_formats(),
     )

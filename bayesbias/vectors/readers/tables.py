@@ -1,0 +1,132 @@
+"""The reader of vectors as a table: CSV or TSV with a header, one row a word, as pandas, R and spreadsheets write them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from bayesbias.basics.errors import InputError
+from bayesbias.border.guarding import guarded
+from bayesbias.border.lines import blocks_of_lines
+from bayesbias.vectors.readers.rows import (
+    CHUNK_BYTES,
+    HOW_TO_SKIP,
+    Format,
+    Gathered,
+    Head,
+    Kind,
+    Reading,
+    Rows,
+    is_number,
+    opened,
+    room_for_rows,
+    skip_bytes,
+)
+from bayesbias.vectors.readers.text import LONGEST_NUMBER, LONGEST_TOKEN
+
+_WORD = ("word", "words", "token", "term", "item", "")
+"""What the column of words is called; in what pandas and R write it may have no name."""
+_MARKS = (",", "\t", ";")
+
+
+def read_table(asked: Reading) -> Rows:
+    """Read a table with the words in its first column and a number in each of the others."""
+    path, kind, wanted = asked.path, asked.kind, asked.wanted
+    gathered = Gathered(kind.dim, "<f8", "line", room_for_rows(path, kind, wanted, 2))
+    count, skipped = 0, []
+    with opened(path, kind.compressed) as (stream, position):
+        skip_bytes(stream, kind.start)
+        rows = csv.reader(_texts(stream, path, kind.dim), delimiter=_mark_of(kind), strict=True)
+        while True:
+            with guarded(path, "is not a table", hint="a quotation mark that opens a cell also closes it"):
+                row = next(rows, None)
+            if row is None:
+                break
+            line = rows.line_num
+            if line == 1 or not any(cell.strip() for cell in row):
+                continue
+            where = f"{path}, line {line}"
+            if len(row) != kind.dim + 1:
+                valid = f"{kind.dim + 1}, as in the header"
+                raise InputError("wrong number of cells", where=where, found=len(row), valid=valid)
+            word = row[0]
+            if "\udc80" <= max(word, default="") <= "\udcff":  # bytes that are no UTF-8
+                if not asked.skip_invalid:
+                    raise InputError("the word is not valid UTF-8", where=where, hint=HOW_TO_SKIP)
+                skipped.append(f"line {line}")
+                continue
+            if not word.strip():
+                raise InputError("the word is missing", where=where, valid="a word and its numbers")
+            count += 1
+            if wanted is None or word in wanted:
+                gathered.add(word, _numbers(row[1:], where), line)
+            if count % 1000 == 0:
+                asked.tick(position())
+    out = gathered.rows(count)
+    out.skipped = skipped
+    return out
+
+
+def _texts(stream: BinaryIO, path: Path, dim: int) -> Iterator[str]:
+    longest = LONGEST_TOKEN + LONGEST_NUMBER * (dim + 1)
+    for lines in blocks_of_lines(stream, path, most=longest, chunk=CHUNK_BYTES):
+        for line in lines:
+            yield line.decode("utf-8", "surrogateescape") + "\n"
+
+
+def _numbers(cells: Iterable[str], where: str) -> list[float]:
+    out = []
+    for cell in cells:
+        if not is_number(cell.encode("utf-8", "replace")):
+            hint = "decimal comma? write it with a point" if "," in cell else None
+            raise InputError("is not a number", where=where, found=cell[:60], valid="numbers", hint=hint)
+        out.append(float(cell))
+    return out
+
+
+def _mark_of(kind: Kind) -> str:
+    return next(mark for mark in _MARKS if kind.format == _called(mark))
+
+
+def _called(mark: str) -> str:
+    return {",": "CSV", "\t": "TSV", ";": "CSV with semicolons"}[mark]
+
+
+def _tells(head: Head) -> Kind | None:
+    """Tell a table by its header, whose first cell names the words, and by the numbers in its next row."""
+    lines = head.start[head.mark :].split(b"\n")
+    if len(lines) < 2 or b"\0" in lines[0]:
+        return None
+    for mark in _MARKS:
+        if mark.encode() not in lines[0]:
+            continue
+        rows = csv.reader(
+            io.StringIO(b"\n".join(lines[:2]).decode("utf-8", "replace"), newline=""), delimiter=mark
+        )
+        try:
+            header, *rest = itertools.islice(rows, 2)
+        except (csv.Error, ValueError):
+            continue
+        if not rest or len(rest[0]) != len(header) or header[0].strip().casefold() not in _WORD:
+            continue
+        names, cells = header[1:], rest[0][1:]
+        # Columns may be numbered, as pandas does; a header that holds other numbers is a row of vectors.
+        numbered = names in ([str(i + first) for i in range(len(names))] for first in (0, 1))
+        if not numbered and any(is_number(name.encode()) for name in names):
+            continue
+        if all(is_number(cell.strip().replace(",", ".").encode()) for cell in cells):
+            return Kind(_called(mark), head.compressed, len(names), None, head.mark)
+    return None
+
+
+TABLE: Format = Format(
+    name="table of vectors",
+    told_as="CSV or TSV with a header word, d1, d2",
+    suffixes=(".csv", ".tsv"),
+    tells=_tells,
+    read=read_table,
+)
