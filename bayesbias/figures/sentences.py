@@ -280,13 +280,13 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
     shares = rows[rows["share_template"] > 0].drop_duplicates("title").set_index("title")
     for i, title in enumerate(titles):
         if title in shares.index:
-            for column, at in (("share_word", 22.0), ("share_template", 58.0)):
+            for column, at in (("share_word", 22.0), ("share_template", 63.0)):
                 text = f"{shares.at[title, column]:.0%}"
                 headings.write_aside(ax, i + 0.5, text, min(size, 7.5), shift=at, ha="right")
     if len(shares):
         headings.write_aside(ax, None, "word", 7.5, shift=22.0, up=3, ha="right")
-        headings.write_aside(ax, None, "template", 7.5, shift=58.0, up=3, ha="right")
-        headings.write_aside(ax, None, "share of variance", 7.5, shift=58.0, up=13, ha="right", weight="bold")
+        headings.write_aside(ax, None, "template", 7.5, shift=63.0, up=3, ha="right")
+        headings.write_aside(ax, None, "share of variance", 7.5, shift=63.0, up=13, ha="right", weight="bold")
     name_rows(ax, [i + 0.5 for i in range(len(titles))], titles)
     ax.tick_params(axis="y", length=0, labelsize=pt(size))
     ax.tick_params(axis="x", labelsize=pt(8))

@@ -11,6 +11,7 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.values import content_hash
 from bayesbias.models.slopes import slopes_for
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.facts import Given, columns_of_fact, facts_given, join_facts, values_of
@@ -40,6 +41,9 @@ class SlopesAsked:
 
     facts: tuple[Given, ...]
     slopes: Mapping[str, Sequence[Any] | None]
+
+    def __hash__(self) -> int:
+        return content_hash(self)
 
     def of_test(self, table: PairTable, spec: ModelSpec) -> tuple[PairTable, ModelSpec, list[str]]:
         """Return the table of a test with the facts of its words, the model with slopes on them, and the facts it lacks."""

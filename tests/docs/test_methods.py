@@ -68,6 +68,7 @@ def numbers_of(text: str) -> set[str]:
         "performance.md",
         "howto/frequency.md",
         "howto/hundred-embeddings.md",
+        "methods/checking.md",
         "methods/coverage.md",
         "methods/models.md",
         "methods/quick-engine.md",

@@ -67,7 +67,7 @@ def test_a_font_of_the_machine_stands_in(tmp_path: Path, few_fonts: None, recwar
     assert len(recwarn) == 0
 
 
-@pytest.mark.filterwarnings("ignore:Matplotlib currently does not support")  # of matplotlib 3.10
+@pytest.mark.filterwarnings("ignore:Matplotlib currently does not support")
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -81,8 +81,12 @@ def test_what_no_font_has_is_said_with_the_font_that_has(text: str, wanted: str,
     fit = made_up_fit(simulated({"men": ["he", text], "women": ["she", "her"]}))
     with pytest.warns(UserWarning, match=f"no font on this machine has .*; install {wanted}, or") as caught:
         plot_words(fit, ax=Figure(figsize=(7, 5), layout="constrained").subplots())
-    assert caught[0].filename == __file__
-    assert len(caught) == 1
+    # Matplotlib 3.10 has a word of its own on some scripts.
+    ours = [
+        warning for warning in caught if "Matplotlib currently does not support" not in str(warning.message)
+    ]
+    assert ours[0].filename == __file__
+    assert len(ours) == 1
 
 
 def test_long_names_stay_apart_and_keep_both_ends() -> None:
