@@ -39,6 +39,9 @@ async function look(page, width) {
     const out = [...doc.querySelectorAll("article *")].filter(e => e.getBoundingClientRect().right > width + 1);
     wrong.push(`scrolls: ${wide} > ${width} px: ${out.slice(-3).map(e => e.tagName + "." + e.className + " " + e.textContent.slice(0, 40))}`);
   }
+  // A task is told on one screen, or a little more.
+  const tall = doc.querySelector("article")?.getBoundingClientRect().height;
+  if (width === 1280 && page.startsWith("howto/") && tall > 1150) wrong.push(`${Math.round(tall)} px high: more than a screen`);
   for (const image of doc.images) {
     if (!image.alt.trim() || image.alt === image.getAttribute("src")) wrong.push(`no alt: ${image.src.slice(-50)}`);
     if (image.complete && !image.naturalWidth) wrong.push(`not there: ${image.src}`);
