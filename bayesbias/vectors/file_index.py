@@ -1,14 +1,16 @@
 """An index of a vector file in the user's cache: the second load of the same file is immediate.
 
 One file per vector file: a line of JSON, then the sorted 64-bit hashes of all words, then the offset of
-each word's line or record. It is mapped, not read; it is never needed, and never believed without a look
-at the word that stands at the offset. A changed file (size, time of change, inode) makes it void.
+each word's line or record. It is never needed, and never believed without a look at the word that stands at the
+offset. A changed file (size, time of change, inode) makes it void, and so does a changed bit of its own: a damaged hash
+would make a word that is there a missing one. Its checksums (CRC-32) are those of the head, and of all that follows.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -23,7 +25,7 @@ from bayesbias.vectors.readers.formats import form_named
 from bayesbias.vectors.readers.rows import Gathered, Kind, Rows, is_number
 from bayesbias.vectors.readers.text import LONGEST_NUMBER, LONGEST_TOKEN
 
-_VERSION = 1
+_VERSION = 2
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no byte is lost modulo 2**64
 _HEADER_BYTES = 4096
 _WORDS_AT_ONCE = 1 << 16
@@ -39,6 +41,10 @@ def fingerprint(path: Path) -> dict[str, int]:
     """Return what tells a file from an earlier or later state of it."""
     stat = path.stat()
     return {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns, "inode": stat.st_ino, "device": stat.st_dev}
+
+
+def _crc_of(head: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(head, sort_keys=True).encode())
 
 
 def hashes_of(words: bytes, separator: bytes) -> np.ndarray:
@@ -99,7 +105,9 @@ def write_index(
         **before,
         **facts,
     }
-    line = json.dumps(head).encode()
+    content = all_hashes[order].tobytes() + all_offsets[order].tobytes()
+    head["crc"] = zlib.crc32(content)
+    line = json.dumps({**head, "head_crc": _crc_of(head)}).encode()
     if len(line) >= _HEADER_BYTES:
         return "not written: its header is too long"
     if fingerprint(path) != before:
@@ -107,8 +115,7 @@ def write_index(
     try:
         with whole_file(index_path(path)) as temporary, open(temporary, "wb") as file:
             file.write(line.ljust(_HEADER_BYTES - 1) + b"\n")
-            file.write(all_hashes[order].tobytes())
-            file.write(all_offsets[order].tobytes())
+            file.write(content)
     except InputError as error:  # a cache that cannot be written must not stop the load
         return f"not written: {error}"
     return "written"
@@ -128,9 +135,10 @@ def read_indexed(path: Path, kind: Kind, wanted: Collection[str]) -> tuple[Rows,
     try:
         with opened(at) as file:
             head = parse_json(file.read(_HEADER_BYTES), at, as_written=True)
-        count = head["words"]
+        count, stated = head["words"], head.pop("head_crc")
         fits = (
             head["version"] == _VERSION
+            and stated == _crc_of(head)
             and head["path"] == os.path.realpath(path)
             and fingerprint(path) == {key: head[key] for key in ("size", "mtime_ns", "inode", "device")}
             and (head["format"], head["dim"]) == (kind.format, kind.dim)
@@ -138,10 +146,19 @@ def read_indexed(path: Path, kind: Kind, wanted: Collection[str]) -> tuple[Rows,
         )
         if not fits:
             return None
-        hashes = np.memmap(at, np.uint64, "r", _HEADER_BYTES, (count,))
-        offsets = np.memmap(at, np.int64, "r", _HEADER_BYTES + 8 * count, (count,))
+        content = np.memmap(at, np.uint8, "r", _HEADER_BYTES, (16 * count,))
+        if zlib.crc32(content) != head["crc"]:
+            return None
+        hashes, offsets = content[: 8 * count].view(np.uint64), content[8 * count :].view(np.int64)
         fits = isinstance(head["skipped"], list) and isinstance(head["count"], int) and "sha256" in head
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):  # damaged: the file itself is read
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        OverflowError,
+    ):  # damaged: the file itself is read
         return None
     if not fits:
         return None

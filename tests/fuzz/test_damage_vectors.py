@@ -11,6 +11,8 @@ import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.border.seals import State
 from bayesbias.vectors.embedding import Embedding
+from bayesbias.vectors.file_index import index_path, read_indexed
+from bayesbias.vectors.readers import formats
 
 COUNTS = [20, pytest.param(2000, marks=pytest.mark.claim)]
 WORDS = tuple(f"word{i}" for i in range(30))
@@ -62,3 +64,24 @@ def test_a_sum_that_is_damaged_is_named_and_that_of_others_is_left_alone(saved):
     assert bb.runs.verify_run(saved).ok
     beside.unlink()
     assert len(bb.load_embedding(saved, ["word1"])) == 1
+
+
+@pytest.mark.parametrize("count", [100, pytest.param(4000, marks=pytest.mark.claim)])
+@pytest.mark.parametrize("form", ["text", "records"])
+def test_no_bit_of_an_index_may_change(form, count, tmp_path, monkeypatch):
+    """A changed hash would make a word that is there a missing one, and a changed count another rank of frequency."""
+    monkeypatch.setenv("BAYESBIAS_CACHE", str(tmp_path / "cache"))
+    words = {f"word{i}": np.random.default_rng(i).normal(size=4).astype("f4") for i in range(60)}
+    path = tmp_path / ("e.txt" if form == "text" else "e.bin")
+    bb.save_word2vec(bb.load_embedding(words), path)
+    path.with_name(f"{path.name}.sha256").unlink(missing_ok=True)
+    bb.load_embedding(path, ["word1"], index=True)
+    at, rng = index_path(path), np.random.default_rng(shifted(7))
+    whole, kind = at.read_bytes(), formats.recognise(path)[1]
+    assert read_indexed(path, kind, ["word1", "word59"]) is not None
+    spans = [(0, whole.index(b"  ")), (len(whole) - 16 * 60, len(whole)), (0, len(whole))]
+    for number in range(count):
+        bad = bytearray(whole)
+        bad[rng.integers(*spans[number % 3])] ^= 1 << int(rng.integers(8))
+        at.write_bytes(bad)
+        assert read_indexed(path, kind, ["word1", "word59"]) is None

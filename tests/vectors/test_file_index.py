@@ -60,7 +60,7 @@ def test_a_false_or_damaged_index_is_not_believed(tmp_path):
         good[:-8],
         b"{}" + good[2:],
         b"",
-        good.replace(b'"version": 1', b'"version": 0'),
+        good.replace(b'"version": 2', b'"version": 1'),
     ):
         at.write_bytes(content)
         e = load_embedding(path, ["bb"])
