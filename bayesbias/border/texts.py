@@ -19,7 +19,14 @@ from bayesbias.border.cleaning import checked_text, checked_tree, steering
 from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import read_bytes
 
-MOST_TOML, MOST_JSON = 1 << 24, 1 << 28  # bytes: a hundred times the largest that are in use
+# Bytes. A list of 20,000 words has a third of the first; what is larger takes the parser of TOML, and the look at every
+# text of JSON, more than seconds. Files of our own, and the words of vectors, are JSON that is not looked through.
+MOST_TOML, MOST_JSON, MOST_OWN_JSON = 1 << 20, 1 << 22, 1 << 27
+MOST_TEXT, MOST_TABLE = (
+    1 << 26,
+    1 << 24,
+)  # bytes: sentences by the hundred thousand; facts, counts and lists as tables
+_MOST_NESTS = 1 << 20  # lists and objects in one file: each takes a hundred times the room of its brackets
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # The marks that UTF-16 and UTF-32 begin with; of the latter first, since it begins with the former.
 _OTHER_MARKS = (
@@ -50,9 +57,9 @@ def decoded(content: bytes, where: object) -> str:
         ) from None
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a small file in UTF-8, cleaned; say which line where it is no text."""
-    text = decoded(read_bytes(path), path)
+def read_text(path: Path, most: int = MOST_TEXT) -> str:
+    """Return the text of a small file in UTF-8, of at most so many bytes, cleaned; say which line where it is no text."""
+    text = decoded(read_bytes(path, most), path)
     if (at := steering(text)) is not None:
         checked_text(text[at], f"{path}, line {len(_LINE_END.findall(text[:at])) + 1}")
     return checked_text(text, path)
@@ -84,7 +91,7 @@ def parse_toml(text: bytes, where: str) -> dict[str, Any]:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Read and parse a TOML file."""
-    return parse_toml(read_bytes(path), str(path))
+    return parse_toml(read_bytes(path, MOST_TOML), str(path))
 
 
 def parse_json(content: str | bytes, where: object, *, as_written: bool = False) -> Any:
@@ -98,8 +105,10 @@ def parse_json(content: str | bytes, where: object, *, as_written: bool = False)
     as_written : bool
         Whether texts are kept to the last character: of files of our own, and of the words of vectors.
     """
-    _check_size(content, MOST_JSON, where)
+    _check_size(content, MOST_OWN_JSON if as_written else MOST_JSON, where)
     text = content if isinstance(content, str) else decoded(content, where)
+    if (nests := text.count("[") + text.count("{")) > _MOST_NESTS:
+        raise InputError("holds more lists than any such file", where=where, found=nests)
     with guarded(where, "is not valid JSON"):
         try:
             data = json.loads(text, object_pairs_hook=None if as_written else _without_repeats(where))

@@ -50,7 +50,8 @@ def _in_words(scenario: Scenario, fit: str | None, *, sizes: bool = True) -> str
 
 def _print_result(frame: pd.DataFrame, title: str) -> None:
     screen.say(title)
-    screen.frame(frame)
+    # Errors of these say how many digits stand, and are not shown.
+    screen.frame(frame.rename(columns={f"{name}_se": f"mcse_{name}" for name in ("wrong_sign", "width")}))
 
 
 _SIZES = [

@@ -117,5 +117,5 @@ def _print_rows(frame: pd.DataFrame) -> None:
     columns: Sequence[str] = list(_SHOWN)
     for (level, name, contrast), part in frame.groupby(["level", "name", "contrast"], sort=False):
         screen.say(f"{level}, {contrast}" if level == "overall" else f"{level} {name}, {contrast}")
-        shown = part[columns].rename(columns=_SHOWN)
-        screen.frame(shown)
+        errors = {f"mcse_{_SHOWN[name]}": part[f"{name}_se"] for name in columns if f"{name}_se" in part}
+        screen.frame(part[columns].rename(columns=_SHOWN).assign(**errors))

@@ -47,7 +47,8 @@ def accounts(
     -------
     DataFrame
         One row per method and quantity that it has answers about: ``method``, the labels, ``truth, tables, coverage,
-        coverage_se, called, called_se, wrong_sign, bias, bias_se, rmse, width, seconds, converged, quick``.
+        coverage_se, called, called_se, wrong_sign, wrong_sign_se, bias, bias_se, rmse, rmse_se, width, width_se, seconds,
+        converged, quick``; ``_se`` are standard errors by the number of tables.
     """
     import pandas as pd
 
@@ -64,7 +65,7 @@ def accounts(
             out.append({"method": method, **about, **_account(part, true, prob)})
     names = [
         "method", *labels, "truth", "tables", "coverage", "coverage_se", "called", "called_se", "wrong_sign",
-        "bias", "bias_se", "rmse", "width", "seconds", "converged", "quick",
+        "wrong_sign_se", "bias", "bias_se", "rmse", "rmse_se", "width", "width_se", "seconds", "converged", "quick",
     ]  # fmt: skip
     return pd.DataFrame(out).reindex(columns=names)
 
@@ -78,10 +79,18 @@ def _account(part: pd.DataFrame, true: float, prob: float) -> dict[str, Any]:
         called = above + below
         off = part["estimate"] - true
         row |= {"coverage": covered, "coverage_se": standard_error_of_share(covered, n)}
-        row |= {"wrong_sign": below if true > 0 else above} if true else {}
-        row |= {"bias": off.mean(), "rmse": float(np.sqrt((off**2).mean()))}
-        row |= {"width": (part["high"] - part["low"]).mean()}
-        row |= {"bias_se": part["estimate"].std(ddof=1) / np.sqrt(n)} if n > 1 else {}
+        if true:
+            wrong = below if true > 0 else above
+            row |= {"wrong_sign": wrong, "wrong_sign_se": standard_error_of_share(wrong, n)}
+        width, rmse = part["high"] - part["low"], float(np.sqrt((off**2).mean()))
+        row |= {"bias": off.mean(), "rmse": rmse, "width": width.mean()}
+        if n > 1:
+            row |= {
+                "bias_se": part["estimate"].std(ddof=1) / np.sqrt(n),
+                "width_se": width.std(ddof=1) / np.sqrt(n),
+            }
+            # Of a root the error is that of the square over twice the root (delta method).
+            row |= {"rmse_se": (off**2).std(ddof=1) / np.sqrt(n) / (2 * rmse)} if rmse > 0 else {}
     else:
         called = (part["p_value"] < 1 - prob).mean()
     seconds = part["seconds"].dropna()

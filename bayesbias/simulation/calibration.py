@@ -42,9 +42,11 @@ _COLUMNS = (
     "called",
     "called_se",
     "wrong_sign",
+    "wrong_sign_se",
     "bias",
     "bias_se",
     "width",
+    "width_se",
     "quick",
 )
 
@@ -95,12 +97,12 @@ def calibrate(
     -------
     DataFrame
         One row per method and contrast: ``method, contrast, truth, tables, coverage, coverage_se, called, called_se,
-        wrong_sign, bias, bias_se, width, quick``. `called` is the share of tables in which a difference is called: the
-        false-alarm rate where `truth` is 0, the power elsewhere. `wrong_sign` is the part of it that is called in the
-        wrong direction. WEAT has no interval and no direction: those columns are empty. `tables` counts those for
-        which the method has an answer, `quick` is the share of them that the quick engine fitted, NUTS the others.
-        Standard errors of shares are those of Agresti and Coull (1998), which are
-        not zero at 0 and 1.
+        wrong_sign, wrong_sign_se, bias, bias_se, width, width_se, quick``.
+        `called` is the share of tables in which a difference is called: the false-alarm rate where `truth` is 0, the
+        power elsewhere. `wrong_sign` is the part of it that is called in the wrong direction. WEAT has no interval and no
+        direction: those columns are empty. `tables` counts those for which the method has an answer, `quick` is the share
+        of them that the quick engine fitted, NUTS the others. Standard errors of shares are those of Agresti and Coull
+        (1998), which are not zero at 0 and 1.
 
     Examples
     --------

@@ -25,7 +25,7 @@ from bayesbias.inference.estimands import PROB
 from bayesbias.models.design import Design
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
 from bayesbias.models.trimming import trimmed
-from bayesbias.simulation.accounting import accounts
+from bayesbias.simulation.accounting import accounts, standard_error_of_share
 from bayesbias.simulation.answers import AVERAGED, analyse_table, answers_of_fit, fit_of
 from bayesbias.simulation.batches import batch_folder, in_batches
 from bayesbias.simulation.calibration import WITHOUT_MODEL, checked_methods, model_hashes
@@ -62,14 +62,19 @@ _COLUMNS = (
     "coverage",
     "coverage_se",
     "flawless",
+    "flawless_se",
     "called",
     "called_se",
     "wrong_sign",
+    "wrong_sign_se",
     "bias",
     "bias_se",
     "rmse",
+    "rmse_se",
     "width",
+    "width_se",
     "relative_width",
+    "relative_width_se",
     "seconds",
     "converged",
     "quick",
@@ -152,9 +157,9 @@ def calibrate_on(
     -------
     DataFrame
         One row per method and contrast, as of `calibrate`: ``method, level, name, contrast, truth, tables, coverage,
-        coverage_se, flawless, called, called_se, wrong_sign, bias, bias_se, rmse, width, relative_width, seconds,
-        converged, quick``. Levels are ``overall``, ``class`` and, of models that have one by attribute class,
-        ``stereotype``.
+        coverage_se, flawless, flawless_se, called, called_se, wrong_sign, wrong_sign_se, bias, bias_se, rmse, rmse_se, width,
+        width_se, relative_width, relative_width_se, seconds, converged, quick``. Levels are ``overall``,
+        ``class`` and, of models that have one by attribute class, ``stereotype``.
         `truth` is the value of the pool; `width` the mean width of the intervals and `relative_width` the same over
         the ideal, ``2 z sd``, with the exact standard deviation of the simple mean of tables drawn from the pool with
         replacement. `wrong_sign` is the share of tables whose interval leaves out zero on the wrong side. `seconds` is
@@ -203,8 +208,12 @@ def calibrate_on(
     frame = accounts(rows, pool.values(), methods, prob, _LABELS)
     widths, flawless = pool.ideal_widths(prob), pool.flawless(prob, seed)
     keys = list(zip(*(frame[label] for label in _LABELS), strict=True))
-    frame["relative_width"] = frame["width"] / [widths[key] or np.nan for key in keys]
+    ideal = np.array([widths[key] or np.nan for key in keys])
+    frame["relative_width"], frame["relative_width_se"] = frame["width"] / ideal, frame["width_se"] / ideal
     frame["flawless"] = [flawless[key] for key in keys]
+    frame["flawless_se"] = [
+        standard_error_of_share(share, _DRAWN_FOR_FLAWLESS) for share in frame["flawless"]
+    ]
     return frame[list(_COLUMNS)]
 
 

@@ -10,23 +10,35 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.basics.digits import printed
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.inference.contrasts import contrast_draws
-from bayesbias.inference.diagnostics import joined_chains, shortest_interval
+from bayesbias.inference.diagnostics import describe_draws
 from bayesbias.inference.estimands import PROB
 from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.geometry import Related
 
 __all__ = ["MEANINGS", "Check", "Requirement", "check_requirements", "read_requirements"]
 
-_Ends = tuple[float, float]
-_UNKNOWN = (math.nan, math.nan)
+_DIGITS = 4  # at most, after the point
+
+
+class _Ends(NamedTuple):
+    """The ends of an interval, and their Monte Carlo errors where they have any."""
+
+    low: float
+    high: float
+    error_low: float = math.nan
+    error_high: float = math.nan
+
+
+_UNKNOWN = _Ends(math.nan, math.nan)
 
 
 @public_in("bayesbias.studies")
@@ -66,6 +78,8 @@ class Check:
         Why it cannot be, without a full stop; else empty.
     prob : float
         Probability of the interval.
+    error : float
+        Monte Carlo error of the value; not a number where it has none, or it is not known.
 
     Examples
     --------
@@ -80,6 +94,7 @@ class Check:
     met: bool
     why: str
     prob: float
+    error: float = math.nan
 
     @property
     def line(self) -> str:
@@ -91,7 +106,9 @@ class Check:
         else:
             end = "upper" if wanted.sign.startswith("<") else "lower"
             of = f"{end} end of the {self.prob:.0%} interval" if wanted.name in _WITH_INTERVAL else "observed"
-            found = f"{self.value:.4g}, {of}"
+            known = not math.isnan(self.error)
+            value = printed(self.value, self.error, _DIGITS) if known else f"{self.value:.4g}"
+            found = f"{value}, {of}"
         return f"{self.method}: {wanted} is {state} ({found})"
 
     def as_dict(self) -> dict[str, Any]:
@@ -112,21 +129,24 @@ class Check:
         return self.met
 
 
-def _of_draws(draws: np.ndarray, prob: float) -> _Ends:
-    """Return the ends of the HPDI of the size of what is drawn."""
-    flat = np.abs(draws).reshape(-1, 1)
-    low, high = shortest_interval(flat, prob)
-    return float(low[0]), float(high[0])
+def _of_draws(draws: np.ndarray, prob: float) -> list[_Ends]:
+    """Return the ends of the HPDI of the size of each thing drawn, shape (chain, draw, n), with their Monte Carlo errors."""
+    found = describe_draws(np.abs(draws), prob)
+    return [
+        _Ends(row.hpdi_low, row.hpdi_high, row.mcse_low, row.mcse_high)
+        for row in found.astype(float).itertuples(index=False)
+    ]
 
 
 def _gap(found: Comparison, method: str, prob: float, level: str = "overall") -> _Ends:
     means = found.methods[method].after.draws_of("means", level=level, estimand="population")
     gaps = contrast_draws(means, [("associated", "different")])
-    ends = [_of_draws(gaps.to_numpy()[..., row], prob) for row in range(gaps.sizes["row"])]
+    ends = _of_draws(gaps.to_numpy(), prob) if gaps.sizes["row"] else []
     if not ends:
         return _UNKNOWN
     # The worst class for either sign.
-    return min(low for low, _ in ends), max(high for _, high in ends)
+    lowest, highest = min(ends, key=lambda each: each.low), max(ends, key=lambda each: each.high)
+    return _Ends(lowest.low, highest.high, lowest.error_low, highest.error_high)
 
 
 def _class_gap(found: Comparison, method: str, prob: float) -> _Ends:
@@ -135,8 +155,7 @@ def _class_gap(found: Comparison, method: str, prob: float) -> _Ends:
 
 def _gap_in_sds(found: Comparison, method: str, prob: float) -> _Ends:
     sd = found.geometry_of(method, prob).sd_after
-    low, high = _gap(found, method, prob)
-    return (low / sd, high / sd) if sd > 0 else _UNKNOWN
+    return _Ends(*(each / sd for each in _gap(found, method, prob))) if sd > 0 else _UNKNOWN
 
 
 def _moved_mean(connection: str) -> Callable[[Comparison, str, float], _Ends]:
@@ -144,18 +163,18 @@ def _moved_mean(connection: str) -> Callable[[Comparison, str, float], _Ends]:
         changes = found.draws_of("changes", method=method, estimand="population")
         mine = (changes["level"] == "overall") & (changes["connection"] == connection)
         rows = np.flatnonzero(mine.to_numpy())
-        return _of_draws(joined_chains(changes.to_numpy())[:, rows[0]], prob) if len(rows) else _UNKNOWN
+        return _of_draws(changes.to_numpy()[..., rows[:1]], prob)[0] if len(rows) else _UNKNOWN
 
     return ends
 
 
 def _ends(related: Related) -> _Ends:
-    return related.low, related.high
+    return _Ends(related.low, related.high)
 
 
 def _moved(found: Comparison, method: str, prob: float) -> _Ends:
     rms = found.methods[method].geometry.rms
-    return rms, rms
+    return _Ends(rms, rms)
 
 
 @dataclass(frozen=True)
@@ -315,10 +334,11 @@ def _checked(found: Comparison, method: str, wanted: Requirement, prob: float) -
     fits = {"after": found.methods[method].after, "change": found.methods[method].change}
     needed = [fit for name in known.fits if (fit := fits[name]) is not None]
     problems = [problem for fit in needed for problem in fit.diagnostics()["problems"]]
-    low, high = known.ends(found, method, prob)
-    value = high if wanted.sign.startswith("<") else low
+    ends = known.ends(found, method, prob)
+    upper = wanted.sign.startswith("<")
+    value, error = (ends.high, ends.error_high) if upper else (ends.low, ends.error_low)
     why = f"the sampler cannot be believed yet: {problems[0]}" if problems else ""
     if math.isnan(value):
         why = known.unknown
     met = not why and _SIGNS[wanted.sign](value, wanted.limit)
-    return Check(method, wanted, value, met, why, prob)
+    return Check(method, wanted, value, met, why, prob, error)

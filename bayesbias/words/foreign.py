@@ -23,7 +23,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import Shortened, closest, conjoined, number_of, some
 from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import read_bytes
-from bayesbias.border.texts import parse_json, read_text
+from bayesbias.border.texts import MOST_JSON, MOST_TABLE, parse_json, read_text
 
 FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv")
 FORMS = (
@@ -72,7 +72,7 @@ def foreign_file(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
         Where the file cannot be read, or its form is not known.
     """
     if path.suffix.lower() in (".json", ".jsonl"):
-        data = parse_json(read_bytes(path), path)
+        data = parse_json(read_bytes(path, MOST_JSON), path)
         if not isinstance(data, Mapping):
             raise InputError("is no word list", where=path, found=Shortened(data), valid=FORMS)
         found = foreign_mapping(data, str(path))
@@ -208,7 +208,7 @@ def _add(into: dict[str, list[str]], name: Any, words: Any, where: str) -> None:
 
 def rows_of_table(path: Path, valid: str = FORMS) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the headings of a table and its rows, each with its line; the separator is that which most headings have."""
-    text = read_text(path)
+    text = read_text(path, MOST_TABLE)
     first = next((line for line in text.splitlines() if line.strip()), "")
     with guarded(path, "is not a table"):
         counts = {mark: len(next(csv.reader([first], delimiter=mark), [])) for mark in ",;\t"}

@@ -20,7 +20,7 @@ from bayesbias.basics.face import public_in
 from bayesbias.basics.files import sha256_of, whole_file
 from bayesbias.basics.values import Shown
 from bayesbias.border.opening import read_bytes
-from bayesbias.border.texts import parse_json
+from bayesbias.border.texts import MOST_JSON, parse_json
 from bayesbias.words.grammar import check_texts, recognised_sentences
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     <SentenceTest mine: Math 72, Arts 82 | MaleTerms 80, FemaleTerms 80>
     """
     path = Path(checks.path(path, "path", "the path of a sentence test in JSON"))
-    data = parse_json(read_bytes(path), path)
+    data = parse_json(read_bytes(path, MOST_JSON), path)
     checks.known_keys(checks.table(data, path), SETS, path, needed=SETS)
     categories, rows = [], []
     for name in SETS:
@@ -142,8 +142,9 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
         keys = ("category", "examples", "words", "templates")
         checks.known_keys(checks.table(part, where), keys, where, needed=keys[:2])
         checks.text(part["category"], f"{where}, category")
-        for key in set(part) - {"category"}:
-            check_texts(part[key], len(part["examples"]), f"{where}, {key}")
+        count = len(part["examples"]) if isinstance(part["examples"], list) else 1
+        for key in sorted(set(part) - {"category"}):
+            check_texts(part[key], count, f"{where}, {key}")
         if ("words" in part) != ("templates" in part):
             raise InputError("words and templates are stated both or neither", where=where)
         categories.append(part["category"])

@@ -45,8 +45,9 @@ _DIAGNOSTICS = re.compile(
     r"R-hat[^;,)\n]*|[\d,]+ effective draws[^.\n]*|ESS \d+|Pareto k[^,)\n]*|[<>] ?0?\.\d+|seed \d+"
 )
 # A digit may be as small as its error; two seeds then differ by 1.4 of it, give or take, and by what both are rounded. The
-# error is known from few batches, and some thousand numbers are compared.
-_MOST = 12
+# error is known from few batches, and some thousand numbers are compared: of these few may move by more than a few units.
+_MOST = 10
+_FEW, _SHARE = 4, 0.03
 _OF_THE_SAMPLER = ("effective draws", "R-hat", "least effective draws")
 _CHAINS, _DRAWS = 2, 100
 
@@ -83,16 +84,20 @@ def moved(one: str, other: str) -> list[tuple[str, str, str]]:
         dict(found for found in map(numbers_of, dict.fromkeys(text.splitlines())) if found[1])
         for text in (one, other)
     ]
-    compared = 0
+    compared = further = 0
     for line in lines[0].keys() & lines[1].keys():
         for a, b in zip(lines[0][line], lines[1][line], strict=True):
             decimals = min(len(x.partition(".")[2]) for x in (a, b))
             values = [float(x.replace("−", "-").replace(",", "")) for x in (a, b)]
             unit = 10.0**-decimals if decimals else 10.0 ** min(map(zeros_of, (a, b)))
             compared += 1
-            if abs(values[0] - values[1]) > _MOST * unit:
+            steps = abs(values[0] - values[1]) / unit
+            further += steps > _FEW + 0.5
+            if steps > _MOST + 0.5:
                 out.append((line, a, b))
     assert compared > 3, "two seeds print no line alike"
+    if further > 1 + _SHARE * compared:
+        out.append((f"of {compared} numbers", f"{further} move by more than {_FEW}", ""))
     return out
 
 
@@ -174,6 +179,13 @@ PRINTERS: dict[str, tuple[Callable[[int], Any], Callable[[Any], Any]]] = {
         lambda fit: planning.reliability_lines(
             plan_reliability(fit, measure="word", attributes=(3, 9), words=(3, 9)), "made up"
         ),
+    ),
+    "what must be met": (
+        change_of,
+        lambda found: [
+            check.line
+            for check in bb.studies.check_requirements(found, "gap<0.02,class_gap>0,human<1,neutral>9")
+        ],
     ),
     "what a prior expects": (
         lambda seed: prior_expectation("crossed", draws=200, seed=seed),

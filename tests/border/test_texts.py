@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import unicodedata
 
 import pytest
@@ -61,3 +62,19 @@ def test_a_control_character_in_a_text_is_named_by_its_line(tmp_path):
         read_text(path)
     path.write_bytes("Ko\u0308nig\r\nb\u2028c\n".encode())
     assert lines_of(read_text(path)) == ["König", "b\u2028c"]
+
+
+@pytest.mark.parametrize(
+    ("read", "content"),
+    [
+        (lambda text: parse_toml(text, "a.toml"), b"a = 1\n" * 200_000),
+        (lambda text: parse_json(text, "a.json"), b"[" + b"1," * (1 << 21) + b"1]"),
+        (lambda text: parse_json(text, "a.json"), b"[" + b"[]," * (1 << 20) + b"1]"),
+        (lambda text: parse_json(text, "a.json", as_written=True), b"[" + b"[]," * (1 << 21) + b"1]"),
+    ],
+)
+def test_what_a_parser_would_take_long_over_is_refused_before(read, content):
+    began = time.process_time()
+    with pytest.raises(InputError, match=r"(larger|more lists) than any such file"):
+        read(content)
+    assert time.process_time() - began < 0.5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.seeds import shifted
 
 from bayesbias.simulation.accounting import accounts, engine_in_words, standard_error_of_share
 
@@ -63,3 +64,21 @@ def test_what_sampled_the_fits_is_said_with_how_often():
     assert engine_in_words(frame[frame["method"] == "crossed"], "quick").endswith("in every one.")
     assert engine_in_words(frame, "nuts") == "Fits by NUTS."
     assert engine_in_words(frame[frame["method"] == "weat"], "quick") == ""
+
+
+def test_errors_are_those_of_other_tables():
+    """Of accounts of many sets of tables, each quantity varies as its error says."""
+    rng = np.random.default_rng(shifted(4))
+    n, sets, found = 60, 200, []
+    for _ in range(sets):
+        estimate, half = rng.normal(0.1, 0.2, n), rng.uniform(0.1, 0.4, n)
+        rows = [
+            {"method": "m", "contrast": "c", "estimate": e, "low": e - h, "high": e + h}
+            for e, h in zip(estimate, half, strict=True)
+        ]
+        found.append(accounts(rows, {("c",): 0.05}, ["m"], 0.89, ["contrast"]).iloc[0])
+    frame = pd.DataFrame(found)
+    for name in ("coverage", "wrong_sign", "rmse", "width", "bias"):
+        ratio = frame[name].std(ddof=1) / frame[f"{name}_se"].mean()
+        # A standard deviation from so many sets is known to 1 / sqrt(2 n) of itself; shares add two of each kind.
+        assert abs(np.log(ratio)) < 5 / np.sqrt(2 * sets), name
