@@ -113,7 +113,8 @@ def closest(name: str, options: Iterable[str]) -> str | None:
     """Return the option that is spelled most like the name, or like it but for capitals; None if none is near."""
     options = list(options)
     name = name[:_COMPARED]
-    near = [one for one in options if abs(len(one) - len(name)) <= len(name)]  # no other reaches the cutoff
+    # Of texts whose lengths differ by more none reaches the cutoff, 2 * shorter / (shorter + longer).
+    near = [one for one in options if min(len(one), len(name)) >= 0.42 * max(len(one), len(name))]
     if len(near) <= _MOST_COMPARED and (close := difflib.get_close_matches(name, near, n=1, cutoff=0.6)):
         return close[0]
     return {option.lower(): option for option in options}.get(name.lower())
