@@ -196,7 +196,7 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
     handles = [
         marks.line_handle(INK, f"as it is, {as_percent(found.prob)} HPDI", marker="o", width=1.4, size=5),
         marks.line_handle(COLOUR["different"], "at equal frequency", marker="D", width=1.4, size=5),
-        marks.patch_handle("#D9D9D9", f"within {rope:g} of zero"),
+        marks.patch_handle("#D9D9D9", f"ROPE ±{rope:g}"),
     ]
     headings.add_headings(
         ax,

@@ -26,6 +26,8 @@ _REACHES = (
     26.0,
     36.0,
     48.0,
+    64.0,
+    84.0,
 )  # from a point to its name; beyond the first a line leads there
 _ROUND = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
 _ASIDE = ((1, 0.5), (-1, 0.5), (1, -0.5), (-1, -0.5), (0.5, 1), (-0.5, 1), (0.5, -1), (-0.5, -1))
@@ -45,10 +47,10 @@ def label_points(
     names: Sequence[str],
     *,
     intervals: tuple[Values, Values] | None = None,
-    line: tuple[Values, Values] | None = None,
+    lines: Sequence[tuple[Values, Values]] = (),
     lead: Sequence[bool] | None = None,
 ) -> None:
-    """Name points so that no name lies over a point, an interval, another name or a `line`; tied points share a name.
+    """Name points so that no name lies over a point, an interval, another name or one of the `lines`; tied points share a name.
 
     A name without a place beside its point stands farther off, at the end of a thin line; one that finds none there
     either is left out. Those in the `lead` are named first and in bold; the others then fainter, and beside their points
@@ -82,7 +84,7 @@ def label_points(
         if ends
         for i in range(len(x))
     }
-    always = [] if line is None else drawn(line)
+    always = [box for line in lines for box in drawn(line)]
     # Those with the most room about them wait: a crowded point has fewer places for its name.
     crowd = {i: np.sort(np.hypot(*(at - at[i]).T))[: 4 + len(groups[i])].sum() for i in groups}
     leading = [False] * len(names) if lead is None else list(lead)
@@ -103,7 +105,7 @@ def label_points(
         wide *= _WIDER
         others = [box for i, box in enumerate(taken) if i not in members]
         others += [box for i, boxes in bars.items() if i not in members for box in boxes]
-        # A line to a name may leave along the point's own interval, and cross the line.
+        # A line to a name may leave along the point's own interval, and cross a line.
         mine = always + [box for i, boxes in bars.items() if i in members for box in boxes]
         reaches = _REACHES if lead is None or leading[first] else _REACHES[:1]
         for reach, (dx, dy) in ((reach, way) for reach in reaches for way in (*_ROUND, *_ASIDE)):

@@ -135,7 +135,7 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
         across=axes if len(axes) > 1 else (),
     )
     for ax, x, y, professions in labelled:
-        label_points(ax, x, y, professions, line=(np.array([low, high]), np.array([low, high])))
+        label_points(ax, x, y, professions, lines=[(np.array([low, high]), np.array([low, high]))])
     return axes[0]
 
 

@@ -34,6 +34,7 @@ __all__ = ["plot_correlations", "plot_fact"]
 
 _HEIGHT, _LOW = 5.0, 2.3  # inches: of the scatter, of the correlations
 _POINTS = 61  # of the line
+_NAMED = 20  # targets of which all are named; of more those off the line
 
 
 def plates(result: SingleCategory) -> list[Plate]:
@@ -78,7 +79,7 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
 
     The association is that with new words like those of the sets. The band is the interval of the line, the dashed lines
     hold a single new target. Targets whose interval of the deviation from the line excludes zero are drawn full and named
-    in bold; names of others stand where there is room.
+    in bold; names of others stand where there is room, unless there are more than twenty targets.
 
     Parameters
     ----------
@@ -179,7 +180,9 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
     shown_too = line.rename(columns={"line": "association"}).assign(drawn="line")
     data = pd.concat([frame.assign(drawn="target"), shown_too], ignore_index=True)
     headings.add_headings(ax, "Association against a fact", said, handles, data)
-    shown = range(len(x)) if names else np.flatnonzero(off)
+    # Of many targets a few names, where chance left room, would look as if they were chosen.
+    all_named = names and (len(x) <= _NAMED or not off.any())
+    shown = range(len(x)) if all_named else np.flatnonzero(off)
     chosen = list(shown)
     label_points(
         ax,
@@ -187,6 +190,10 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
         y[chosen],
         frame["target"].iloc[chosen].astype(str).tolist(),
         intervals=(low[chosen], high[chosen]),
+        lines=[
+            (np.array(ax.get_xlim()), np.zeros(2)),
+            *((line["fact"].to_numpy(), line[of].to_numpy()) for of in ("line", "hpdi_low", "hpdi_high")),
+        ],
         lead=off[chosen].tolist(),
     )
     return ax

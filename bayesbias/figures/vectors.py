@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.figures.data import give_data, long
+from bayesbias.figures import headings, marks
+from bayesbias.figures.data import long
 from bayesbias.figures.plates import Plate, on_axes
-from bayesbias.figures.style import COLOUR, FAINT, WIDTH, axes_or_new, inches, plain, pt, styled
+from bayesbias.figures.style import COLOUR, FAINT, INK, WIDTH, axes_or_new, inches, plain, pt, styled
 from bayesbias.vectors.shape import EDGES, VectorShape
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_cosines", "plot_dimensions"]
 
 _LOOKS = (("associated", "-"), ("different", "--"), ("human", "-."), ("neutral", ":"))
+_TICK = 9.0  # points: of the mean
 
 
 def plates(shapes: Mapping[str, VectorShape]) -> list[Plate]:
@@ -72,20 +74,21 @@ def plot_cosines(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | 
     ax = axes_or_new(ax, _size())
     lowest, highest = 1.0, -1.0
     drawn = []
-    for (name, shape), look in zip(_named(shapes).items(), _LOOKS, strict=False):
-        total, width = shape.histogram.sum(), EDGES[1] - EDGES[0]
-        middles = (EDGES[:-1] + EDGES[1:]) / 2
+    width = EDGES[1] - EDGES[0]
+    middles = (EDGES[:-1] + EDGES[1:]) / 2
+    for name, shape, look in _looks(shapes):
+        total = shape.histogram.sum()
         density = shape.histogram / (total * width)
         drawn.append({"vectors": name, "cosine": middles, "density": density, "mean": shape.mean_cosine})
-        ax.plot(middles, density, label=plain(name), **_style(look))
+        ax.plot(middles, density, label=plain(name), **look)
         ax.plot(
             [shape.mean_cosine],
             [0],
             marker=2,
-            markersize=pt(9),
             clip_on=False,
-            color=COLOUR[look[0]],
             label="_mean",
+            color=look["color"],
+            markersize=pt(_TICK),
         )
         shares = np.cumsum(shape.histogram) / total
         lowest = min(lowest, float(middles[np.searchsorted(shares, 0.0005)]))
@@ -93,11 +96,8 @@ def plot_cosines(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | 
     ax.axvline(0, color=FAINT, linewidth=pt(0.6), zorder=0, label="_zero")
     ax.set_xlim(lowest - 0.02, highest + 0.02)
     ax.set_ylim(0, None)
-    ax.set_xlabel("cosine of a pair of words")
-    ax.set_ylabel("density")
-    if isinstance(shapes, Mapping):
-        ax.legend(loc="upper right")
-    give_data([ax], long(drawn), "Cosines of pairs of words", "")
+    mean = marks.line_handle(INK, "mean", marker="|", width=0, size=_TICK)
+    _name(ax, shapes, "cosine of a pair of words", "density", "Cosines of pairs of words", [mean], drawn)
     return ax
 
 
@@ -128,36 +128,36 @@ def plot_dimensions(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes
     """
     ax = axes_or_new(ax, _size())
     drawn = []
-    for (name, shape), look in zip(_named(shapes).items(), _LOOKS, strict=False):
+    for name, shape, look in _looks(shapes):
         carried = np.cumsum(np.sort(shape.contributions)[::-1])
         dimensions = np.arange(1, shape.dim + 1)
         drawn.append({"vectors": name, "dimensions": dimensions, "mean cosine": carried})
-        ax.plot(dimensions, carried, label=plain(name), **_style(look))
+        ax.plot(dimensions, carried, label=plain(name), **look)
         if shape.words.share_top is not None and shape.mean_cosine > 0.01:
+            at = (shape.top, carried[shape.top - 1])
             ax.plot(
-                [shape.top],
-                [carried[shape.top - 1]],
-                marker="o",
-                markersize=pt(5),
-                color=COLOUR[look[0]],
-                label="_top",
+                *([value] for value in at), marker="o", markersize=pt(5), color=look["color"], label="_top"
             )
             ax.annotate(
                 f"{shape.words.share_top:.0%} of it in {shape.top}",
-                (shape.top, carried[shape.top - 1]),
+                at,
                 xytext=(pt(7), pt(-11)),
                 textcoords="offset points",
-                color=COLOUR[look[0]],
+                color=look["color"],
                 fontsize=pt(8),
             )
     ax.axhline(0, color=FAINT, linewidth=pt(0.6), zorder=0, label="_zero")
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:g}")
-    ax.set_xlabel("leading dimensions")
-    ax.set_ylabel("mean cosine they carry")
-    if isinstance(shapes, Mapping):
-        ax.legend(loc="best")
-    give_data([ax], long(drawn), "Mean cosine by leading dimensions", "")
+    _name(
+        ax,
+        shapes,
+        "leading dimensions",
+        "mean cosine they carry",
+        "Mean cosine by leading dimensions",
+        [],
+        drawn,
+    )
     return ax
 
 
@@ -169,5 +169,29 @@ def _named(shapes: VectorShape | Mapping[str, VectorShape]) -> Mapping[str, Vect
     return shapes if isinstance(shapes, Mapping) else {shapes.name: shapes}
 
 
-def _style(look: tuple[str, str]) -> dict[str, Any]:
-    return {"color": COLOUR[look[0]], "linestyle": look[1], "linewidth": pt(1.3)}
+def _looks(
+    shapes: VectorShape | Mapping[str, VectorShape],
+) -> Iterator[tuple[str, VectorShape, dict[str, Any]]]:
+    """Yield each shape with its name and the look of its curve: another colour and another line."""
+    for (name, shape), (colour, line) in zip(_named(shapes).items(), _LOOKS, strict=False):
+        yield name, shape, {"color": COLOUR[colour], "linestyle": line, "linewidth": pt(1.3)}
+
+
+def _name(
+    ax: Axes,
+    shapes: VectorShape | Mapping[str, VectorShape],
+    x: str,
+    y: str,
+    title: str,
+    more: list[Any],
+    drawn: list[dict[str, Any]],
+) -> None:
+    """Name the axes, and put title, source and legend above them."""
+    headings.name_x(ax, x)
+    ax.set_ylabel(y, fontsize=pt(8.5))
+    known = _named(shapes)
+    handles = [
+        marks.line_handle(look["color"], name, width=1.3, style=look["linestyle"])
+        for name, _, look in _looks(shapes)
+    ]
+    headings.add_headings(ax, title, next(iter(known.values())).name, [*handles, *more], long(drawn))

@@ -33,8 +33,9 @@ def test_curves_are_those_of_the_shapes(shapes) -> None:
     ax = plot_cosines(shapes, ax=Figure().subplots())
     curve = next(line for line in ax.lines if line.get_label() == "center")
     assert np.sum(curve.get_ydata()) * 0.01 == pytest.approx(1)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == list(shapes)
-    assert plot_cosines(first, ax=Figure().subplots()).get_legend() is None
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [*shapes, "mean"]
+    alone = plot_cosines(first, ax=Figure().subplots()).get_legend()
+    assert [text.get_text() for text in alone.get_texts()] == [first.name, "mean"]
 
 
 @pytest.mark.slow
