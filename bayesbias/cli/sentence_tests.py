@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import bayesbias
+from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
 from bayesbias.cli import inputs, options, screen
 from bayesbias.columns.sentences import contrast_columns
@@ -96,6 +97,9 @@ def seat(
     from bayesbias.runs.kinds import check_run_folder
     from bayesbias.studies.sentences import seat as run
 
+    if bool(facts) != bool(slope):
+        alone, other = ("--facts", "--slope COLUMN") if facts else ("--slope", "--facts FILE")
+        raise InputError(f"{alone} alone says nothing", valid=f"{alone} and {other}")
     if out is not None:
         check_run_folder(out, "sentences")
 

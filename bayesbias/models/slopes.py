@@ -79,6 +79,13 @@ def slopes_for(
         known = [
             str(name) for name in frame.columns if frame[name].dtype.kind in "fi" and name != spec.outcome
         ]
+        if not known:
+            raise InputError(
+                "the table has no facts",
+                where="slope",
+                found=fact,
+                valid="a table with facts: join_facts (--facts FILE of the command) joins them",
+            )
         raise checks.unknown(fact, known, "fact", "the table")
     if frame[fact].dtype.kind not in "fiu":
         raise InputError(

@@ -229,6 +229,8 @@ def wefat(
         notes.append(
             f"words of the two sets themselves are not scored: {some(w for w in chosen.values if w in both)}"
         )
+    if chosen.without:
+        notes.append(f"no {chosen.name} is given of {some(chosen.without)}")
     if not wanted:
         raise InputError("no word has the fact", where=chosen.source, found=chosen.name)
     vectors, absent, found, name = vectors_of_words(

@@ -322,13 +322,9 @@ def seat(
                             "tune": tune,
                             "chains": chains,
                         }
-                        fitted, lacking = _fitted(held, encoder, spec, asked, how)
+                        fitted, said = _fitted(held, encoder, spec, asked, how)
                         row |= _fitted_row(fitted, prob)
-                        notes += [
-                            names
-                            | {"note": f"fewer than three of its words have {fact}, so that it has no slope"}
-                            for fact in lacking
-                        ]
+                        notes += [names | {"note": note} for note in said]
                         if fitted.spec.facts():
                             sloped.append(
                                 pd.DataFrame(names, index=[0]).merge(fitted.slopes(prob), how="cross")
@@ -394,12 +390,18 @@ def _tested_row(
 def _fitted(
     encoded: EncodedTest, encoder: Any, spec: Any, asked: SlopesAsked | None, how: Mapping[str, Any]
 ) -> tuple[BiasFit, list[str]]:
-    """Fit the hierarchical model to one test, with slopes where they are asked; return the facts that it lacks too."""
+    """Fit the hierarchical model to one test, with slopes where they are asked; return what is to be noted of their facts too."""
     table = pairs_of_test(encoded, encoder)
-    lacking: list[str] = []
-    if asked is not None:
-        table, spec, lacking = asked.of_test(table, spec)
-    return fit(table, spec, pointwise=False, **how), lacking
+    if asked is None:
+        return fit(table, spec, pointwise=False, **how), []
+    known = set(table.coverage.notes)
+    table, spec, lacking = asked.of_test(table, spec)
+    fitted: BiasFit = fit(table, spec, pointwise=False, **how)
+    notes = [f"fewer than three of its words have {fact}, so that it has no slope" for fact in lacking]
+    return fitted, [
+        *notes,
+        *(note for note in fitted.provenance["coverage"].get("notes", ()) if note not in known),
+    ]
 
 
 def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:

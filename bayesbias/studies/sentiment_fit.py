@@ -71,12 +71,16 @@ def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
     left_out = _left_out(fit, analysis.table) if is_sentiment(fit) else None
     if left_out is None:
         raise InputError("the fit is of another table", where="analysis", valid="the analysis of its table")
+    notes = list(analysis.notes)
     if left_out:
         # What an analysis notes of its table is noted anew of the rows that are left.
         again = analysis_of_table(analysis.table, earnings=analysis.provenance.get("earnings"))
-        kept = [note for note in analysis.notes if note not in again.notes]
-        note = f"left out of tests and fit, since they have no {' or '.join(fit.spec.facts())}: {', '.join(left_out)}"
-        analysis = dataclasses.replace(analysis, notes=(*kept, note))
+        notes = [note for note in notes if note not in again.notes]
+        facts = " or ".join(fit.spec.facts())
+        notes.append(f"left out of tests and fit, since they have no {facts}: {', '.join(left_out)}")
+    if fit.spec.facts():
+        notes += fit.table.attrs.get("facts_noted", [])
+    analysis = dataclasses.replace(analysis, notes=tuple(notes))
     name = analysis.provenance.get("occupations", {}).get("name", "sentences")
     return dataclasses.replace(
         fit,

@@ -57,6 +57,7 @@ class Given:
     source: str
     sha256: str
     side: str | None = None
+    without: tuple[str, ...] = ()  # words that stand there with an empty cell
 
     @property
     def numeric(self) -> bool:
@@ -316,7 +317,10 @@ def _of_cells(name: str, cells: list[tuple[int, str, str]], where: str, digest: 
                 valid="one value a word",
             )
         lines.setdefault(word, line)
-    return Given(name, values, where, digest)
+    empty = {
+        word: None for _, word, cell in cells if word and word not in values and cell.casefold() in _NOTHING
+    }
+    return Given(name, values, where, digest, without=tuple(empty))
 
 
 def _of_mapping(name: str, values: Any) -> Given:

@@ -287,7 +287,8 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str], hint: str | No
         if outcome == "distance" and (columns >= set(NEEDED) or columns >= set(_PUBLISHED)):
             return _pair_table(frame, Source("data frame"), "once", "a data frame", apart=apart, hint=hint)
         known = {"facts": frame.attrs["facts_from"]} if "facts_from" in frame.attrs else {}
-        coverage = Coverage({}, {}, facts=frame.attrs.get("facts", {}))
+        noted = tuple(frame.attrs.get("facts_noted", ()))
+        coverage = Coverage({}, {}, notes=noted, facts=frame.attrs.get("facts", {}))
         table = PairTable(frame, coverage, {"name": "a data frame", **known})
     source = Source(str(table.provenance.get("name", "the table")))
     frame = (

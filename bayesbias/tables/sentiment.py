@@ -119,6 +119,7 @@ def with_profession_facts(table: pd.DataFrame, facts: Any) -> pd.DataFrame:
     joined = join_facts(PairTable(table, Coverage({}, {}), {}), facts, side="profession")
     out = joined.frame
     out.attrs |= {"facts": dict(joined.coverage.facts), "facts_from": dict(joined.provenance["facts"])}
+    out.attrs["facts_noted"] = list(joined.coverage.notes)
     return out
 
 

@@ -157,3 +157,8 @@ def test_a_fact_that_tells_nothing_is_refused():
         slopes_for("cells", table.assign(one=1.0), "one")
     with pytest.raises(InputError, match="name of a parameter of the model; found: 'f'"):
         slopes_for("cells", table.assign(f=table["year"]), "f")
+
+
+def test_a_table_without_facts_says_how_it_gets_them():
+    with pytest.raises(InputError, match=r"the table has no facts; found: 'year'.*join_facts.*--facts FILE"):
+        slopes_for("crossed", grid(), "year")

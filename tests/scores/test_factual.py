@@ -75,6 +75,14 @@ def test_words_that_cannot_be_scored_are_named() -> None:
     assert result.n == 6
 
 
+def test_words_whose_number_is_missing_are_named(tmp_path) -> None:
+    path = tmp_path / "facts.csv"
+    path.write_text("word,f\n" + "".join(f"{w},{'NaN' if w == JOBS[0] else v}\n" for w, v in VALUES.items()))
+    result = bb.scores.wefat(VECTORS, LIST, path)
+    assert result.n == 6
+    assert result.notes == (f"no f is given of {JOBS[0]}",)
+
+
 @pytest.mark.parametrize(
     ("facts", "fact", "said"),
     [

@@ -29,13 +29,14 @@ def made(monkeypatch):
     def fit(table, spec, **_):
         table = with_facts_known(table, spec.facts())
         spec = trimmed(spec, table.frame)
+        coverage = {"notes": list(table.coverage.notes)}
         scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
         slopes = {
             name: (lambda connection: 0.02 if connection == "associated" else -0.02)
             for name, about in spec.parameters.items()
             if about.fact and about.dims == ("connection",)
         }
-        return made_up(table.frame, spec, scales | slopes)
+        return made_up(table.frame, spec, scales | slopes, coverage=coverage)
 
     monkeypatch.setattr(sentences, "fit", fit)
 
@@ -95,8 +96,9 @@ def test_slopes_of_every_test_are_in_the_result_its_json_and_its_provenance(made
     overall = result.slopes[result.slopes["level"] == "overall"].set_index("of")["mean"]
     assert overall["associated"] == pytest.approx(0.02, abs=0.002)
     assert overall["associated - different"] == pytest.approx(0.04, abs=0.002)
-    (note,) = result.notes["note"]
-    assert note == "fewer than three of its words have year, so that it has no slope"
+    said = result.notes.groupby("test")["note"].agg(list).to_dict()
+    assert said["weat6"] == ["fewer than three of its words have year, so that it has no slope"]
+    assert any(note.startswith("left out of the fit, since they have no year: ") for note in said["weat7"])
     assert result.frame["contrast"].notna().all()  # and both are fitted
     assert result.provenance["slopes"] == {"year": None}
     assert set(result.provenance["facts"]) == {"year"}

@@ -77,6 +77,16 @@ def test_where_all_have_the_fact_nothing_is_left_out(analysis):
     assert len(bb.studies.analysis_of(whole).table) == 400
 
 
+def test_a_fact_that_is_one_number_in_each_category_is_noted(analysis):
+    jobs = load_occupations().professions
+    codes = {name: float(k) for k, name in enumerate(dict.fromkeys(jobs["category"]))}
+    same = {"kind": dict(zip(jobs["profession"], map(codes.get, jobs["category"]), strict=True))}
+    table = bb.sentiment_table(bb.shipped_predictions("m1"), facts=same)
+    fit = made_up(table, with_slopes("sentiment", "kind"), {name: 0.1 for name in ("nsd", "psd", "sigma")})
+    note = bb.studies.with_analysis(fit, analysis).provenance["sentiment"]["notes"][-1]
+    assert note == "kind is the same for all words of a class: what it tells cannot be told from the classes"
+
+
 @pytest.mark.parametrize("lost", ["rows", "a profession", "numbers"])
 def test_a_fit_of_another_table_is_refused_as_before(analysis, fit, lost):
     table = fit.table.copy()
