@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     type=click.Choice(["center", "standardize", "abtt"]),
     help="Also compare with the vectors of A, moved so; may be given several times.",
 )
-@click.option("--wordlist", metavar="W", help="A word list: a shipped name, or a TOML, JSON or CSV file.")
+@options.wordlist
 @click.option("--controls", metavar="C", help="Control words: 2022, 2021, none, or a TOML file.")
 @click.option("--original-distances", metavar="F", help="A table of distances (CSV or Parquet) instead.")
 @click.option(

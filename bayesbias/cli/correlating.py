@@ -16,12 +16,7 @@ _MOST = 16  # targets that are printed; a run has all
 
 
 @click.command()
-@click.option(
-    "--embedding",
-    required=True,
-    metavar="E",
-    help="Word vectors: a file, a gensim-data name, or minilm-static.",
-)
+@options.embedding(required=True)
 @click.option(
     "--sets",
     default="wefat",

@@ -12,12 +12,7 @@ from bayesbias.debiasing.methods import METHODS
 
 
 @click.command()
-@click.option(
-    "--embedding",
-    required=True,
-    metavar="E",
-    help="Word vectors: a file, a gensim-data name, or minilm-static.",
-)
+@options.embedding(required=True)
 @click.option(
     "--wordlist",
     required=True,
@@ -49,7 +44,7 @@ from bayesbias.debiasing.methods import METHODS
     help="All vectors of E, or those of the list alone.",
 )
 @options.of_settings(setting for row in METHODS.values() for setting in row.settings)
-@options.allow_pickle()
+@options.vector_files
 @options.as_json
 def debias(
     embedding: str,
@@ -61,6 +56,7 @@ def debias(
     neutralise: str,
     words: str,
     allow_pickle: bool,
+    invalid_utf8: str,
     as_json: bool,
     **settings: Any,
 ) -> None:
@@ -75,7 +71,9 @@ def debias(
     wanted = dict.fromkeys([*listed.words, *in_sets]) if words == "listed" else None
     vectors: Any = embedding
     if wanted is not None or embedding != "minilm-static":
-        vectors = load_embedding(embedding, words=wanted, allow_pickle=allow_pickle)
+        vectors = load_embedding(
+            embedding, words=wanted, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8
+        )
     if wanted is not None and vectors.open_vocabulary:
         import dataclasses
 

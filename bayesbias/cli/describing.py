@@ -12,12 +12,7 @@ from bayesbias.cli import options, screen
 
 
 @click.command()
-@click.option(
-    "--embedding",
-    required=True,
-    metavar="E",
-    help="Word vectors: a file, a gensim-data name, or minilm-static.",
-)
+@options.embedding(required=True)
 @click.option(
     "--controls", default="2022", show_default=True, metavar="C", help="Whose neutral words to look at alone."
 )

@@ -48,9 +48,9 @@ def _counts(table: PairTable, counts: str, embedding: str | None, language: str)
 
 
 @click.command()
-@click.option("--embedding", metavar="E", help="Word vectors: a file, a gensim-data name, or minilm-static.")
-@click.option("--wordlist", metavar="W", help="A word list: a shipped name, or a TOML, JSON or CSV file.")
-@click.option("--distances", metavar="FILE", help="A table of distances (CSV or Parquet) in place of both.")
+@options.embedding()
+@options.wordlist
+@options.distances
 @click.option(
     "--model",
     default="cells",

@@ -14,9 +14,9 @@ from bayesbias.scores.measures import MEASURES, Given
 
 
 @click.command()
-@click.option("--embedding", metavar="E", help="Word vectors: a file, a gensim-data name, or minilm-static.")
-@click.option("--wordlist", metavar="W", help="A word list: a shipped name, or a TOML, JSON or CSV file.")
-@click.option("--distances", metavar="FILE", help="A table of distances (CSV or Parquet) in place of both.")
+@options.embedding()
+@options.wordlist
+@options.distances
 @click.option(
     "--measure",
     "measures",

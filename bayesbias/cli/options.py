@@ -222,6 +222,24 @@ def allow_pickle(what: str = "vectors") -> Option:
     )
 
 
+def embedding(required: bool = False) -> Option:
+    """Word vectors."""
+    text = "Word vectors: a file, a gensim-data name, or minilm-static."
+    return click.option("--embedding", required=required, metavar="E", help=text)
+
+
+def wordlist(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Pick a word list."""
+    text = "A word list: a shipped name, or a TOML, JSON or CSV file."
+    return click.option("--wordlist", metavar="W", help=text)(command)
+
+
+def distances(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Take a table in place of vectors and words."""
+    text = "A table of distances (CSV or Parquet) in place of both."
+    return click.option("--distances", metavar="FILE", help=text)(command)
+
+
 def vector_files(command: Callable[..., Any]) -> Callable[..., Any]:
     """How files of vectors are read."""
     choice = click.Choice(["error", "skip"])

@@ -135,8 +135,8 @@ def join_facts(
 def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
     """Return the rows that a model with these facts can take.
 
-    Of a fact that no control word has (the share of women, of occupations), control words have no part in its slope: it is 0
-    there. Otherwise the rows of words without the fact are left out, and the coverage says whose.
+    Of a fact that hardly any control word has (the share of women, of occupations), control words have no part in its slope: it
+    is 0 there. Otherwise the rows of words without the fact are left out, and the coverage says whose.
     """
     for name in names:
         if name not in table.frame.columns:
@@ -148,10 +148,20 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
         control = frame["attribute_kind"].isin(CONTROLS) if "attribute_kind" in frame else gone & False
         notes = []
         number = frame[name].dtype.kind == "f"
-        if number and control.any() and gone[control].all() and not gone[~control].all():
-            frame = frame.assign(**{name: frame[name].mask(control, 0.0)})
-            notes.append(f"control words have no {name}, and no part in what is told by it")
-            gone &= ~control
+        of_attributes = table.coverage.facts.get(name, {}).get("side", "attribute") == "attribute"
+        if number and of_attributes and control.any() and not gone[~control].all():
+            with_it = frame.loc[control & ~gone, "attribute"].nunique()
+            listed = frame.loc[control, "attribute"].nunique()
+            # A few that happen to have it would leave nothing of the others.
+            if 2 * with_it < listed:
+                frame = frame.assign(**{name: frame[name].mask(control, 0.0)})
+                lack = f"{listed - with_it} of {listed} control words have no {name}, and none has a"
+                notes.append(
+                    f"{lack} part in what is told by it"
+                    if with_it
+                    else f"control words have no {name}, and no part in what is told by it"
+                )
+                gone &= ~control
         if gone.any():
             rest = frame[~gone]
             words = [

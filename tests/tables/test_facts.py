@@ -255,10 +255,23 @@ def test_rows_without_the_fact_are_left_out_of_the_fit_by_name(table) -> None:
     both = with_facts_known(joined, ["women", "age"])
     assert set(both.frame["protected_word"]) == set(X)
     assert with_facts_known(joined, []) is joined
-    counted = join_facts(table, {"count": {**WOMEN, "b3": 1.0, "n1": 3.0}})
-    assert "n2" not in set(
-        with_facts_known(counted, ["count"]).frame["attribute"]
-    )  # some controls have it: the others lack it
+    some = {"n1": 3.0, "n2": 4.0, "h1": 5.0}  # most controls have it: the others lack it
+    counted = with_facts_known(join_facts(table, {"count": {**WOMEN, "b3": 1.0, **some}}), ["count"])
+    assert set(counted.frame["attribute"]) & {"n1", "n2", "n3", "h1", "h2"} == set(some)
+
+
+def test_a_few_control_words_that_happen_to_have_a_fact_do_not_cost_the_others(table) -> None:
+    kept = with_facts_known(join_facts(table, {"count": {**WOMEN, "b3": 1.0, "n1": 3.0}}), ["count"])
+    controls = kept.frame["attribute_kind"] != "stereotype"
+    assert set(kept.frame.loc[controls, "attribute"]) == {"n1", "n2", "n3", "h1", "h2"}
+    assert (kept.frame.loc[controls, "count"] == 0).all()
+    assert (
+        kept.coverage.notes[-1]
+        == "4 of 5 control words have no count, and none has a part in what is told by it"
+    )
+    # A fact about protected words is none of the control words'.
+    ages = join_facts(table, {"age": dict.fromkeys([X[0], X[1]], 1.0) | {X[2]: 2.0}})
+    assert set(with_facts_known(ages, ["age"]).frame["protected_word"]) == {X[0], X[1], X[2]}
 
 
 @pytest.mark.slow
