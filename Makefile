@@ -11,6 +11,8 @@ LOWEST := .venv-lowest
 
 # Each of two workers begins with half of the files, so that what a file's tests share is made once; who is through first
 # takes over half of what the other has left, so that both are busy to the end.
+# What one of them compiles is kept for the other, and for the processes that tests start, whatever the shell says.
+export PYTHONDONTWRITEBYTECODE :=
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: demo docs test test-fast test-wheel test-lowest claims proof check dist release-check format bench clean

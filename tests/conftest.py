@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -24,6 +25,33 @@ def shared() -> Path:
     return path
 
 
+# -- what it costs -----------------------------------------------------------------------------------
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let every second worker begin to collect from the other end.
+
+    What is compiled when a file is first imported (assertions, the kernels) is kept on disk: each worker then finds
+    half of it made by the other.
+    """
+    if int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 2:
+        config.args.reverse()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Iterator[None]:
+    """Look for no examples in tests, of which there are none."""
+    return [found for found in (yield) if isinstance(found, pytest.Module)]  # type: ignore[return-value]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _not_to_the_platter() -> Iterator[None]:
+    """Leave out that files are forced onto the disk: it takes long, and matters only where the whole machine dies."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda handle: None)
+        yield
+
+
 # -- what is slow ------------------------------------------------------------------------------------
 
 # Examples that fit, sample or draw take a second or more.
@@ -34,7 +62,12 @@ _LONG = re.compile(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark examples that take long as slow: `make test` runs them, the fast lane does not."""
+    """Mark examples that take long as slow: `make test` runs them, the fast lane does not.
+
+    Workers collect in different orders, and must agree in one.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: (isinstance(item, pytest.DoctestItem), item.path.parts))
     for item in items:
         if isinstance(item, pytest.DoctestItem) and any(_LONG.search(e.source) for e in item.dtest.examples):
             item.add_marker(pytest.mark.slow)
