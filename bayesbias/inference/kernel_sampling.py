@@ -111,7 +111,10 @@ def _theta_of(
     start, n_pairs = words[1 + 2 * _PAIRS], words[2 + 2 * _PAIRS] // 2
     volume = 0.0
     if shapes.shape[0] == 0:
-        straight[:] = at
+        for k in range(
+            n
+        ):  # a slice that is filled from another compiles a message for where their lengths differ
+            straight[k] = at[k]
     else:
         n_left, width = left.shape[0], 2 + left.shape[0] + right.shape[0]
         product = 1.0
@@ -192,7 +195,8 @@ def _slope_back(
         own[a] += own[b]
         own[b] = uphill * by - u
     if not shaped:
-        out[:] = own
+        for k in range(n):
+            out[k] = own[k]
         return
     out[:] = 0.0
     for k in range(n):
