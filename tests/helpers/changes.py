@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pandas as pd
 
@@ -55,6 +57,7 @@ def noisy(before: pd.DataFrame, share: float, seed: int = 9) -> pd.DataFrame:
     return before.assign(distance=middle + mixed)
 
 
+@functools.cache
 def destroyed_comparison() -> Comparison:
     """Compare noise, half noise, a copy, and vectors of which a little was treated."""
     before = table(attributes=20)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import itertools
 import re
@@ -19,6 +20,19 @@ def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         pictures, "as_picture", lambda plate, tag="": parts.Picture(f"figure-{plate.name}{tag}", "", "")
     )
+
+
+def with_plain_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put an empty drawing in the place of each figure of a page, with its name, caption and alternative text."""
+    from bayesbias.figures.plates import on_axes
+    from bayesbias.report import pictures
+
+    drawn = pictures.as_picture
+
+    def plain(plate, tag=""):
+        return drawn(dataclasses.replace(plate, draw=on_axes(lambda *_, ax: ax, None), size=(2, 2)), tag)
+
+    monkeypatch.setattr(pictures, "as_picture", plain)
 
 
 def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from helpers.draws import made_up_comparison
-from helpers.pages import Page, check_structure, without_pictures
+from helpers.pages import Page, check_structure, with_plain_pictures, without_pictures
 from helpers.seeds import shifted
 
 import bayesbias as bb
@@ -109,8 +109,9 @@ def test_the_page_says_what_the_draws_say(page, fit):
     assert f"bb.fit(table, 'crossed', seed={shifted(1)}, draws=200, tune=300, chains=2)" in text
 
 
-def test_classes_stand_beside_their_lists_and_for_whom_they_hold(page, tmp_path):
+def test_classes_stand_beside_their_lists_and_for_whom_they_hold(page, tmp_path, monkeypatch):
     """The words are those of the model's file: crossed holds the listed words of a class, cells the class alone."""
+    without_pictures(monkeypatch)
     own = bb.fit(bb.read_distances(pairs_frame()), "cells", **SETTINGS)
     text = Page(bb.write_report(own, tmp_path / "own.html").read_text(encoding="utf-8")).all_text()
     assert "For a class it holds for new words of the class." in text
@@ -174,7 +175,8 @@ def test_a_saved_fit_is_reported_with_the_settings_of_its_folder(fit, tmp_path, 
     assert of_folder == asked
 
 
-def test_a_fit_of_one_connection_has_a_report(tmp_path):
+def test_a_fit_of_one_connection_has_a_report(tmp_path, monkeypatch):
+    with_plain_pictures(monkeypatch)
     frame = pairs_frame()
     table = bb.read_distances(frame[frame["connection"] == "neutral"])
     result = bb.fit(table, "crossed", **SETTINGS)
@@ -251,7 +253,8 @@ def test_characters_that_no_file_can_hold_are_shown_as_such():
 
 
 @pytest.mark.slow
-def test_a_comparison_says_what_the_method_forces_before_its_results(comparison, tmp_path):
+def test_a_comparison_says_what_the_method_forces_before_its_results(comparison, tmp_path, monkeypatch):
+    with_plain_pictures(monkeypatch)
     (tmp_path / "run").mkdir()
     write_comparison(comparison, tmp_path / "run")
     comparison.contrasts(0.8, 0.03).to_csv(tmp_path / "run" / "contrasts.csv", index=False)

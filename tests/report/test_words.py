@@ -21,8 +21,9 @@ def test_the_region_in_standard_deviations_is_that_of_the_run_unless_another_is_
 ):
     without_figures(monkeypatch)
     without_pictures(monkeypatch)
-    pairs = as_pair_table(table())
-    bb.save_run(made_up_fit(pairs, draws=500), tmp_path / "run", standard_rope=0.25)
+    before = table(words=2, attributes=3)
+    pairs = as_pair_table(before)
+    bb.save_run(made_up_fit(pairs), tmp_path / "run", standard_rope=0.25)
     assert set(pd.read_csv(tmp_path / "run" / "standardised.csv")["rope"]) == {0.25}
     assert json.loads((tmp_path / "run" / "run.json").read_text())["settings"]["standard_rope"] == 0.25
     page = tmp_path / "page.html"
@@ -34,6 +35,6 @@ def test_the_region_in_standard_deviations_is_that_of_the_run_unless_another_is_
         assert f"standard_rope={shown[1:]}" in text
     with pytest.raises(InputError, match="standard_rope: must be a finite number above 0"):
         bb.save_run(made_up_fit(pairs), tmp_path / "other", standard_rope=0)
-    comparison = made_up_comparison(pairs, {"a": as_pair_table(changed(table(), NONE, 1))})
+    comparison = made_up_comparison(pairs, {"a": as_pair_table(changed(before, NONE, 1))})
     with pytest.raises(InputError, match="only a fit of distances is judged in standard deviations"):
         bb.write_report(comparison, page, standard_rope=0.2)
