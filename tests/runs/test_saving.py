@@ -126,14 +126,8 @@ def sweep(tmp_path):
     return bb.sweeps.SweepResult(frame, timing, tmp_path / "sweep", 1, 2)
 
 
-OLDEST = [
-    "words",
-    "sentences",
-    "sentiment",
-    "sentiment with a fit",
-    "change",
-    "sweep",
-]  # without manifests once
+# Without manifests once.
+OLDEST = ["words", "sentences", "sentiment", "sentiment with a fit", "change", "sweep"]
 
 
 @pytest.fixture(params=[*OLDEST, "single_category"])
@@ -546,17 +540,8 @@ def test_the_report_prints_the_command_that_made_the_run(
     fit, sentiment_fit, one_method, tmp_path, monkeypatch
 ):
     without_pictures(monkeypatch)
-    given = [
-        "fit",
-        "--embedding",
-        "/secret/my vectors.txt",
-        "--wordlist",
-        "C:\\mine.toml",
-        "--out",
-        "../a/run",
-        "--prob",
-        "0.8",
-    ]
+    given = ["fit", "--embedding", "/secret/my vectors.txt", "--wordlist", "C:\\mine.toml"]
+    given += ["--out", "../a/run", "--prob", "0.8"]
     for value in (fit, sentiment_fit, one_method):
         bb.save_run(value, tmp_path / "run", command=given, prob=0.8)
         seed = value.provenance["sampler"]["seed"]
