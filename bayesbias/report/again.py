@@ -73,6 +73,18 @@ def _facts_of_files(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [fact for fact in about.get("facts", {}).values() if fact.get("sha256")]
 
 
+def files_of_facts(facts: Mapping[str, Mapping[str, Any]]) -> tuple[list[str], list[str]]:
+    """Return the files that facts are read from, and what to note of those that were in none."""
+    files, notes = [], []
+    for name, of in facts.items():
+        files.append(last_of_path(of["source"]) if of.get("sha256") else f"{name}.csv")
+        if not of.get("sha256"):
+            notes.append(
+                f"{name} was not read from a file of its own: save it as one with a column word first."
+            )
+    return list(dict.fromkeys(files)), notes
+
+
 def model_name(spec: ModelSpec, notes: list[str]) -> str:
     """Return what names a model: a shipped one, or a file of one's own."""
     if spec.name in shipped_models() and load_model(spec.name).sha256 == spec.sha256:

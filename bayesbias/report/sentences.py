@@ -31,6 +31,7 @@ from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.report.again import (
     called,
+    files_of_facts,
     last_of_path,
     report_call,
     reproduction,
@@ -482,7 +483,8 @@ def _again(study: _Study, spec: ModelSpec | None, command: Sequence[str] | None)
         settings |= {"bayes": True, **sampler_settings(about)}
         settings |= {} if study.prob == PROB else {"prob": study.prob}
     if about.get("slopes"):
-        files = list(dict.fromkeys(last_of_path(of["source"]) for of in about["facts"].values()))
+        files, said = files_of_facts(about["facts"])
+        notes += said
         by = any(columns is not None for columns in about["slopes"].values())
         settings |= {"facts": files, "slopes": about["slopes"] if by else list(about["slopes"])}
     lines = [f"result = {called('seat', tests, encoders, **settings)}", report_call("result", PROB, ROPE)]
@@ -490,12 +492,11 @@ def _again(study: _Study, spec: ModelSpec | None, command: Sequence[str] | None)
         test["name"]: {"sha256": test["sha256"], "source": test["origin"], "noun": "test"}
         for test in about.get("tests", ())
     }
-    for name, of in about.get("facts", {}).items():
-        inputs[f"fact {name}"] = {
-            "sha256": of["sha256"],
-            "source": last_of_path(of["source"]),
-            "noun": "facts",
-        }
+    inputs |= {
+        f"fact {name}": {"sha256": of["sha256"], "source": last_of_path(of["source"]), "noun": "facts"}
+        for name, of in about.get("facts", {}).items()
+        if of["sha256"]
+    }
     for encoder in about.get("encoders", ()):
         name = named_encoder(encoder["name"], encoder["options"])
         for file, digest in _hashes(encoder["provenance"]):

@@ -20,6 +20,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.again import (
     Code,
     called,
+    files_of_facts,
     last_of_path,
     model_name,
     report_call,
@@ -275,12 +276,35 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequ
         inputs["sentences"] = {"sha256": words["sha256"], "source": words["name"], "noun": "list"}
     several = about["hypotheses"] if about["hypotheses"] != len(analysis.classifiers) else None
     settings = sampler_settings(fit.provenance)
+    table, joined = "analysis.table", _joined(fit, predictions, inputs, notes)
+    if joined:
+        table = "table"
     lines = [
         f"analysis = {called('published_analysis', *map(Code, predictions), hypotheses=several)}",
-        f"fit = {called('fit', Code('analysis.table'), model_name(fit.spec, notes), **settings)}",
+        *joined,
+        f"fit = {called('fit', Code(table), model_name(fit.spec, notes), **settings)}",
         report_call("bb.studies.with_analysis(fit, analysis)", prob, ROPE),
     ]
     return reproduction(lines, command, fit.spec, fit.provenance, inputs, notes)
+
+
+def _joined(fit: BiasFit, predictions: Sequence[str], inputs: dict[str, Any], notes: list[str]) -> list[str]:
+    """Return the line that makes the table with facts, and put their files among the inputs; none for a model without."""
+    if not fit.spec.facts():
+        return []
+    about = fit.provenance.get("table", {}).get("facts", {})
+    files, said = files_of_facts({name: about.get(name, {}) for name in fit.spec.facts()})
+    notes += said
+    inputs |= {
+        last_of_path(of["source"]): {
+            "sha256": of["sha256"],
+            "source": last_of_path(of["source"]),
+            "noun": "facts",
+        }
+        for of in about.values()
+        if of.get("sha256")
+    }
+    return [f"table = {called('sentiment_table', *map(Code, predictions), facts=files)}"]
 
 
 def _glossary(fit: BiasFit, prob: float) -> list[Labelled]:

@@ -7,12 +7,14 @@ import json
 import pytest
 from helpers.fits import made_up
 from helpers.layouts import problems_of, unknown_keys
+from helpers.pages import without_pictures
 
 import bayesbias as bb
 from bayesbias import load_model, sentence_test
 from bayesbias.basics.errors import InputError
 from bayesbias.cli.sentence_tests import seat_json
 from bayesbias.models.trimming import trimmed
+from bayesbias.report.sentences import of_sentences
 from bayesbias.studies import sentences
 from bayesbias.studies.seat_slopes import slopes_of_tests
 from bayesbias.tables.facts import with_facts_known
@@ -90,8 +92,8 @@ def test_bad_facts_are_refused_before_anything_is_run(facts, slopes, said):
 
 
 @pytest.mark.slow
-def test_slopes_of_every_test_are_in_the_result_its_json_and_its_provenance(made):
-    result = bb.seat("weat7,weat6", seed=1, cache=False, facts=YEARS, slopes=["year"])
+def test_slopes_of_every_test_are_in_the_result_its_json_and_its_provenance(made, monkeypatch):
+    result = bb.seat("weat7,weat6", seed=1, cache=False, samples=99, facts=YEARS, slopes=["year"])
     assert set(result.slopes["test"]) == {"weat7"}
     overall = result.slopes[result.slopes["level"] == "overall"].set_index("of")["mean"]
     assert overall["associated"] == pytest.approx(0.02, abs=0.002)
@@ -107,6 +109,12 @@ def test_slopes_of_every_test_are_in_the_result_its_json_and_its_provenance(made
     assert problems_of(json.loads(json.dumps(printed))) == []
     assert len(printed["slopes"]) == len(result.slopes)
     assert "slopes" not in seat_json(bb.seat("weat7", seed=1, cache=False))
+    without_pictures(monkeypatch)
+    page = of_sentences(result, 0.89)  # whose lines in Python name the facts
+    assert "facts=['year.csv']" in page.again.command
+    assert "slopes=['year']" in page.again.command
+    assert any("year was not read from a file" in note for note in page.again.notes)
+    assert "Facts about words" in [part.title for part in page.sections]
 
 
 def test_a_fact_that_does_not_differ_within_a_class_has_no_slopes_by_class(made):

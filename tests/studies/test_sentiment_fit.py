@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from helpers.fits import made_up
 from helpers.layouts import problems_of, unknown_keys
+from helpers.pages import without_pictures
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.cli import main, sentiment_analysis
 from bayesbias.findings.sentiment import findings_of_sentiment
 from bayesbias.models import slopes_for, with_slopes
+from bayesbias.report.sentiment import of_sentiment
 from bayesbias.runs.sentiment import sentiment_as_json
 from bayesbias.words import load_occupations
 
@@ -45,8 +47,12 @@ def fit(analysis):
     return fitted(table, slopes_for("sentiment", table, "earnings"))
 
 
-def test_tests_and_fit_are_of_the_same_professions(analysis, fit):
-    carried = bb.studies.with_analysis(fit, analysis)
+@pytest.fixture(scope="module")
+def carried(analysis, fit):
+    return bb.studies.with_analysis(fit, analysis)
+
+
+def test_tests_and_fit_are_of_the_same_professions(analysis, fit, carried):
     found = bb.studies.analysis_of(carried)
     assert len(found.table) == len(fit.table) == 300
     assert not set(found.professions["profession"]) & set(WITHOUT)
@@ -102,8 +108,7 @@ def test_a_fit_of_another_table_is_refused_as_before(analysis, fit, lost):
         bb.studies.with_analysis(other, analysis)
 
 
-def test_slopes_are_in_the_result(analysis, fit):
-    carried = bb.studies.with_analysis(fit, analysis)
+def test_slopes_are_in_the_result(carried):
     printed = {
         "schema": "bayesbias.sentiment/1",
         **sentiment_as_json(bb.studies.analysis_of(carried), carried, 0.89),
@@ -115,6 +120,17 @@ def test_slopes_are_in_the_result(analysis, fit):
     (row,) = [row for row in printed["slopes"] if row["level"] == "overall"]
     assert (row["fact"], row["of"]) == ("earnings", "m1")
     assert row["mean"] == pytest.approx(0.05, abs=0.005)
+
+
+def test_the_page_has_the_slopes_and_the_lines_that_make_them(carried, monkeypatch):
+    without_pictures(monkeypatch)
+    page = of_sentiment(carried, 0.89)
+    assert "Facts about professions" in [part.title for part in page.sections]
+    assert (
+        "table = bb.sentiment_table(bb.shipped_predictions('m1'), facts=['earnings.csv'])"
+        in page.again.command
+    )
+    assert "fit = bb.fit(table, " in page.again.command
 
 
 @pytest.fixture
@@ -149,7 +165,6 @@ def test_the_command_takes_earnings_from_the_list(said):
         ("word,pay\nnurse,1\npilot,2\n", ["--slope", "pay"], "2 words of the table have the fact 'pay'"),
         ("word,kind\nnurse,a\npilot,b\nchef,a\n", ["--slope", "kind"], "a slope needs numbers"),
         ("word,pay\nnurse,1\npilot,2\nchef,3\n", ["--slope", "pay:profession"], "is the same for all words of each profession"),
-        ("word,pay\nnurse,1\npilot,2\nchef,3\n", ["--slope", "pay:sector"], "sector"),
     ],
 )  # fmt: skip
 def test_bad_facts_are_one_line_and_exit_code_two(said, tmp_path, facts, arguments, message):
