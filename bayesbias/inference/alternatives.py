@@ -6,12 +6,14 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.fitting import fit as fit_model
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.prediction import compare_models, loo
+from bayesbias.inference.prediction import compare_models, loo, loo_error
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 
@@ -58,9 +60,10 @@ def answers_by_model(
         For each model the first contrast of the table (``associated - different`` where there is one), overall and per class,
         under ``population``: ``model, level, name, contrast, words, mean, sd, hpdi_low, hpdi_high, prob,
         elpd, elpd_diff, se_diff, high_pareto_k, converged``. `words` is ``new`` or ``listed``: which words of a class the
-        model means at that level. `elpd` is that of PSIS-LOO (Vehtari, Gelman & Gabry 2017),
-        `elpd_diff` how much lower it is than that of the best model (0 or less), `se_diff` the standard error of that
-        difference, and `high_pareto_k` the number of pairs for which LOO is not to be trusted.
+        model means at that level. `elpd` is that of PSIS-LOO (Vehtari, Gelman & Gabry 2017), `elpd_diff` how much lower it is
+        than that of the best model (0 or less), `se_diff` the standard error of that difference, ``mcse_elpd_diff`` and
+        ``mcse_se_diff`` what the seed moves them by, and `high_pareto_k` the number of pairs for which LOO is not to be
+        trusted.
 
     Raises
     ------
@@ -129,6 +132,14 @@ def answers_by_model(
     out["elpd"] = [about[name][0] for name in out["model"]]
     out["elpd_diff"] = out["elpd"] - best
     out["se_diff"] = [0.0 if compared is None else float(compared.loc[name, "dse"]) for name in out["model"]]
+    errors = {name: loo_error(own) for name, own in fits.items()}
+    first = max(about, key=lambda name: about[name][0])
+    apart = {
+        name: 0.0 if name == first else float(np.hypot(error, errors[first]))
+        for name, error in errors.items()
+    }
+    # The standard error of a difference is known no better than the difference.
+    out["mcse_elpd_diff"] = out["mcse_se_diff"] = [apart[name] for name in out["model"]]
     out["high_pareto_k"] = [about[name][1] for name in out["model"]]
     out["converged"] = [bool(fits[name].diagnostics()["ok"]) for name in out["model"]]
     return out

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
+from bayesbias.inference.diagnostics import quiet_about_few_draws, r_hat_and_ess
 from bayesbias.inference.from_arviz import compared_loo, loo_of
 from bayesbias.inference.posterior import BiasFit, kept_with
 
@@ -70,12 +71,43 @@ def loo(fit: BiasFit) -> Any:
     >>> bool(found.se > 0), int(found.n_data_points) == len(table)
     (True, True)
     """
+    return _loo_and_error(fit)[0]
+
+
+def loo_error(fit: BiasFit) -> float:
+    """Return the Monte Carlo error of ``elpd``: how much it moves with the seed.
+
+    To first order ``elpd`` is the sum over pairs i of ``log sum_s w_is p_is``, with the normalised weights ``w`` of PSIS, and
+    draw s moves it by ``h_s = sum_i w_is (p_is / elpd_i - 1)``, elpd_i on its own scale: all pairs share their draws, so that
+    what one draw does to each of them is added before it is squared. The error is that of the sum of ``h_s`` by its effective
+    draws; of one pair it is that of Vehtari, Gelman and Gabry (2017), as the package loo has it.
+    """
+    return _loo_and_error(fit)[1]
+
+
+def _loo_and_error(fit: BiasFit) -> tuple[Any, float]:
     return kept_with(fit, "loo", lambda: _loo_made(fit))
 
 
-def _loo_made(fit: BiasFit) -> Any:
+def _loo_made(fit: BiasFit) -> tuple[Any, float]:
     whole = fit if "log_likelihood" in fit.tree.children else with_pointwise(fit)
-    return loo_of(whole.tree, fit.spec.outcome)
+    found = loo_of(whole.tree, fit.spec.outcome)
+    order = ("chain", "draw", "pair")
+    log_p = whole.tree["log_likelihood"][fit.spec.outcome].transpose(*order).to_numpy()
+    log_w = found.log_weights.transpose(*order).to_numpy()
+    return found, error_of_elpd(log_p, log_w, found.elpd_i.to_numpy())
+
+
+def error_of_elpd(log_p: np.ndarray, log_w: np.ndarray, elpd_i: np.ndarray) -> float:
+    """Return the error that `loo_error` tells of, of log-likelihoods and log-weights, shape (chain, draw, pair)."""
+    moves = np.zeros(log_p.shape[:2])
+    for pair in range(log_p.shape[2]):  # one at a time, since all of them are as much as the fit holds
+        weights = np.exp(log_w[..., pair] - log_w[..., pair].max())
+        moves += weights / weights.sum() * np.expm1(log_p[..., pair] - elpd_i[pair])
+    with quiet_about_few_draws():
+        _, ess = r_hat_and_ess(moves[..., None])
+    # Where chains are too short to be counted all draws may tell no more than one.
+    return float(moves.size * moves.std() / np.sqrt(1.0 if np.isnan(ess[0]) else ess[0]))
 
 
 def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFrame:

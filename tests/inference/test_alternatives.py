@@ -33,7 +33,8 @@ def test_each_model_answers_as_a_fit_of_its_own(table, own):
     assert set(MODELS_COMPARED) == set(frame["model"])
     assert frame.columns.tolist() == [
         "model", "level", "name", "contrast", "words", "mean", "sd", "hpdi_low", "hpdi_high", "prob", "mcse_mean",
-        "mcse_sd", "mcse_low", "mcse_high", "elpd", "elpd_diff", "se_diff", "high_pareto_k", "converged",
+        "mcse_sd", "mcse_low", "mcse_high", "elpd", "elpd_diff", "se_diff", "mcse_elpd_diff", "mcse_se_diff",
+        "high_pareto_k", "converged",
     ]  # fmt: skip
     found = {}
     for model in MODELS_COMPARED:

@@ -11,7 +11,7 @@ from helpers.tables import grid
 
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.inference.fitting import fit
-from bayesbias.inference.prediction import compare_models, loo, with_pointwise
+from bayesbias.inference.prediction import compare_models, error_of_elpd, loo, with_pointwise
 
 
 @pytest.mark.parametrize("result", FITS, indirect=True)
@@ -91,3 +91,21 @@ def test_an_effect_of_class_and_attribute_says_nothing_of_new_attributes():
     own = result.draws_of("contrasts", estimand="population", level="class")
     row = np.flatnonzero((own["name"] == "class0") & (own["contrast"] == "associated - different"))[0]
     np.testing.assert_allclose(own.to_numpy()[..., row].ravel(), by_hand, atol=1e-12)
+
+
+def test_the_error_of_elpd_is_how_much_it_moves_with_the_draws():
+    """Draws of a mean from its posterior, of observations that all share them: held to the spread over other draws."""
+    rng = np.random.default_rng(shifted(8))
+    y = np.array([-0.5, 0.1, 0.4, 1.0, 1.4])
+    found, errors = [], []
+    for _ in range(120):
+        mu = rng.normal(y.mean(), 1 / np.sqrt(len(y)), size=(2, 200))
+        log_p = -0.5 * (y - mu[..., None]) ** 2 - 0.5 * np.log(2 * np.pi)
+        log_w = -log_p
+        weights = np.exp(log_w) / np.exp(log_w).sum(axis=(0, 1))
+        elpd_i = np.log((weights * np.exp(log_p)).sum(axis=(0, 1)))
+        found.append(elpd_i.sum())
+        errors.append(error_of_elpd(log_p, log_w, elpd_i))
+    ratio = np.mean(errors) / np.std(found, ddof=1)
+    # The spread is known to 1 / sqrt(2 * 120) of itself; effective draws by ranks are counted rather too low.
+    assert np.exp(-5 / np.sqrt(240)) < ratio < 1.5 * np.exp(5 / np.sqrt(240))
