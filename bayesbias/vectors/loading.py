@@ -98,7 +98,7 @@ def load_embedding(
     --------
     >>> e = load_embedding("minilm-static", ["rabbi", "imam", "terrorist"])
     >>> e
-    <Embedding 'minilm-static': 3 words, 128 dimensions, static tokens>
+    <Embedding 'minilm-static': 3 words, 128 dimensions, static tokens; any other word is made of pieces when asked for>
     >>> unit = e.vectors / np.linalg.norm(e.vectors, axis=1, keepdims=True)
     >>> [round(float(s), 2) for s in unit[:2] @ unit[2]]
     [0.15, 0.32]
