@@ -23,7 +23,13 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.wording import some
 from bayesbias.scores.projections import vectors_of_words
-from bayesbias.scores.stereotypes import ROUNDING, ScoreResult, frame_of_rows, pair_of_classes
+from bayesbias.scores.stereotypes import (
+    ROUNDING,
+    ScoreResult,
+    classes_of_list,
+    frame_of_rows,
+    refuse_none_left,
+)
 from bayesbias.tables.facts import Given, facts_given
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.words.listfile import load_wordlist
@@ -196,8 +202,8 @@ def wefat(
     checks.probability(prob)
     checks.count(samples, "samples")
     listed = load_wordlist(sets, controls="none")
-    by_name = {c.name: c for c in listed.classes}
-    x, y = pair_of_classes(list(by_name), None, f"word list {listed.name}")
+    both_classes = classes_of_list(listed, None)
+    x, y = (c.name for c in both_classes)
     given = facts_given({} if facts is None else facts)
     if not given:
         raise InputError(
@@ -221,7 +227,7 @@ def wefat(
     if not chosen.numeric:
         word, value = next((w, v) for w, v in chosen.values.items() if isinstance(v, str))
         raise InputError(f"the fact {chosen.name!r} is no number", where=chosen.source, found=(word, value))
-    own = [list(dict.fromkeys(by_name[c].protected)) for c in (x, y)]
+    own = [list(dict.fromkeys(c.protected)) for c in both_classes]
     both = set(own[0]) | set(own[1])
     wanted = [word for word in chosen.values if word not in both]
     notes = []
@@ -240,9 +246,7 @@ def wefat(
     wanted, doubled = _once(wanted, vectors, chosen)
     notes += doubled
     sides = [[w for w in side if w in vectors] for side in own]
-    for side, c in zip(sides, (x, y), strict=True):
-        if not side:
-            raise InputError(f"no word of the protected class {c!r} is in the vocabulary", where=name)
+    refuse_none_left(sides, both_classes, "word", name)
     a, b = (np.array([vectors[w] for w in side]) for side in sides)
     rows, still = [], []
     for word in wanted:

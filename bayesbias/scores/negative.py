@@ -17,7 +17,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.scores.projections import vectors_of_words
 from bayesbias.scores.resampling import RESAMPLES, ResampledScore, percentile_interval
-from bayesbias.scores.stereotypes import frame_of_rows, pair_of_classes
+from bayesbias.scores.stereotypes import classes_of_list, frame_of_rows, refuse_none_left
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.words.listfile import load_wordlist
 from bayesbias.words.wordlist import WordList
@@ -143,8 +143,7 @@ def rnsb(
     """
     checks.positive(shrinkage, "shrinkage")
     listed = load_wordlist(wordlist, controls="none")
-    by_name = {c.name: c for c in listed.classes}
-    x, y = (by_name[c] for c in pair_of_classes(list(by_name), classes, f"word list {listed.name}"))
+    x, y = classes_of_list(listed, classes)
     both = [w for w in x.attributes if w in set(y.attributes)]
     if both:
         raise InputError(
@@ -156,9 +155,8 @@ def rnsb(
         [w for w in dict.fromkeys(side) if w in vectors]
         for side in (x.protected, y.protected, x.attributes, y.attributes)
     ]
-    for side, c, noun in zip(sets, (x, y, x, y), ("word", "word", "attribute", "attribute"), strict=True):
-        if not side:
-            raise InputError(f"no {noun} of the protected class {c.name!r} is in the vocabulary", where=name)
+    refuse_none_left(sets[:2], (x, y), "word", name)
+    refuse_none_left(sets[2:], (x, y), "attribute", name)
     words, attributes = ([*sets[i], *sets[i + 1]] for i in (0, 2))
     trained = np.array([vectors[w] for w in attributes])
     # Weights that lie outside the span of the attributes would only add to their length.
@@ -186,13 +184,7 @@ def rnsb(
         notes=(*notes, *found.notes),
         _pairs=frame_of_rows(rows, ["protected_word", "protected_class", "probability", "share"]),
         value=divergence_from_equal(each, np.ones(len(each))),
-        low=found.low,
-        high=found.high,
-        mcse_low=found.mcse_low,
-        mcse_high=found.mcse_high,
-        prob=prob,
-        resamples=resamples,
-        seed=found.seed,
+        **found.fields(prob, resamples),
         source=SOURCE,
         defects=DEFECTS,
         largest=float(np.log(len(words))),

@@ -18,7 +18,14 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import some
-from bayesbias.scores.stereotypes import ROUNDING, ScoreResult, frame_of_rows, pair_of_classes, unique_words
+from bayesbias.scores.stereotypes import (
+    ROUNDING,
+    ScoreResult,
+    classes_of_list,
+    frame_of_rows,
+    refuse_none_left,
+    unique_words,
+)
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.vectors.loading import load_embedding
 from bayesbias.words.listfile import load_wordlist
@@ -280,10 +287,7 @@ def relative_norm_distance(
     (-0.147, ('man', 'woman'), 25)
     """
     listed = load_wordlist(wordlist, controls="none")
-    names = [c.name for c in listed.classes]
-    x_class, y_class = pair_of_classes(names, classes, f"word list {listed.name}")
-    chosen = {c.name: c for c in listed.classes}
-    sides = [chosen[x_class], chosen[y_class]]
+    sides = classes_of_list(listed, classes)
     wanted = unique_words(
         [v for c in sides for v in dict.fromkeys(c.attributes)] if words is None else words,
         "words",
@@ -293,13 +297,9 @@ def relative_norm_distance(
     vectors, missing, notes, name = vectors_of_words(embedding, asked, unit=unit)
     x, y = ([w for w in c.protected if w in vectors] for c in sides)
     present = [w for w in wanted if w in vectors]
-    for noun, left in (
-        (f"protected class {x_class!r}", x),
-        (f"protected class {y_class!r}", y),
-        ("words", present),
-    ):
-        if not left:
-            raise InputError(f"no word of the {noun} is in the vocabulary", where=name)
+    refuse_none_left((x, y), sides, "word", name)
+    if not present:
+        raise InputError("no word of the words is in the vocabulary", where=name)
     mean_x, mean_y = (np.mean([vectors[w] for w in side], axis=0) for side in (x, y))
     rows = []
     for word in present:
@@ -314,7 +314,7 @@ def relative_norm_distance(
         value=value,
         mean=value / len(rows),
         unit=unit,
-        classes=(x_class, y_class),
+        classes=(sides[0].name, sides[1].name),
         x=tuple(x),
         y=tuple(y),
         words=tuple(present),

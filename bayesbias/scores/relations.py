@@ -19,10 +19,10 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import some
 from bayesbias.scores.projections import defining_pairs, vectors_of_words
 from bayesbias.scores.resampling import RESAMPLES, ResampledScore, percentile_interval
-from bayesbias.scores.stereotypes import ROUNDING, frame_of_rows, pair_of_classes
+from bayesbias.scores.stereotypes import ROUNDING, classes_of_list, frame_of_rows, refuse_none_left
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.words.listfile import load_wordlist
-from bayesbias.words.wordlist import WordClass, WordList
+from bayesbias.words.wordlist import WordList
 
 if TYPE_CHECKING:
     from bayesbias.scores.measures import Given
@@ -190,7 +190,7 @@ def ripa(
     (('man', 'woman'), 7, True)
     """
     listed = load_wordlist(wordlist, controls="none")
-    x, y = _classes(listed, classes)
+    x, y = classes_of_list(listed, classes)
     given = listed.definitional_sets if sets is None else sets
     couples = defining_pairs(given, f"word list {listed.name}")
     sides = [list(dict.fromkeys(c.attributes)) for c in (x, y)]
@@ -200,7 +200,7 @@ def ripa(
     own = [[w for w in side if w in vectors] for side in sides]
     if not used:
         raise InputError(f"no pair of {len(couples)} is whole in the vocabulary", where=name)
-    _some_words(own, (x, y), "attribute", name)
+    refuse_none_left(own, (x, y), "attribute", name)
     differences = np.array([vectors[m] - vectors[f] for m, f in used])
     direction = _main_direction(differences)
     if direction is None:
@@ -229,13 +229,7 @@ def ripa(
         notes=(*notes, *found.notes),
         _pairs=frame_of_rows(rows, ["word", "attribute_of", "score"]),
         value=float(scores[0].mean() - scores[1].mean()),
-        low=found.low,
-        high=found.high,
-        mcse_low=found.mcse_low,
-        mcse_high=found.mcse_high,
-        prob=prob,
-        resamples=resamples,
-        seed=found.seed,
+        **found.fields(prob, resamples),
         source=RIPA_SOURCE,
         defects=RIPA_DEFECTS,
         classes=(x.name, y.name),
@@ -296,12 +290,12 @@ def ect(
     (-0.012, 25)
     """
     listed = load_wordlist(wordlist, controls="none")
-    x, y = _classes(listed, classes)
+    x, y = classes_of_list(listed, classes)
     wanted = list(dict.fromkeys([*x.attributes, *y.attributes]))
     asked = tuple(dict.fromkeys([*x.protected, *y.protected, *wanted]))
     vectors, missing, notes, name = vectors_of_words(embedding, asked, unit=unit)
     own = [[w for w in c.protected if w in vectors] for c in (x, y)]
-    _some_words(own, (x, y), "word", name)
+    refuse_none_left(own, (x, y), "word", name)
     present = [w for w in wanted if w in vectors]
     if len(present) < 3:
         raise InputError("fewer than three attributes are in the vocabulary", where=name, found=present)
@@ -332,13 +326,7 @@ def ect(
             list(zip(*columns, strict=True)), ["word", "cosine_x", "cosine_y", "rank_x", "rank_y"]
         ),
         value=value,
-        low=found.low,
-        high=found.high,
-        mcse_low=found.mcse_low,
-        mcse_high=found.mcse_high,
-        prob=prob,
-        resamples=resamples,
-        seed=found.seed,
+        **found.fields(prob, resamples),
         source=ECT_SOURCE,
         defects=ECT_DEFECTS,
         classes=(x.name, y.name),
@@ -382,18 +370,6 @@ def _main_direction(differences: Array) -> Array | None:
     if lengths[0] <= ROUNDING or abs(lean) <= ROUNDING * lengths[0]:
         return None
     return components[0] if lean > 0 else -components[0]
-
-
-def _classes(listed: WordList, classes: Sequence[str] | None) -> tuple[WordClass, WordClass]:
-    by_name = {c.name: c for c in listed.classes}
-    x, y = pair_of_classes(list(by_name), classes, f"word list {listed.name}")
-    return by_name[x], by_name[y]
-
-
-def _some_words(own: list[list[str]], classes: tuple[WordClass, WordClass], noun: str, name: str) -> None:
-    for side, c in zip(own, classes, strict=True):
-        if not side:
-            raise InputError(f"no {noun} of the protected class {c.name!r} is in the vocabulary", where=name)
 
 
 def measured_ripa(given: Given, **settings: Any) -> RipaResult:

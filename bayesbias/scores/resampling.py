@@ -12,6 +12,7 @@ import math
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -86,6 +87,11 @@ class Bootstrap:
     mcse_high: float | None
     seed: int
     notes: tuple[str, ...]
+
+    def fields(self, prob: float, resamples: int) -> dict[str, Any]:
+        """Return what a `ResampledScore` holds of its interval."""
+        ends = {name: getattr(self, name) for name in ("low", "high", "mcse_low", "mcse_high", "seed")}
+        return {**ends, "prob": prob, "resamples": resamples}
 
 
 def percentile_interval(

@@ -24,6 +24,7 @@ from bayesbias.tables.pair_table import PairTable, holds_pairs
 from bayesbias.tables.reading import as_pair_table
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.words.listfile import load_wordlist
+from bayesbias.words.wordlist import WordClass, WordList
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,6 +208,22 @@ def pair_of_classes(names: list[str], classes: Sequence[str] | None, where: str)
     for c in classes:
         checks.choice(c, names, "protected class", where)
     return classes[0], classes[1]
+
+
+def classes_of_list(listed: WordList, classes: Sequence[str] | None) -> tuple[WordClass, WordClass]:
+    """Return the two classes of a list that are chosen, or the only two there are."""
+    by_name = {c.name: c for c in listed.classes}
+    x, y = pair_of_classes(list(by_name), classes, f"word list {listed.name}")
+    return by_name[x], by_name[y]
+
+
+def refuse_none_left(
+    left: Sequence[Sequence[str]], classes: Sequence[WordClass], noun: str, where: str
+) -> None:
+    """Refuse a class of which no word, or no attribute, is in the vocabulary."""
+    for words, c in zip(left, classes, strict=True):
+        if not words:
+            raise InputError(f"no {noun} of the protected class {c.name!r} is in the vocabulary", where=where)
 
 
 def choose_protected(grid: StereotypeGrid, words: Iterable[str] | None) -> tuple[list[str], list[str]]:
