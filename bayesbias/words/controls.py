@@ -34,6 +34,7 @@ _CONTROL_FOLDER = "wordlists/controls"
 _CONTROL_KEYS = (*ABOUT_KEYS, *CONTROLS)
 # Below this many words a class still counts, but a note says that its own spread is weakly known.
 # Two words is the hard limit; the shortest published stereotype list has three.
+_MOST_NOTES = 12  # of one kind; shipped lists have fewer
 _FEW_WORDS = 4
 
 
@@ -147,11 +148,17 @@ def settled_controls(words: WordList, controls: Controls | None) -> tuple[Contro
         for word in c.attributes:
             owners.setdefault(word, []).append(c.name)
     several = {word: names for word, names in owners.items() if len(names) > 1}
-    for word, names in several.items():
+    if len(several) > _MOST_NOTES:
         notes.append(
+            f"{len(several):,} attributes are stereotypes of several classes, and their pairs with the words of each of them are "
+            f"associated: {some(map(repr, several))}."
+        )
+    else:
+        notes += [
             f"The attribute {word!r} is a stereotype of {conjoined(map(repr, names))}: "
             "its pairs with the words of each of them are associated."
-        )
+            for word, names in several.items()
+        ]
     if len(words.classes) == 1:
         notes.append("The list has one class, so no pair is 'different'.")
     elif several and all(len(names) == len(words.classes) for names in owners.values()):
@@ -188,22 +195,37 @@ def settled_controls(words: WordList, controls: Controls | None) -> tuple[Contro
         others |= dict.fromkeys(controls.human, "a human control word")
         others |= dict.fromkeys(controls.neutral, "a neutral control word")
     twofold = [word for word in words.protected_words if word in others]
-    for word in twofold:
-        notes.append(f"The protected word {word!r} is also {others[word]}: its pair with itself is left out.")
-    if len(twofold) > 1:
+    if len(twofold) > _MOST_NOTES:
         notes.append(
-            f"Of {conjoined(map(repr, twofold))} any two are paired twice, once with each as the protected word: "
+            f"{len(twofold):,} protected words are also attributes or control words; the pair of each with itself is left out: "
+            f"{some(map(repr, twofold))}."
+        )
+    else:
+        notes += [
+            f"The protected word {word!r} is also {others[word]}: its pair with itself is left out."
+            for word in twofold
+        ]
+    if len(twofold) > 1:
+        those = "those" if len(twofold) > _MOST_NOTES else conjoined(map(repr, twofold))
+        notes.append(
+            f"Of {those} any two are paired twice, once with each as the protected word: "
             "the same distance enters two rows."
         )
     alike: dict[str, list[str]] = {}
     for word in distinct_words((*words.protected_words, *others)):
         alike.setdefault(unicodedata.normalize("NFKC", word).casefold(), []).append(word)
-    for forms in alike.values():
-        if len(forms) > 1:
-            notes.append(
-                f"{conjoined(map(repr, forms))} differ only in capitals or character form: "
-                "an embedding that does not tell them apart gives them one vector."
-            )
+    same = [forms for forms in alike.values() if len(forms) > 1]
+    if len(same) > _MOST_NOTES:
+        notes.append(
+            f"{len(same):,} groups of words differ only in capitals or character form, and an embedding that does not tell them "
+            f"apart gives each one vector: {some((conjoined(map(repr, forms)) for forms in same), 6)}."
+        )
+    else:
+        notes += [
+            f"{conjoined(map(repr, forms))} differ only in capitals or character form: "
+            "an embedding that does not tell them apart gives them one vector."
+            for forms in same
+        ]
     for c in words.classes:
         few = [
             number_of(len(items), noun)

@@ -5,9 +5,10 @@ A check adds what is wrong to a list of problems and goes on, so that all can be
 
 from __future__ import annotations
 
+import itertools
 import math
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from bayesbias.basics import checks
@@ -17,7 +18,15 @@ from bayesbias.words.wordlist import NOT_STATED, WordClass
 
 LIST_SCHEMA = 1
 ABOUT_KEYS = ("schema", "name", "title", "language", "source", "edits", "disagreements")
+_MOST_HINTS = 50
 _ONE_WORD = "with one, the spread between words cannot be told from the word's own"
+
+
+def hints_from(known: Iterable[str]) -> Callable[[str], str | None]:
+    """Return what says which of the known words may be meant: for the first asked about; each is compared with all."""
+    words = sorted(known)
+    left = itertools.count(_MOST_HINTS, -1)
+    return lambda word: nearest(word, words) if next(left) > 0 else None
 
 
 def read_about(data: Mapping[str, Any], name: str, where: str, problems: list[InputError]) -> dict[str, Any]:
@@ -143,6 +152,7 @@ def checked_facts(
         )
         return {}
     known = {word for c in classes for word in (*c.protected, *c.attributes)}
+    hint = hints_from(known)
     out: dict[str, dict[str, float | str]] = {}
     for name, words in value.items():
         here = f"{where}.{name}"
@@ -169,7 +179,7 @@ def checked_facts(
                         "is no protected word or attribute of this list",
                         where=here,
                         found=word,
-                        hint=nearest(str(word), sorted(known)),
+                        hint=hint(str(word)),
                     )
                 )
                 continue

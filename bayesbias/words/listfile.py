@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir, find_toml, plain, sha256_of, shipped_names
 from bayesbias.basics.wording import Shortened, conjoined, number_of
 from bayesbias.border.cleaning import checked_tree
@@ -26,6 +26,7 @@ from bayesbias.words.listchecks import (
     checked_sets,
     checked_spellings,
     checked_words,
+    hints_from,
     read_about,
 )
 from bayesbias.words.wordlist import CONTROLS, Controls, WordClass, WordList
@@ -215,6 +216,7 @@ def _build(x: Any, controls: Any, problems: list[InputError]) -> WordList | None
         )
         where = draft.where
         known = {*words.words, *((*settled.human, *settled.neutral) if settled else ())}
+        hint = hints_from(known)
         for word in draft.published_spellings:
             if word not in known:
                 problems.append(
@@ -222,7 +224,7 @@ def _build(x: Any, controls: Any, problems: list[InputError]) -> WordList | None
                         "is not a word of this list",
                         where=f"{where}, published_spellings",
                         found=word,
-                        hint=nearest(word, sorted(known)),
+                        hint=hint(word),
                     )
                 )
     if len(words.classes) == 1 and settled is None:
