@@ -152,5 +152,7 @@ def refused_cache(path: Path, error: Exception) -> InputError:
     """Return the error for a file that cannot be used: one that is damaged, or is none."""
     if getattr(error, "sqlite_errorname", "").startswith("SQLITE_CORRUPT"):
         return damaged(path, str(error), "delete it, or pass cache=False")
+    if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL":
+        return InputError(f"the vectors cannot be kept: {error}", where=path, hint="or pass cache=False")
     valid = "a file that encode() made, or a new one"
     return InputError(f"cannot be used as a cache: {error}", where=path, valid=valid)

@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from bayesbias.inference.kernel_compiling import compiled
 
 _LOG_2PI = math.log(2.0 * math.pi)
 # Logarithms of scales beyond this have squares that overflow or vanish.
 _FARTHEST = 150.0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def log_prior(code: int, a: float, b: float, s: float) -> tuple[float, float]:
     """Return the log-density of a positive parameter at `s` and its derivative.
 
@@ -29,7 +30,7 @@ def log_prior(code: int, a: float, b: float, s: float) -> tuple[float, float]:
     return prior_constant(code, a, b) + value, slope
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def prior_constant(code: int, a: float, b: float) -> float:
     """Return the part of a log-density that is the same at every `s`."""
     if code == 0:
@@ -48,7 +49,7 @@ def prior_constant(code: int, a: float, b: float) -> float:
     return math.nan
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _prior_shape(code: int, a: float, b: float, s: float, log_s: float) -> tuple[float, float]:
     """Return the rest of the log-density, and its derivative."""
     if code == 0:
@@ -72,7 +73,7 @@ def _prior_shape(code: int, a: float, b: float, s: float, log_s: float) -> tuple
     return math.nan, math.nan
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def log_density(
     theta: np.ndarray,
     prior_code: np.ndarray,
@@ -249,7 +250,7 @@ def log_density(
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _largest(comp_m: np.ndarray, comp_half: np.ndarray) -> tuple[int, int]:
     """Return the most rows of a component, and the most columns of its data."""
     largest = 1
@@ -264,7 +265,7 @@ _LANES = 8
 """How many values of the scales are worked on side by side, so that every inner loop is one vector instruction or two."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def log_densities(
     thetas: np.ndarray,
     prior_code: np.ndarray,
@@ -388,7 +389,7 @@ def log_densities(
             out[first + k] = -math.inf if bad[k] else total[k]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def log_gradients(
     thetas: np.ndarray,
     prior_code: np.ndarray,
@@ -435,7 +436,7 @@ def log_gradients(
         )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def quantiles(
     z: np.ndarray,
     shapes: np.ndarray,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from bayesbias.inference.kernel_compiling import compiled
 
 _LANES = 8
 """How many draws are worked on side by side, so that every inner loop is one vector instruction or two."""
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def add_moments(
     var: np.ndarray,
     obs_var: np.ndarray,

@@ -6,10 +6,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from numba import carray, cfunc, njit, types
+from numba import carray, types
 
 from bayesbias.inference.coordinates import Coordinates
 from bayesbias.inference.kernel import log_density
+from bayesbias.inference.kernel_compiling import callback, compiled
 
 _ARRAYS = 17  # the arguments of `log_density` between `theta` and `grad`
 _FLOATS = (1, 2, 3, 4, 6, 11, 15)  # which of them hold no whole numbers
@@ -50,7 +51,7 @@ def packed(arrays: Sequence[np.ndarray], coordinates: Coordinates) -> np.ndarray
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _packed_log_density(theta: np.ndarray, words: np.ndarray, numbers: np.ndarray, grad: np.ndarray) -> float:
     def whole(k: int) -> np.ndarray:
         return words[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
@@ -81,12 +82,12 @@ def _packed_log_density(theta: np.ndarray, words: np.ndarray, numbers: np.ndarra
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _real(words: np.ndarray, numbers: np.ndarray, k: int) -> np.ndarray:
     return numbers[words[1 + 2 * k] : words[1 + 2 * k] + words[2 + 2 * k]]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _theta_of(
     words: np.ndarray,
     numbers: np.ndarray,
@@ -167,7 +168,7 @@ def _theta_of(
     return volume
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@compiled
 def _slope_back(
     words: np.ndarray,
     numbers: np.ndarray,
@@ -208,7 +209,7 @@ def _slope_back(
 _DOUBLES = types.CPointer(types.float64)
 
 
-@cfunc(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr), cache=True)
+@callback(types.int64(types.uint64, _DOUBLES, _DOUBLES, _DOUBLES, types.voidptr))
 def logp_callback(n, at_at, grad_at, value_at, data):
     """Give the sampler log density and gradient where it is; 0, or 3 or 4 where one is not finite."""
     head = carray(data, (1,), np.int64)
@@ -228,7 +229,7 @@ def logp_callback(n, at_at, grad_at, value_at, data):
     return 0
 
 
-@cfunc(types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr), cache=True)
+@callback(types.int64(types.uint64, types.uint64, _DOUBLES, _DOUBLES, types.voidptr))
 def expand_callback(n, expanded, at_at, out_at, data):
     """Write ``theta``, the draw to be kept."""
     head = carray(data, (1,), np.int64)

@@ -22,7 +22,9 @@ def long_list(n: int, second: int = 0, **more):
 def test_notes_of_many_words_are_one():
     few = load_wordlist(long_list(40, second=3)).notes
     assert sum("is a stereotype of 'a' and 'b'" in note for note in few) == 3
-    (many,) = [note for note in load_wordlist(long_list(40, second=30)).notes if "stereotypes of several" in note]
+    (many,) = [
+        note for note in load_wordlist(long_list(40, second=30)).notes if "stereotypes of several" in note
+    ]
     assert many.startswith("30 attributes are stereotypes of several classes")
     assert many.endswith("'first11' and 18 more.")
     words = long_list(40)
