@@ -24,6 +24,16 @@ pytestmark = pytest.mark.slow  # whole commands
 
 # R-hat must stay below its limit at every seed.
 QUICK = ["--draws", "2000", "--tune", "500", "--chains", "2", "--seed", str(shifted(1))]
+SHORT = [
+    "--draws",
+    "50",
+    "--tune",
+    "100",
+    "--chains",
+    "2",
+    "--seed",
+    str(shifted(1)),
+]  # where no conclusion is asked for
 
 
 @pytest.fixture(scope="module")
@@ -292,8 +302,9 @@ def test_sentences_are_written_in_the_published_order(run, tmp_path):
 # -- classifiers ------------------------------------------------------------------------------------------
 
 
-def test_training_and_using_a_classifier(run, printed, tmp_path):
+def test_training_and_using_a_classifier(run, printed, tmp_path, monkeypatch):
     pytest.importorskip("sklearn")
+    without_figures(monkeypatch)
     good = [
         "a wonderful film",
         "great, I love it",
@@ -326,6 +337,7 @@ def test_training_and_using_a_classifier(run, printed, tmp_path):
 
 
 def test_a_classifier_that_fails_on_a_batch_keeps_what_was_finished(run, printed, tmp_path, monkeypatch):
+    without_figures(monkeypatch)
     state = {"fails": True, "asked": 0}
 
     def predict(sentences):
@@ -443,7 +455,7 @@ def test_a_pickle_is_refused_until_it_is_allowed(refused, tmp_path):
 @pytest.mark.slow
 def test_as_a_command(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "bayesbias.cli", "sentiment", "--predictions", "m1", "--bayes", *QUICK, "--json"],
+        [sys.executable, "-m", "bayesbias.cli", "sentiment", "--predictions", "m1", "--bayes", *SHORT, "--json"],
         capture_output=True, text=True, timeout=600,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "")

@@ -252,7 +252,7 @@ def test_effects_are_drawn_from_their_conditional(model, table):
     """First and second moments of the fitted means against the closed form."""
     design = Design.of(spec_of(model), TABLES[table])
     reduced = collapse(design)
-    n = 1_000
+    n = 4_000
     theta = np.random.default_rng(2).normal(-2, 0.3, reduced.n_theta)
     drawn = reduced.draw_effects(np.tile(theta, (n, 1)), np.random.default_rng(shifted(3)))
     mean, cov, noise = dense(design, reduced.split(theta))

@@ -499,7 +499,8 @@ def run(*arguments: str) -> Any:
 
 
 @pytest.mark.slow
-def test_debias_and_compare_on_the_command_line(tmp_path):
+def test_debias_and_compare_on_the_command_line(tmp_path, monkeypatch):
+    without_figures(monkeypatch)
     out = tmp_path / "hard.txt"
     done = run(
         "debias", "--embedding", "minilm-static", "--wordlist", "religion", "--controls", "2021",

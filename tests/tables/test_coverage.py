@@ -80,7 +80,7 @@ def test_the_headline_says_what_a_list_lost():
 
 
 def made_up_fit_of(table):
-    fit = made_up_fit(table, chains=4, draws=1000)
+    fit = made_up_fit(table, chains=4, draws=200)
     return dataclasses.replace(fit, provenance={**fit.provenance, "coverage": table.coverage.as_dict()})
 
 
@@ -171,12 +171,12 @@ def test_a_published_table_leaves_out_the_same():
 def test_a_comparison_says_what_was_not_compared():
     before = table_without()
     after = table_without(lost("a", "attributes", 5))
-    found = findings_of(made_up_comparison(before, {"soft": after}, chains=4, draws=1000))
+    found = findings_of(made_up_comparison(before, {"soft": after}, chains=4, draws=200))
     assert "only 5 of 16 stereotypes of a were found." in found.headline
     assert [loss.name for loss in found.parts[0].losses] == ["a"]
     assert (
         "missing"
-        not in findings_of(made_up_comparison(before, {"soft": before}, chains=4, draws=1000)).headline
+        not in findings_of(made_up_comparison(before, {"soft": before}, chains=4, draws=200)).headline
     )
 
 
