@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _BLOCK = 8 << 20
 MOST_COLUMNS = 1000
 _MOST_HEADER = 1 << 20  # bytes
+# Where words repeat, tables shrink to a fiftieth; a reader of many threads holds some blocks more than it has passed on.
+_MOST_RATIO, _ALWAYS_ALLOWED = 80, 1 << 24
 _UNPACKED = ("gzip", "bzip2", "xz")
 
 
@@ -41,7 +43,10 @@ def opened_packed(path: Path, called: object = None) -> Iterator[BinaryIO]:
         compression = compression_of(raw.read(6))
         raw.seek(0)
         if compression in _UNPACKED:
-            with unpacked(raw, Path(str(called or path)), compression) as stream:
+            where = Path(str(called or path))
+            with unpacked(
+                raw, where, compression, 1 << 20, ratio=_MOST_RATIO, always=_ALWAYS_ALLOWED
+            ) as stream:
                 yield stream
         else:
             yield raw

@@ -50,25 +50,31 @@ def compression_of(start: bytes) -> str | None:
     return next((name for magic, name in _BEGINNINGS.items() if start.startswith(magic)), None)
 
 
-def believable(unpacked: int, packed: int) -> bool:
+def believable(unpacked: int, packed: int, ratio: int = MOST_RATIO, always: int = ALWAYS_ALLOWED) -> bool:
     """Whether so many bytes may come out of so many."""
-    return unpacked <= max(ALWAYS_ALLOWED, MOST_RATIO * packed)
+    return unpacked <= max(always, ratio * packed)
 
 
-def bomb(path: object, unpacked: int, packed: int) -> InputError:
+def bomb(path: object, unpacked: int, packed: int, ratio: int = MOST_RATIO) -> InputError:
     """Return the error for a file that unpacks to far more than it is."""
     return InputError(
         "unpacks to far more than any table or vectors would",
         where=path,
         found=f"{unpacked:,} bytes or more out of {packed:,}",
-        valid=f"at most {MOST_RATIO} times as many",
+        valid=f"at most {ratio} times as many",
         hint="if it is meant so, unpack it first",
     )
 
 
 @contextlib.contextmanager
 def unpacked(
-    stream: BinaryIO, path: Path, compression: str = "gzip", chunk: int = 1 << 22
+    stream: BinaryIO,
+    path: Path,
+    compression: str = "gzip",
+    chunk: int = 1 << 22,
+    *,
+    ratio: int = MOST_RATIO,
+    always: int = ALWAYS_ALLOWED,
 ) -> Iterator[BinaryIO]:
     """Yield what a compressed stream holds, read `chunk` bytes at a time.
 
@@ -80,11 +86,13 @@ def unpacked(
         For messages.
     compression : {"gzip", "bzip2", "xz"}
     chunk : int
+    ratio, always : int
+        How many times what was read may come out, and how many bytes in any case.
 
     Raises
     ------
     InputError
-        Where it is damaged or broken off; where more than 32 MB, and more than 200 times what was read, come out.
+        Where it is damaged or broken off; where more comes out.
     """
     called = f"{compression} file"
     try:
@@ -94,7 +102,7 @@ def unpacked(
         else:
             inner = io.BufferedReader(_Decoded(stream, compression), _CHUNK)
         with inner:
-            yield io.BufferedReader(_Measured(inner, stream, path), chunk)
+            yield io.BufferedReader(_Measured(inner, stream, path, ratio, always), chunk)
     except EOFError:
         raise InputError(
             f"the {called} is truncated: it ends before its end mark",
@@ -115,8 +123,9 @@ class _DamagedError(Exception):
 class _Measured(io.RawIOBase):
     """What comes out of a decompressor, held against what went in."""
 
-    def __init__(self, inner: Any, packed: BinaryIO, path: Path) -> None:
+    def __init__(self, inner: Any, packed: BinaryIO, path: Path, ratio: int, always: int) -> None:
         self._inner, self._packed, self._path = inner, packed, path
+        self._ratio, self._always = ratio, always
 
     def readable(self) -> bool:
         return True
@@ -129,8 +138,8 @@ class _Measured(io.RawIOBase):
 
     def _check(self) -> None:
         out, taken = self._inner.tell(), self._packed.tell()
-        if not believable(out, taken):
-            raise bomb(self._path, out, taken)
+        if not believable(out, taken, self._ratio, self._always):
+            raise bomb(self._path, out, taken, self._ratio)
 
     def readinto(self, buffer: Any) -> int:
         got = self._inner.readinto(buffer)

@@ -200,7 +200,7 @@ def _of_lines(path: Path, asked: Sequence[str]) -> dict[str, float]:
         compression = compression_of(raw.read(6))
         raw.seek(0)
         if compression in ("gzip", "bzip2", "xz"):
-            with unpacked(raw, path, compression) as stream:
+            with unpacked(raw, path, compression, ratio=40, always=1 << 22) as stream:
                 return _counted(stream, path, wanted)
         return _counted(raw, path, wanted)
 

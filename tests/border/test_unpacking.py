@@ -9,10 +9,12 @@ import lzma
 import os
 import subprocess
 import sys
+import time
 import zipfile
 
 import pytest
 
+import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.border.opening import opened
 from bayesbias.border.unpacking import compression_of, opened_zip, unpacked
@@ -69,6 +71,7 @@ def test_damage_is_told(tmp_path, compression):
 LIMITED = """
 import resource, sys, time
 from pathlib import Path
+import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.border.opening import opened
 from bayesbias.border.unpacking import unpacked, opened_zip
@@ -165,3 +168,16 @@ def test_other_ways_of_packing_and_what_is_no_zip_are_refused(tmp_path):
         path.write_bytes(content)
         with pytest.raises(InputError, match="the zip file is damaged"), opened_zip(path):
             pass
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("line", [b"a 1\n", b"\n", b"aa 1 2\nab 1 2\n"])
+def test_short_lines_by_the_million_are_refused_before_they_are_read(line, tmp_path):
+    """They unpack to two hundred times what they are, which may pass for numbers; a reader of lines takes minutes over them."""
+    path = tmp_path / "v.txt.gz"
+    path.write_bytes(gzip.compress(line * ((12 << 20) // len(line))))
+    for read in (bb.load_embedding, lambda path: bb.tables.load_counts(path, ["a"])):
+        began = time.process_time()
+        with pytest.raises(InputError, match=r"unpacks to far more|is empty"):
+            read(path)
+        assert time.process_time() - began < 5

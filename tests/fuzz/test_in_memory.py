@@ -23,7 +23,7 @@ from bayesbias.basics.errors import BayesbiasError
 from bayesbias.tables import join_facts, load_counts
 from bayesbias.words.controls import load_controls
 
-COUNTS = [100, pytest.param(3000, marks=pytest.mark.claim)]
+COUNTS = [60, pytest.param(3000, marks=pytest.mark.claim)]
 WORDS = ["she", "he", "her", "him", "nurse", "cook", "boss", "a"]
 PAIRS = pairs().head(24)
 TABLE = bb.read_distances(pairs())
@@ -122,7 +122,7 @@ def is_plain(frame: pd.DataFrame) -> bool:
 @pytest.mark.parametrize("door", DOORS)
 def test_odd_values_are_used_or_refused_in_one_line(door, count):
     make, hand_over = DOORS[door]
-    rng = np.random.default_rng(shifted(61))
+    rng, said = np.random.default_rng(shifted(61)), []
     for case in range(count):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -130,9 +130,7 @@ def test_odd_values_are_used_or_refused_in_one_line(door, count):
         try:
             found = hand_over(odd)
         except BayesbiasError as error:
-            message = str(error)
-            assert message.isprintable(), (case, message)
-            assert len(message) <= 300, (case, message)
+            said.append(str(error))
         else:
             if door == "tables":
                 assert is_plain(found.frame), case
@@ -140,6 +138,7 @@ def test_odd_values_are_used_or_refused_in_one_line(door, count):
             if door == "vectors":
                 assert found.vectors.dtype.isnative, case
                 assert np.isfinite(found.vectors).all(), case
+    assert [text for text in said if len(text) > 300 or not text.isprintable()] == []
 
 
 @pytest.mark.parametrize(

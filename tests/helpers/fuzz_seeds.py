@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import lzma
 import os
 import pickle
 import struct
@@ -49,6 +51,38 @@ def word2vec_text(folder: Path) -> Target:
     body = "\n".join(rows) + "\n"
     text = f"{len(WORDS)} 6\n{body}".encode()
     return ".txt", _embedding, [text, body.encode(), gzip.compress(text)]
+
+
+def vectors_table(folder: Path) -> Target:
+    names = ",".join(f"d{i}" for i in range(6))
+    rows = [
+        f'"{word}",{",".join(map(str, row.tolist()))}' for word, row in zip(WORDS, _vectors(), strict=True)
+    ]
+    text = f"word,{names}\n" + "\n".join(rows) + "\n"
+    return ".csv", _embedding, [text.encode(), text.replace(",", "\t").encode(), gzip.compress(text.encode())]
+
+
+def pair_table(folder: Path) -> Target:
+    """A table of distances as CSV, packed and not, and as Parquet."""
+    from bayesbias.tables.reading import read_distances
+    from helpers.fits import pairs
+
+    text = pairs().to_csv(index=False).encode()
+    quoted = pairs().to_csv(index=False, quoting=1, lineterminator="\r\n").encode("utf-8-sig")
+    return (
+        ".csv",
+        read_distances,
+        [text, quoted, gzip.compress(text), bz2.compress(text), lzma.compress(text)],
+    )
+
+
+def pair_parquet(folder: Path) -> Target:
+    from bayesbias.tables.reading import read_distances
+    from helpers.fits import pairs
+
+    stream = io.BytesIO()
+    pairs().to_parquet(stream, index=False)
+    return ".parquet", read_distances, [stream.getvalue()]
 
 
 def word2vec_binary(folder: Path) -> Target:
@@ -188,6 +222,9 @@ def index_of_words(folder: Path) -> Target:
 
 READERS: dict[str, Callable[[Path], Target]] = {
     "word2vec-text": word2vec_text,
+    "vectors-table": vectors_table,
+    "pair-table": pair_table,
+    "pair-parquet": pair_parquet,
     "word2vec-binary": word2vec_binary,
     "fasttext": fasttext,
     "npz": npz,
