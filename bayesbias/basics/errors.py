@@ -64,7 +64,7 @@ class InputError(BayesbiasError, ValueError):
         valid: str | Iterable[str] | None = None,
         hint: str | None = None,
     ) -> None:
-        said = {
+        parts = {
             "where": "" if where is None else f"{_in_one_line(put_in_words(where, str))}: ",
             "problem": _in_one_line(str(problem)),
             "found": "" if found is None else f"; found: {_first_line(put_in_words(found))}",
@@ -79,10 +79,10 @@ class InputError(BayesbiasError, ValueError):
             ("problem", 40),
             ("valid", 0),
         ):
-            excess = sum(map(len, said.values())) - MOST_CHARACTERS
+            excess = sum(map(len, parts.values())) - MOST_CHARACTERS
             if excess > 0:
-                said[part] = _cut(said[part], max(least, len(said[part]) - excess), ends=part == "where")
-        super().__init__("".join(said.values()))
+                parts[part] = _cut(parts[part], max(least, len(parts[part]) - excess), ends=part == "where")
+        super().__init__("".join(parts.values()))
 
 
 def _listed(valid: str | Iterable[str]) -> str:

@@ -66,9 +66,9 @@ def literal(text: str, *, lines: bool = False) -> str:
     return _JOINERS.sub(_joined, text) if "\u200c" in text or "\u200d" in text else text
 
 
-def _code(found: re.Match[str]) -> str:
+def _code(match: re.Match[str]) -> str:
     """Write a character by its code."""
-    number = ord(found[0])
+    number = ord(match[0])
     return (
         f"\\x{number:02x}"
         if number < 0x100
@@ -78,11 +78,11 @@ def _code(found: re.Match[str]) -> str:
     )
 
 
-def _joined(found: re.Match[str]) -> str:
+def _joined(match: re.Match[str]) -> str:
     """Keep a joiner between two visible characters; elsewhere it joins nothing, and only hides."""
-    before, after = found.string[: found.start()][-1:], found.string[found.end() :][:1]
+    before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
     joins = all(c and not c.isspace() and unicodedata.category(c)[0] in "LMSN" for c in (before, after))
-    return found[0] if joins and not f"{before}{after}".isascii() else _code(found)
+    return match[0] if joins and not f"{before}{after}".isascii() else _code(match)
 
 
 def in_order(text: str) -> str:

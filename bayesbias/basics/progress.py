@@ -116,9 +116,9 @@ class _NotebookBar:
         from html import escape
 
         unit, name = (1e6, " MB") if self.of_bytes else (1, "")
-        said = f"{done / unit:,.0f} of {self.total / unit:,.0f}{name}"
+        count = f"{done / unit:,.0f} of {self.total / unit:,.0f}{name}"
         left = "" if not done else f", {_clock(seconds * (self.total - done) / done)} left"
-        text = f"{self.label}: {said}{left}"
+        text = f"{self.label}: {count}{left}"
         html = f'<progress value="{done}" max="{self.total}"></progress> <small>{escape(text)}</small>'
         return html, text
 

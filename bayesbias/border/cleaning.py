@@ -35,8 +35,8 @@ def cleaned(text: str) -> str:
 
 def steering(text: str) -> int | None:
     """Return where the first control character or lone surrogate stands; None where there is none."""
-    found = _STEERING.search(text)
-    return None if found is None else found.start()
+    match = _STEERING.search(text)
+    return None if match is None else match.start()
 
 
 def checked_text(text: str, where: object) -> str:

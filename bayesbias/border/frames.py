@@ -216,8 +216,8 @@ def plain_numbers(
     if truths and array.dtype.kind == "b":
         array = array.astype(np.int8)
     if array.dtype.kind not in "fiu":
-        found = f"type {str(array.dtype)[:40]}"
-        raise InputError("holds no real numbers", where=where, found=found, valid=valid)
+        dtype = f"type {str(array.dtype)[:40]}"
+        raise InputError("holds no real numbers", where=where, found=dtype, valid=valid)
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 

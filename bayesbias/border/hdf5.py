@@ -133,10 +133,10 @@ def _child(
         with process.stdout as stream:
             listed = _listed(stream, process, path, problem, valid)
             for entry in listed:
-                if said := entry.get("refused"):
-                    raise InputError(in_one_line(str(said), 200), where=path, valid=valid)
-                if said := entry.get("failed"):
-                    raise InputError(f"{problem} ({in_one_line(str(said), 120)})", where=path, valid=valid)
+                if reason := entry.get("refused"):
+                    raise InputError(in_one_line(str(reason), 200), where=path, valid=valid)
+                if reason := entry.get("failed"):
+                    raise InputError(f"{problem} ({in_one_line(str(reason), 120)})", where=path, valid=valid)
             yield listed, stream
     finally:
         late.cancel()

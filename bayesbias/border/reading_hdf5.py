@@ -113,7 +113,7 @@ def all_inside(file: Any) -> None:
                 raise RefusedError(f"holds more than {_MOST_GROUPS} groups")
 
 
-def datasets(path: str, names: list[str], most: int, found: list[Any]) -> Iterator[bytes]:
+def datasets(path: str, names: list[str], most: int, entries: list[Any]) -> Iterator[bytes]:
     """Read datasets at the top of an HDF5 file."""
     import h5py
 
@@ -122,17 +122,17 @@ def datasets(path: str, names: list[str], most: int, found: list[Any]) -> Iterat
         held = {name: file.get(name) for name in names}
         top = sorted(map(str, file))[:100]
         if lacking := [name for name in names if not isinstance(held[name], h5py.Dataset)]:
-            found.append({"lacks": lacking[0], "found": top})
+            entries.append({"lacks": lacking[0], "found": top})
             return
         measured([(name, held[name].shape, held[name].dtype.itemsize) for name in names], most)
         for name in names:
             text = h5py.check_string_dtype(held[name].dtype) is not None
             about, parts = packed(held[name][...])
-            found.append({"name": name, "stored_as_text": text, **about})
+            entries.append({"name": name, "stored_as_text": text, **about})
             yield from parts
 
 
-def tree(path: str, most: int, found: list[Any]) -> Iterator[bytes]:
+def tree(path: str, most: int, entries: list[Any]) -> Iterator[bytes]:
     """Read all groups and variables of a netCDF file."""
     import h5netcdf
     import h5py
@@ -157,12 +157,12 @@ def tree(path: str, most: int, found: list[Any]) -> Iterator[bytes]:
         )
         for group in groups:
             attributes = {key: attribute(value) for key, value in group.attrs.items()}
-            found.append({"group": group.name, "attributes": attributes})
+            entries.append({"group": group.name, "attributes": attributes})
         for group, name in variables:
             variable = group[name]
             about, parts = packed(variable[...])
             attributes = {key: attribute(value) for key, value in variable.attrs.items()}
-            found.append(
+            entries.append(
                 {
                     "in": group.name,
                     "name": name,
@@ -196,15 +196,15 @@ def main() -> None:
     task = json.loads(sys.argv[1])
     path, most = task["path"], task["most"]
     limited(_SECONDS + os.path.getsize(path) / _BYTES_PER_S, _MEMORY)
-    found: list[Any] = []
-    parts = datasets(path, task["names"], most, found) if task["names"] else tree(path, most, found)
+    entries: list[Any] = []
+    parts = datasets(path, task["names"], most, entries) if task["names"] else tree(path, most, entries)
     try:
         content = list(parts)
     except RefusedError as error:
-        found, content = [{"refused": str(error)}], []
+        entries, content = [{"refused": str(error)}], []
     except Exception as error:
-        found, content = [{"failed": f"{type(error).__name__}: {str(error)[:1000]}"}], []
-    listed = json.dumps(found).encode()
+        entries, content = [{"failed": f"{type(error).__name__}: {str(error)[:1000]}"}], []
+    listed = json.dumps(entries).encode()
     out = sys.stdout.buffer
     out.write(len(listed).to_bytes(8, "little"))
     out.write(listed)

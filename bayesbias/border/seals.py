@@ -59,14 +59,14 @@ def seal_of_file(path: str | os.PathLike[str], valid: str | None = None) -> Stat
         if rest < 0:
             return State.UNVERIFIED
         file.seek(rest)
-        found = file.read(_END)
-        if not _alike(found, _MARK):
+        ending = file.read(_END)
+        if not _alike(ending, _MARK):
             return State.UNVERIFIED
         file.seek(0)
         while rest > 0 and (part := file.read(min(rest, _CHUNK))):
             digest.update(part)
             rest -= len(part)
-    return State.INTACT if found == _MARK + digest.hexdigest().encode() + b"\n" else State.DAMAGED
+    return State.INTACT if ending == _MARK + digest.hexdigest().encode() + b"\n" else State.DAMAGED
 
 
 def sealed_json(value: Mapping[str, Any], indent: int | None = None) -> bytes:

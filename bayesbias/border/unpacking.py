@@ -218,8 +218,8 @@ def opened_zip(
             with guarded(path, "the zip file is damaged", valid=valid):
                 archive = stack.enter_context(zipfile.ZipFile(file))
             if len(archive.filelist) > most_members:
-                found = f"{len(archive.filelist):,} members"
-                raise InputError("is a zip file of very many members", where=path, found=found, valid=valid)
+                members = f"{len(archive.filelist):,} members"
+                raise InputError("is a zip file of very many members", where=path, found=members, valid=valid)
             for member in archive.filelist:
                 _check_member(member, size, path, valid)
             yield archive

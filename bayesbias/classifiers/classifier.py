@@ -97,10 +97,10 @@ class Classifier(Shown):
 
         Word vectors that hold little of the training data; a third class; a positive label that was never answered.
         """
-        said = list(getattr(self.predict, "doubts", list)())
+        weaknesses = list(getattr(self.predict, "doubts", list)())
         coverage = self.provenance.get("coverage")
         if coverage and coverage["tokens_with_vector"] < _LITTLE:
-            said.append(
+            weaknesses.append(
                 f"{self.name}: the word vectors hold {coverage['words_with_vector']:,} of the {coverage['words']:,} words it "
                 f"was trained on, {coverage['tokens_with_vector']:.0%} of the text; the others were learned from that text "
                 "alone, and what it makes of rare words means little"
@@ -109,11 +109,11 @@ class Classifier(Shown):
             label for label in self.provenance.get("labels", ()) if label != self.provenance.get("positive")
         ]
         if len(others) > 1:
-            said.append(
+            weaknesses.append(
                 f"{self.name} has {len(others) + 1} classes; the probability is that of {self.provenance['positive']}, so "
                 f"that {' and '.join(others)} count alike as not positive"
             )
-        return said
+        return weaknesses
 
     def __repr__(self) -> str:
         kind = self.provenance.get("kind", "")

@@ -84,7 +84,7 @@ class Predictions(Shown):
 
     def __repr__(self) -> str:
         main = self.frame[~self.frame["control"]]
-        said = [
+        counts = [
             f"{n} (mean {g['probability'].mean():.3f})"
             for n, g in main.groupby("classifier", sort=False, observed=True)
         ]
@@ -92,7 +92,7 @@ class Predictions(Shown):
         notes = "".join(f"; {note}" for note in self.notes)
         return (
             f"<Predictions: {main['sentence'].nunique()} sentences and {controls} controls "
-            f"by {', '.join(said)}{notes}>"
+            f"by {', '.join(counts)}{notes}>"
         )
 
 
@@ -314,13 +314,13 @@ def _without_header(
     return {name: out}, notes
 
 
-def _one_class_only(path: Path, positive: int | None, found: str) -> None:
+def _one_class_only(path: Path, positive: int | None, column: str) -> None:
     """Refuse the choice of a column where there is none to choose, for its sign would be guessed."""
     if positive is not None:
         raise InputError(
             "there is no column to choose: these probabilities are taken for those of the positive class",
             where=path,
-            found=f"{found}, and positive={positive}",
+            found=f"{column}, and positive={positive}",
             hint="where they are of the negative class, write 1 - p",
         )
 

@@ -284,20 +284,20 @@ def _print_frequency(result: BiasFit, rope: float) -> None:
     from bayesbias.columns.table import screen_table
     from bayesbias.studies.frequency import frequency_of
 
-    found = frequency_of(result)
-    if found is None:
+    frequency = frequency_of(result)
+    if frequency is None:
         return
-    title = f"How frequent words are, in powers of ten ({found.source})"
-    screen.show(screen_table(title, unequal_columns(found.prob), found.unequal.itertuples()))
-    rows = found.contrasts[found.contrasts["contrast"] == found.contrasts["contrast"].iloc[0]]
+    title = f"How frequent words are, in powers of ten ({frequency.source})"
+    screen.show(screen_table(title, unequal_columns(frequency.prob), frequency.unequal.itertuples()))
+    rows = frequency.contrasts[frequency.contrasts["contrast"] == frequency.contrasts["contrast"].iloc[0]]
     title = f"{rows['contrast'].iloc[0]} as it is, and with all words of the mean frequency"
-    columns = [each for each in frequency_columns(found.prob, rope) if each.heading != "difference"]
+    columns = [each for each in frequency_columns(frequency.prob, rope) if each.heading != "difference"]
     screen.show(screen_table(title, columns, rows.itertuples()))
-    if found.missing:
-        n = len(found.missing)
-        known = f"{number_of(n, 'word')} without a count {'has' if n == 1 else 'have'} no part in it: {some(found.missing)}"
+    if frequency.missing:
+        n = len(frequency.missing)
+        known = f"{number_of(n, 'word')} without a count {'has' if n == 1 else 'have'} no part in it: {some(frequency.missing)}"
         screen.lines([known])
-    screen.lines([f"frequency: {problem}" for problem in found.problems])
+    screen.lines([f"frequency: {problem}" for problem in frequency.problems])
 
 
 def _print_fit(result: BiasFit, prob: float, rope: float, standard_rope: float) -> None:
@@ -352,5 +352,5 @@ def _print_fit(result: BiasFit, prob: float, rope: float, standard_rope: float) 
     method = result.provenance["sampler"]
     if method["method"] == "pairwise":
         screen.lines([f"sampled pair by pair, since {method['why_pairwise']}"])
-    elif said := result.engine.in_words():
-        screen.lines([f"scales by {said}"])
+    elif engine := result.engine.in_words():
+        screen.lines([f"scales by {engine}"])

@@ -86,7 +86,7 @@ def pairs_asked_for(
             "--pool is for --controls matched", found=controls or "none", valid="--controls matched"
         )
     words = load_wordlist(wordlist, controls=controls)
-    made = pairs_of_vectors(
+    pairs = pairs_of_vectors(
         embedding,
         words,
         with_sets=with_sets,
@@ -94,7 +94,7 @@ def pairs_asked_for(
         invalid_utf8=invalid_utf8,
         postprocess=postprocess,
     )
-    return replace(made, table=with_facts(made.table, facts))
+    return replace(pairs, table=with_facts(pairs.table, facts))
 
 
 def _matched(

@@ -79,8 +79,8 @@ def main() -> None:
     except BayesbiasError as error:
         _end(str(error))
     except OSError as error:  # of what is printed, or of a file of a library
-        said = [str(part) for part in (error.filename, error.strerror) if part]
-        _end(": ".join(said) or str(error))
+        parts = [str(part) for part in (error.filename, error.strerror) if part]
+        _end(": ".join(parts) or str(error))
     except click.ClickException as error:  # its message may hold what was typed
         message = io.StringIO()
         error.show(message)

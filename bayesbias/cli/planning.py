@@ -166,9 +166,9 @@ def calibrate(
             is click.core.ParameterSource.COMMANDLINE
         }
         if fit is not None or wordlist is not None:
-            option, found = ("--fit", fit) if fit is not None else ("--wordlist", wordlist)
+            option, given = ("--fit", fit) if fit is not None else ("--wordlist", wordlist)
             raise InputError(
-                f"{option} has no meaning for pools", found=found, valid="--embedding E --pools W"
+                f"{option} has no meaning for pools", found=given, valid="--embedding E --pools W"
             )
         on_pools(
             embedding,
@@ -268,8 +268,8 @@ def calibrate(
         return
     screen.say(f"{tables:,} tables of each kind, {_in_words(scenario, fit)}; seed {seed}.")
     screen.say("Standard errors of shares after Agresti and Coull; a dash where a method has no such answer.")
-    if said := engine_in_words(pd.concat(frames.values()), engine):
-        screen.say(said)
+    if engines := engine_in_words(pd.concat(frames.values()), engine):
+        screen.say(engines)
     screen.say("")
     _print_result(
         frames["difference"],
@@ -359,69 +359,69 @@ def _plan_reliability(
 
     if path is None:
         raise InputError("is planned from a fit of your own table", where="--reliability", valid="--fit FILE")
-    found = plan_reliability(load_fit(path), target, measure=measure, coefficient=coefficient, prob=prob)
+    plan = plan_reliability(load_fit(path), target, measure=measure, coefficient=coefficient, prob=prob)
     if as_json:
-        values = {field.name: getattr(found, field.name) for field in dataclasses.fields(found)}
-        about = {**values, "best": found.best, "combinations": records(found.combinations)}
+        values = {field.name: getattr(plan, field.name) for field in dataclasses.fields(plan)}
+        about = {**values, "best": plan.best, "combinations": records(plan.combinations)}
         screen.answer("plan.reliability", about)
         return
-    for line in reliability_lines(found, path):
+    for line in reliability_lines(plan, path):
         screen.say(line)
 
 
-def reliability_lines(found: ReliabilityPlan, path: str) -> list[str]:
+def reliability_lines(plan: ReliabilityPlan, path: str) -> list[str]:
     """Say what a plan for reliability came to."""
     from bayesbias.columns.words import COEFFICIENTS_SAID, MEASURES_SAID
 
     def numbers(words: float, attributes: float) -> str:
-        of_words = "" if found.measure == "word" else f"{words:.3g} words per class and "
+        of_words = "" if plan.measure == "word" else f"{words:.3g} words per class and "
         return f"{of_words}{attributes:.3g} stereotypes per list"
 
     def value(row: Mapping[str, Any]) -> str:
         ends = ", ".join(ends_as_known(row, usual=2))
-        return f"{as_known(row, 'mean', 2)}, {found.prob:.0%} HPDI [{ends}]"
+        return f"{as_known(row, 'mean', 2)}, {plan.prob:.0%} HPDI [{ends}]"
 
-    said = found.combinations.assign(
-        said=[as_known(row, "mean", 2) for row in found.combinations.to_dict("records")]
+    texts = plan.combinations.assign(
+        said=[as_known(row, "mean", 2) for row in plan.combinations.to_dict("records")]
     )
-    grid = said.pivot(index="words", columns="attributes", values="said")
+    grid = texts.pivot(index="words", columns="attributes", values="said")
     grid.index.name, grid.columns.name = "words", ""
     lines = [
-        f"reliability of {MEASURES_SAID[found.measure]}, held against {COEFFICIENTS_SAID[found.coefficient]}, from {path}",
-        f"as it is, with {numbers(found.listed_words, found.listed_attributes)}: {value(found.now)}",
+        f"reliability of {MEASURES_SAID[plan.measure]}, held against {COEFFICIENTS_SAID[plan.coefficient]}, from {path}",
+        f"as it is, with {numbers(plan.listed_words, plan.listed_attributes)}: {value(plan.now)}",
         "",
         "with other numbers of words (rows) and stereotypes per list (columns), mean over the posterior:",
         grid.to_string(),
         "",
     ]
-    best = found.best
+    best = plan.best
     if best is None:
-        lines.append(f"none of these reaches {found.target:g}")
+        lines.append(f"none of these reaches {plan.target:g}")
     else:
         lines.append(
-            f"{numbers(best['words'], best['attributes'])} are enough for {found.target:g}: {value(best)} "
+            f"{numbers(best['words'], best['attributes'])} are enough for {plan.target:g}: {value(best)} "
             f"(probability that it is reached: {probability_printed(best['p_reached'], error_of(best, 'p_reached'), 2)})"
         )
-    if found.measure != "word":
-        lines.append(_alone(found, "word", "stereotype"))
-    lines.append(_alone(found, "stereotype", "word"))
+    if plan.measure != "word":
+        lines.append(_alone(plan, "word", "stereotype"))
+    lines.append(_alone(plan, "stereotype", "word"))
     return lines
 
 
 _PER = {"word": "class", "stereotype": "list"}
 
 
-def _alone(found: ReliabilityPlan, more: str, held: str) -> str:
+def _alone(plan: ReliabilityPlan, more: str, held: str) -> str:
     """Say how many of the one are needed where the other stay as they are."""
-    of_words = (found.fewest_words, found.endless_words, found.listed_words)
-    of_stereotypes = (found.fewest_attributes, found.endless_attributes, found.listed_attributes)
+    of_words = (plan.fewest_words, plan.endless_words, plan.listed_words)
+    of_stereotypes = (plan.fewest_attributes, plan.endless_attributes, plan.listed_attributes)
     (fewest, endless, _), (_, _, listed) = (
         (of_words, of_stereotypes) if more == "word" else (of_stereotypes, of_words)
     )
-    start = f"with the {held}s as they are ({listed:.3g})" if found.measure != "word" else "for one word"
+    start = f"with the {held}s as they are ({listed:.3g})" if plan.measure != "word" else "for one word"
     if fewest is not None:
         return f"{start}: {number_of(fewest, more)} per {_PER[more]}"
-    if endless < found.target:
+    if endless < plan.target:
         return (
             f"{start}: not reachable with any number of {more}s, since even endless ones make it {endless:.2f}; "
             f"the {held}s are the limit"
@@ -460,8 +460,8 @@ def _plan_width(
             "engine": engine,
         }
         scenario_of = {"model": scenario.model, "scenario": dataclasses.asdict(scenario)}
-        found = {"best": best[0] if best else None, "combinations": records(frame)}
-        screen.answer("plan.width", {**about, **scenario_of, **found})
+        answer = {"best": best[0] if best else None, "combinations": records(frame)}
+        screen.answer("plan.width", {**about, **scenario_of, **answer})
         return
     by = "fitted by the quick engine" if engine == "quick" else "fitted by NUTS"
     checked = frame[frame["simulated_width"].notna()]

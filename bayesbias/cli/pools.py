@@ -80,8 +80,8 @@ def on_pools(
         "width: over the ideal. wrong_sign: share that leave out zero on the wrong side. s: median seconds of an answer.\n"
         "Standard errors of shares after Agresti and Coull; a dash where a method has no such answer."
     )
-    if said := engine_in_words(frame, settings["engine"]):
-        screen.say(said)
+    if engines := engine_in_words(frame, settings["engine"]):
+        screen.say(engines)
     screen.say("")
     _print_rows(frame)
 

@@ -168,8 +168,8 @@ def sentences(
     if out is not None:
         write_test(test_made, out, parts=parts)
     if as_json:
-        made = json.loads(published_json(test_made, parts))
-        screen.answer("seat.sentences", {"test": made, "written": None if out is None else str(out)})
+        written = json.loads(published_json(test_made, parts))
+        screen.answer("seat.sentences", {"test": written, "written": None if out is None else str(out)})
     elif out is None:
         screen.data(published_json(test_made, parts))
     else:

@@ -250,13 +250,13 @@ def _refuse_labels(table: pd.DataFrame) -> None:
 
 def _not_fitted(table: pd.DataFrame, spec: ModelSpec) -> str:
     """Name the classifiers that the model cannot be fitted to by themselves."""
-    found = []
+    names = []
     for name, part in table.groupby("classifier", sort=False, observed=True):
         try:
             bayesbias.fit(part, spec, seed=0, draws=1, tune=1, chains=1, pointwise=False, progress=False)
         except FitError:
-            found.append(str(name))
-    return ", ".join(found) or "all classifiers together"
+            names.append(str(name))
+    return ", ".join(names) or "all classifiers together"
 
 
 @sentiment.command()
@@ -396,7 +396,7 @@ def _predictions(
     called: list[str | None] = [*names] if names else [None] * n
     # Beside classifiers it names one of their classes; for files alone a column.
     column = None if classifiers else _column(positive)
-    found = [
+    predictions = [
         read_predictions(_shipped(file), listed, name=name, positive=column)
         for file, name in zip(files, called, strict=False)
     ]
@@ -407,7 +407,7 @@ def _predictions(
             None if out is None else out / f"unfinished-{re.sub(r'[^A-Za-z0-9_.-]+', '-', model.name)}.csv"
         )
         try:
-            found.append(
+            predictions.append(
                 predict(model, listed, partial=partial, check=check, progress=False if quiet else None)
             )
         except ClassifierError as error:
@@ -415,7 +415,7 @@ def _predictions(
             raise InputError(
                 str(error).replace("with partial=FILE a second run takes them up", kept)
             ) from error
-    return found
+    return predictions
 
 
 def _shipped(file: str) -> str:

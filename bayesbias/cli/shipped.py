@@ -203,10 +203,10 @@ def check_wordlist(
                 screen.say(f"bayesbias: {problem}", err=True)
         sys.exit(2)
     words = load_wordlist(file)
-    found = _in_vectors(words, embedding, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8)
+    in_vectors = _in_vectors(words, embedding, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8)
     if as_json:
         state = {"file": file, "ok": True, "problems": [], "notes": list(words.notes)}
-        screen.answer("check-wordlist", state if found is None else {**state, "vectors": found})
+        screen.answer("check-wordlist", state if in_vectors is None else {**state, "vectors": in_vectors})
         return
     screen.say(
         f"{file}: a good list: {len(words.protected_words)} protected words, {len(words.attribute_words)} stereotypes, "
@@ -214,13 +214,13 @@ def check_wordlist(
     )
     for note in words.notes:
         screen.say(f"note: {note}")
-    if found is None:
+    if in_vectors is None:
         return
-    matched = [f"{word} as {taken}" for word, taken in found["matched"].items()]
+    matched = [f"{word} as {taken}" for word, taken in in_vectors["matched"].items()]
     for said, named in (
-        (f"not in {found['name']}", found["missing"]),
-        (f"spelt otherwise in {found['name']}", matched),
-        (f"made of pieces in {found['name']}, as a misspelt word would be", found["composed"]),
+        (f"not in {in_vectors['name']}", in_vectors["missing"]),
+        (f"spelt otherwise in {in_vectors['name']}", matched),
+        (f"made of pieces in {in_vectors['name']}, as a misspelt word would be", in_vectors["composed"]),
     ):
         if named:
             screen.say(f"note: {said}: {', '.join(named)}")

@@ -25,11 +25,11 @@ def verify(runs: tuple[Path, ...], as_json: bool) -> None:
     """  # noqa: D301 - click's mark for a paragraph to leave as it is
     from bayesbias.runs.verifying import verify_run
 
-    found = [verify_run(run) for run in runs]
-    ok = all(each.ok for each in found)
+    verified = [verify_run(run) for run in runs]
+    ok = all(each.ok for each in verified)
     if as_json:
-        screen.answer("verify", {"ok": ok, "runs": [each.as_dict() for each in found]})
+        screen.answer("verify", {"ok": ok, "runs": [each.as_dict() for each in verified]})
     else:
-        for each in found:
+        for each in verified:
             screen.lines(each.lines())
     sys.exit(0 if ok else 2)

@@ -99,7 +99,7 @@ def geometry_columns(prob: float) -> list[Column]:
     """Return the columns of what methods leave of the distances to control words."""
     return [
         text("method", "method"),
-        text("control words", lambda row: Left(row.left).said, screen="controls"),
+        text("control words", lambda row: Left(row.left).label, screen="controls"),
         related(f"correlation ({prob:.0%} interval)", "correlation", "correlation"),
         related("without the means of words", "relations", "without means"),
         related("slope", "slope").on_the_page_only(),
@@ -118,7 +118,7 @@ def ranking_columns(prob: float) -> list[Column]:
         number("gap", "gap", signed=True),
         interval(f"{prob:.0%} HPDI", "gap_low", "gap_high", signed=True),
         text("verdict", "verdict_after"),
-        text("controls", lambda row: Left(row.geometry).said),
+        text("controls", lambda row: Left(row.geometry).label),
         text("against the next", lambda row: row.verdict_next if isinstance(row.verdict_next, str) else ""),
     ]
 

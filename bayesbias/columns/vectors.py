@@ -21,15 +21,15 @@ def shape_columns(top: int) -> list[Column]:
     ]
 
 
-def _mean(found: Cosines | None) -> Cell:
+def _mean(cosines: Cosines | None) -> Cell:
     return (
         Cell("–", True)
-        if found is None
-        else Cell(f"{found.mean:.4f} ({found.se:.4f})", True, repr(found.mean))
+        if cosines is None
+        else Cell(f"{cosines.mean:.4f} ({cosines.se:.4f})", True, repr(cosines.mean))
     )
 
 
-def _share(found: Cosines | None) -> Cell:
-    if found is None or found.share_top is None:
+def _share(cosines: Cosines | None) -> Cell:
+    if cosines is None or cosines.share_top is None:
         return Cell("–", True, screen="-")
-    return Cell(f"{found.share_top:.0%}", True, repr(found.share_top))
+    return Cell(f"{cosines.share_top:.0%}", True, repr(cosines.share_top))

@@ -72,8 +72,8 @@ class Debiased(Shown):
 
     def __repr__(self) -> str:
         k, n = len(self.subspace), len(self.sets)
-        made = len(self.embedding.composed)
-        pieces = f" ({made:,} of all are listed words made of pieces)" if made else ""
+        composed = len(self.embedding.composed)
+        pieces = f" ({composed:,} of all are listed words made of pieces)" if composed else ""
         return (
             f"Debiased: {self.settings.get('of', 'vectors')}, {self.method} debiased; subspace of "
             f"{number_of(k, 'component')}, which {'explains' if k == 1 else 'explain'} {self.explained.sum():.0%} "

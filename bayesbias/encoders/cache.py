@@ -67,10 +67,15 @@ class Cache:
         with contextlib.closing(opened) as connection, connection:
             yield connection
 
-    def start(self, told: Mapping[str, Any]) -> None:
+    def start(self, description: Mapping[str, Any]) -> None:
         """Make the file where there is none; `told` (name, options, provenance) is for its reader."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        row = (self.encoder, told["name"], told["options"], json.dumps(told["provenance"], default=str))
+        row = (
+            self.encoder,
+            description["name"],
+            description["options"],
+            json.dumps(description["provenance"], default=str),
+        )
         with self.transaction() as connection:
             connection.executescript(SCHEMA)
             connection.execute("INSERT OR IGNORE INTO encoders VALUES (?, ?, ?, ?)", row)
@@ -116,8 +121,8 @@ class Cache:
         if number not in ("<f4", "<f8"):
             return None
         if number != kind:
-            blob, found = blob[:-_BYTES], blob[-_BYTES:]
-            if found != self._hash(key, kind, blob):
+            blob, seal = blob[:-_BYTES], blob[-_BYTES:]
+            if seal != self._hash(key, kind, blob):
                 return None
         if not blob or len(blob) % int(number[-1]):
             return None

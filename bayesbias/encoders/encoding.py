@@ -130,12 +130,14 @@ def _kept_before(
         warnings.warn(f"vectors are not kept: {error}", UserWarning, stacklevel=3)
         return None, {}
     if kept.damaged:
-        said = f"{number_of(kept.damaged, 'vector')} in the cache damaged: made again"
-        warnings.warn(f"{store.path}: {said}", UserWarning, stacklevel=3)
+        problem = f"{number_of(kept.damaged, 'vector')} in the cache damaged: made again"
+        warnings.warn(f"{store.path}: {problem}", UserWarning, stacklevel=3)
     if kept.unverified:
-        said = f"{number_of(kept.unverified, 'vector')} in the cache written without a hash: used unverified"
+        problem = (
+            f"{number_of(kept.unverified, 'vector')} in the cache written without a hash: used unverified"
+        )
         warnings.warn(
-            f"{store.path}: {said}; delete the file to have them made again", UserWarning, stacklevel=3
+            f"{store.path}: {problem}; delete the file to have them made again", UserWarning, stacklevel=3
         )
     return store, kept.vectors
 

@@ -113,14 +113,14 @@ def vectors_encoder(path: str | os.PathLike[str], *, name: str | None = None, op
     return BuiltEncoder(name or path.stem, run, options, facts, batch_size=None)
 
 
-def _lacks(path: Path, what: str, found: Iterable[str]) -> InputError:
-    found = list(found)
+def _lacks(path: Path, what: str, names: Iterable[str]) -> InputError:
+    names = list(names)
     return InputError(
         f"lacks the {what}",
         where=path,
-        found=", ".join(found),
+        found=", ".join(names),
         valid="sentences, vectors",
-        hint=nearest(what.split()[-1], found),
+        hint=nearest(what.split()[-1], names),
     )
 
 

@@ -196,8 +196,8 @@ def transformers_encoder(
     with torch_models.quiet_loading(text, local):
         common = {"revision": revision or "main", "trust_remote_code": False}
         tokenizer = transformers.AutoTokenizer.from_pretrained(text, **common)
-        loaded, told = transformers.AutoModel.from_pretrained(text, output_loading_info=True, **common)
-    random = sorted(key for key in told["missing_keys"] if "pooler" not in key)  # we never use a pooler
+        loaded, loading = transformers.AutoModel.from_pretrained(text, output_loading_info=True, **common)
+    random = sorted(key for key in loading["missing_keys"] if "pooler" not in key)  # we never use a pooler
     if random:
         raise InputError(
             "the files of the model lack weights, which would be random numbers",

@@ -83,11 +83,11 @@ def chosen_device(torch: Any, asked: str | None) -> str:
         have.append("mps")
     if asked is None:
         return have[1] if len(have) > 1 else "cpu"
-    if (found := "cuda:0" if asked == "cuda" else asked) not in have:
+    if (device := "cuda:0" if asked == "cuda" else asked) not in have:
         raise InputError(
             "no such device here", where="device", found=asked, valid=have, hint=nearest(asked, have)
         )
-    return found
+    return device
 
 
 def check_max_length(asked: Any, most: int, text: str) -> None:

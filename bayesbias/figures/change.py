@@ -290,7 +290,7 @@ def _panels(figure: Figure, n: int) -> list[Axes]:
 def _draw_controls(comparison: Comparison, names: list[str], prob: float, axes: list[Axes]) -> Axes:
     import pandas as pd
 
-    found = [comparison.geometry_of(name, prob) for name in names]
+    geometries = [comparison.geometry_of(name, prob) for name in names]
     tables = [comparison.methods[name].pairs for name in names]
     tables = [table[table["connection"].isin(CONTROLS)] for table in tables]
     if any(table.empty for table in tables):
@@ -299,7 +299,7 @@ def _draw_controls(comparison: Comparison, names: list[str], prob: float, axes: 
     low, high = min(map(np.min, values)), max(map(np.max, values))
     pad = 0.03 * (high - low) or 0.1
     present = [c for c in CONTROLS if any((table["connection"] == c).any() for table in tables)]
-    for name, geometry, table, each, ax in zip(names, found, tables, values, axes, strict=True):
+    for name, geometry, table, each, ax in zip(names, geometries, tables, values, axes, strict=True):
         ax.plot([low, high], [low, high], color=INK, linewidth=pt(0.8), zorder=3, label="_unchanged")
         for which in reversed(present):
             mine = (table["connection"] == which).to_numpy()
@@ -331,7 +331,7 @@ def _draw_controls(comparison: Comparison, names: list[str], prob: float, axes: 
             else "r is not known"
         )
         ax.annotate(
-            f"{plain(name)}: {geometry.left.said}\n{text}",
+            f"{plain(name)}: {geometry.left.label}\n{text}",
             (0.03, 0.98),
             xycoords="axes fraction",
             va="top",
@@ -468,7 +468,7 @@ def plot_ranking(
         )
         narrow = across() < 5
         forced = ("\n" if narrow else " ") + "(by construction)" if r.by_construction else ""
-        forced += f"\ncontrols {left.said}" if left.marked else ""
+        forced += f"\ncontrols {left.label}" if left.marked else ""
         ends_said = ", ".join(ends_as_known(r, "gap_low", "gap_high", signed=True))
         headings.write_aside(ax, row, f"{as_known(r, 'gap', signed=True)}\n[{ends_said}]{forced}")
     headings.name_x(ax, "associated − different, in cosine distance (negative: own stereotypes lie nearer)")
@@ -518,7 +518,7 @@ def plates(comparison: Comparison, prob: float = PROB, rope: float = ROPE) -> li
     if set(CONTROLS) & set(comparison.original.table["connection"]):
         names = list(comparison.methods)
         left = "; ".join(
-            f"{name} {geometry.left.said}, correlation {number_text(geometry.least.value, 2)}"
+            f"{name} {geometry.left.label}, correlation {number_text(geometry.least.value, 2)}"
             for name, geometry in ((name, comparison.geometry_of(name, prob)) for name in names)
         )
         listed.append(

@@ -47,12 +47,12 @@ def cover(texts: Iterable[Text]) -> set[str]:
         for char in dict.fromkeys(written):
             if char.isspace() or _takes_no_room(char) or any(_has(file, char) for file in files):
                 continue
-            found = _stand_in(char, len(_entries())) or _stand_in(char, _with_new_fonts())
-            if found is None:
+            stand_in = _stand_in(char, len(_entries())) or _stand_in(char, _with_new_fonts())
+            if stand_in is None:
                 missing.add(char)
             else:
-                added.append(found[0])
-                files.append(found[1])
+                added.append(stand_in[0])
+                files.append(stand_in[1])
         if added:
             text.set_fontfamily([*families, *added])
     return missing

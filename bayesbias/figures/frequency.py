@@ -38,26 +38,27 @@ _SIDES = {"protected": "Protected words", "attribute": "Attributes"}
 
 def plates(fit: BiasFit, rope: float = ROPE) -> list[Plate]:
     """List the figures of frequency; none where it was not asked."""
-    found = frequency_of(fit)
-    if found is None:
+    frequency = frequency_of(fit)
+    if frequency is None:
         return []
-    row = found.contrasts.iloc[0]
+    row = frequency.contrasts.iloc[0]
     here, there = (as_known(row, field, signed=True) for field in ("without_mean", "with_mean"))
     return [
         Plate(
             "frequencies",
             on_axes(plot_frequencies, fit),
-            _size_words(found),
-            f"How frequent the words are, in powers of ten ({found.source}). Classes and lists whose means lie apart differ in "
+            _size_words(frequency),
+            f"How frequent the words are, in powers of ten ({frequency.source}). Classes and lists whose means lie apart "
+            "differ in "
             "more than what they are about.",
             "Log frequency of every word, by class and list; means: "
-            + ", ".join(f"{name} {mean:.2f}" for name, mean in _means(found).items())
+            + ", ".join(f"{name} {mean:.2f}" for name, mean in _means(frequency).items())
             + ".",
         ),
         Plate(
             "frequency_contrasts",
             on_axes(plot_frequency_contrasts, fit, rope=rope),
-            _size_contrasts(found),
+            _size_contrasts(frequency),
             "Contrasts as they are, and of words that are all of the mean frequency. Where they part, frequency is a rival "
             "explanation, or a part of what is to be explained.",
             f"{row['contrast']}: {here} without and {there} with log frequency.",
@@ -98,15 +99,15 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
     """
     import pandas as pd
 
-    found = _asked(fit)
-    groups = _groups(found)
-    ax = axes_or_new(ax, _size_words(found))
+    frequency = _asked(fit)
+    groups = _groups(frequency)
+    ax = axes_or_new(ax, _size_words(frequency))
     rows, labels, heads = placed(groups)
-    values = found.words["log_frequency"].to_numpy(dtype=float)
+    values = frequency.words["log_frequency"].to_numpy(dtype=float)
     pad = 0.05 * float(np.ptp(values)) or 0.5
     row_axis(ax, labels, heads, (float(values.min()) - pad, float(values.max()) + pad))
     for (side, group), row in rows.items():
-        own = found.words[(found.words["side"] == side) & (found.words["group"] == group)]
+        own = frequency.words[(frequency.words["side"] == side) & (frequency.words["group"] == group)]
         x = own["log_frequency"].to_numpy(dtype=float)
         colour = COLOUR["associated"] if side == "protected" else COLOUR["different"]
         ax.plot(
@@ -125,18 +126,18 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
         )  # fmt: skip
     headings.name_x(ax, "log frequency, in powers of ten")
     means = (
-        found.words.groupby(["side", "group"], sort=False, observed=True)["log_frequency"]
+        frequency.words.groupby(["side", "group"], sort=False, observed=True)["log_frequency"]
         .mean()
         .reset_index()
     )
-    data = pd.concat([found.words.assign(drawn="word"), means.assign(drawn="mean")], ignore_index=True)
+    data = pd.concat([frequency.words.assign(drawn="word"), means.assign(drawn="mean")], ignore_index=True)
     handles = [
         marks.line_handle(INK, "mean", marker="|", width=0, size=9),
         marks.line_handle(COLOUR["associated"], "a protected word", marker="o", width=0, size=4),
         marks.line_handle(COLOUR["different"], "an attribute", marker="s", width=0, size=4),
     ]
     headings.add_headings(
-        ax, "How frequent the words are", f"{source_of(fit)}; {found.source}", handles, data
+        ax, "How frequent the words are", f"{source_of(fit)}; {frequency.source}", handles, data
     )
     return ax
 
@@ -174,17 +175,17 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
     >>> [label.get_text() for label in ax.get_yticklabels()][:2]
     ['associated − different', 'all']
     """
-    found = _asked(fit)
-    ax = axes_or_new(ax, _size_contrasts(found))
-    rows, labels, heads = placed(_contrast_groups(found))
-    ends = found.contrasts[["without_low", "with_low", "without_high", "with_high"]].to_numpy(dtype=float)
+    frequency = _asked(fit)
+    ax = axes_or_new(ax, _size_contrasts(frequency))
+    rows, labels, heads = placed(_contrast_groups(frequency))
+    ends = frequency.contrasts[["without_low", "with_low", "without_high", "with_high"]].to_numpy(dtype=float)
     low, high = min(float(ends.min()), -rope), max(float(ends.max()), rope)
     pad = 0.06 * (high - low)
     row_axis(ax, labels, heads, (low - pad, high + pad))
     ax.axvspan(-rope, rope, color="#D9D9D9", linewidth=0, zorder=0.6)
     ax.axvline(0, color=INK, linewidth=pt(0.8), zorder=0.7)
     looks = {"without": (INK, "o", -0.18), "with": (COLOUR["different"], "D", 0.18)}
-    for line in found.contrasts.itertuples():
+    for line in frequency.contrasts.itertuples():
         row = rows[line.contrast, line.level, line.name]
         for which, (colour, marker, shift) in looks.items():
             mean, start, stop = (getattr(line, f"{which}_{end}") for end in ("mean", "low", "high"))
@@ -194,54 +195,55 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
             )  # fmt: skip
     headings.name_x(ax, "difference of mean cosine distances")
     handles = [
-        marks.line_handle(INK, f"as it is, {as_percent(found.prob)} HPDI", marker="o", width=1.4, size=5),
+        marks.line_handle(INK, f"as it is, {as_percent(frequency.prob)} HPDI", marker="o", width=1.4, size=5),
         marks.line_handle(COLOUR["different"], "at equal frequency", marker="D", width=1.4, size=5),
         marks.patch_handle("#D9D9D9", f"ROPE ±{rope:g}"),
     ]
     headings.add_headings(
         ax,
         "Contrasts without and with log frequency",
-        f"{source_of(fit)}; {found.source}",
+        f"{source_of(fit)}; {frequency.source}",
         handles,
-        found.contrasts,
+        frequency.contrasts,
     )
     return ax
 
 
 def _asked(fit: BiasFit) -> Frequency:
-    found = frequency_of(fit)
-    if found is None:
+    frequency = frequency_of(fit)
+    if frequency is None:
         raise InputError(
             "was not asked for frequency",
             where="fit",
             found=fit.spec.name,
             valid="what with_frequency returns",
         )
-    return found
+    return frequency
 
 
-def _groups(found: Frequency) -> dict[str, list[tuple[Any, str]]]:
+def _groups(frequency: Frequency) -> dict[str, list[tuple[Any, str]]]:
     out: dict[str, list[tuple[Any, str]]] = {}
     for side, head in _SIDES.items():
-        names = dict.fromkeys(found.words.loc[found.words["side"] == side, "group"])
+        names = dict.fromkeys(frequency.words.loc[frequency.words["side"] == side, "group"])
         if names:
             out[head] = [((side, name), str(name)) for name in names]
     return out
 
 
-def _contrast_groups(found: Frequency) -> dict[str, list[tuple[Any, str]]]:
-    said = {"overall": "all", "class": "{}", "stereotype": "list {}"}
+def _contrast_groups(frequency: Frequency) -> dict[str, list[tuple[Any, str]]]:
+    titles = {"overall": "all", "class": "{}", "stereotype": "list {}"}
     out: dict[str, list[tuple[Any, str]]] = {}
-    for contrast, rows in found.contrasts.groupby("contrast", sort=False):
+    for contrast, rows in frequency.contrasts.groupby("contrast", sort=False):
         out[with_minus(str(contrast))] = [
-            ((contrast, row.level, row.name), said[row.level].format(row.name))
+            ((contrast, row.level, row.name), titles[row.level].format(row.name))
             for row in rows[["level", "name"]].itertuples(index=False)
         ]
     return out
 
 
-def _means(found: Frequency) -> dict[str, float]:
-    return {str(k): float(v) for k, v in found.words.groupby("group", sort=False)["log_frequency"].mean().items()}  # fmt: skip
+def _means(frequency: Frequency) -> dict[str, float]:
+    means = frequency.words.groupby("group", sort=False)["log_frequency"].mean()
+    return {str(group): float(mean) for group, mean in means.items()}
 
 
 def _spread(n: int) -> np.ndarray:
@@ -249,11 +251,11 @@ def _spread(n: int) -> np.ndarray:
     return 0.3 * np.sin(2.4 * np.arange(n)) if n > 1 else np.zeros(n)
 
 
-def _size_words(found: Frequency) -> tuple[float, float]:
-    groups = _groups(found)
+def _size_words(frequency: Frequency) -> tuple[float, float]:
+    groups = _groups(frequency)
     return size_rows(sum(len(own) + HEAD for own in groups.values()), 0.34, 0.2)
 
 
-def _size_contrasts(found: Frequency) -> tuple[float, float]:
-    groups = _contrast_groups(found)
+def _size_contrasts(frequency: Frequency) -> tuple[float, float]:
+    groups = _contrast_groups(frequency)
     return size_rows(sum(len(own) + HEAD for own in groups.values()), 0.34, 0.2)

@@ -54,7 +54,7 @@ def _room_across(axes: Sequence[Axes]) -> float:
 def add_headings(
     ax: Axes,
     title: str,
-    said: str,
+    subtitle: str,
     handles: list[Any],
     data: pd.DataFrame,
     *,
@@ -65,7 +65,7 @@ def add_headings(
     They may reach `across` the Axes at its right. A figure that was made here grows where they need more lines than its
     size reckons with. The Axes get the `data` that they show.
     """
-    give_data(across or [ax], data, title, said)
+    give_data(across or [ax], data, title, subtitle)
     figure = ax.get_figure(root=True)
     assert figure is not None
     if len(across) < 2:
@@ -75,7 +75,7 @@ def add_headings(
     around: list[Any] = [legend]
     above = 4 + 12.5 * lines
     if style_now().headed:
-        wrapped = textwrap.wrap(said, max(20, int(room / _LETTER))) or [""]
+        wrapped = textwrap.wrap(subtitle, max(20, int(room / _LETTER))) or [""]
         note = ax.annotate(
             "\n".join(plain(line, len(line)) for line in wrapped),
             (0, 1),

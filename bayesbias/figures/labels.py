@@ -90,9 +90,9 @@ def label_points(
     leading = [False] * len(names) if lead is None else list(lead)
     for first in sorted(groups, key=lambda i: (not leading[i], crowd[i])):
         members = groups[first]
-        said = names[first] + (f" and {len(members) - 1} more" if len(members) > 1 else "")
+        shown = names[first] + (f" and {len(members) - 1} more" if len(members) > 1 else "")
         label = ax.annotate(
-            plain(said, len(said)),
+            plain(shown, len(shown)),
             (x[first], y[first]),
             (0, 0),
             textcoords="offset points",

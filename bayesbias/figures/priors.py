@@ -174,11 +174,11 @@ def _contrast_of(spec: ModelSpec, fit: BiasFit | None, seed: int) -> _Contrast |
         return None
     table = usual_pairs(spec) if fit is None else fit.table
     try:
-        found = chosen_rows(prior_contrasts(spec, table, _PRIOR_DRAWS, seed), level="overall")
+        chosen = chosen_rows(prior_contrasts(spec, table, _PRIOR_DRAWS, seed), level="overall")
     except FitError:  # a table of one connection
         return None
-    name = keys_of_rows(found, "contrast")[0][0]
-    prior = found.to_numpy()[0, :, 0]
+    name = keys_of_rows(chosen, "contrast")[0][0]
+    prior = chosen.to_numpy()[0, :, 0]
     if fit is None:
         return _Contrast(name, prior, None)
     draws = fit.draws_of("contrasts", level="overall", estimand="population")

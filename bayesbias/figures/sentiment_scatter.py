@@ -290,8 +290,8 @@ def _draw_earnings(
         )
     ]
     across = axes if len(axes) > 1 else ()
-    said = lead + "; ".join(values)
-    headings.add_headings(axes[0], "Earnings and sentiment", said, handles, ranked, across=across)
+    subtitle = lead + "; ".join(values)
+    headings.add_headings(axes[0], "Earnings and sentiment", subtitle, handles, ranked, across=across)
     for ax, part in labelled:
         x, y, low, high = (part[c].to_numpy(dtype=float) for c in ("earnings", "sentiment", "low", "high"))
         label_points(ax, x, y, part["profession"].astype(str).tolist(), intervals=(low, high))

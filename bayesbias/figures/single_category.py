@@ -164,7 +164,7 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
         f"{as_known(result.slope, 'mean', signed=True)} [{', '.join(ends_as_known(result.slope, signed=True))}] per standard "
         "deviation."
     ).replace("-", "−")
-    said = f"{result.published.name}: {result.n} targets. {numbers}"
+    subtitle = f"{result.published.name}: {result.n} targets. {numbers}"
     handles = [
         marks.line_handle(
             COLOUR["associated"],
@@ -179,7 +179,7 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
     ]
     shown_too = line.rename(columns={"line": "association"}).assign(drawn="line")
     data = pd.concat([frame.assign(drawn="target"), shown_too], ignore_index=True)
-    headings.add_headings(ax, "Association against a fact", said, handles, data)
+    headings.add_headings(ax, "Association against a fact", subtitle, handles, data)
     # Of many targets a few names, where chance left room, would look as if they were chosen.
     all_named = names and (len(x) <= _NAMED or not off.any())
     shown = range(len(x)) if all_named else np.flatnonzero(off)

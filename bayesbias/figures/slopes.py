@@ -75,7 +75,7 @@ def plot_slopes(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['length', 'associated', 'different', 'associated − different']
     """
-    frame, said, unit, prob = _shown(result, prob)
+    frame, subtitle, unit, prob = _shown(result, prob)
     ax = axes_or_new(ax, _size(frame))
     rows, labels, heads = placed(_groups(frame))
     low, high = min(float(frame["hpdi_low"].min()), 0.0), max(float(frame["hpdi_high"].max()), 0.0)
@@ -104,7 +104,7 @@ def plot_slopes(
         for kind, (colour, marker) in _LOOKS.items()
         if any(_is_contrast(row) == kind for row in frame.itertuples())
     ]
-    headings.add_headings(ax, "Slopes on facts", said, handles, frame)
+    headings.add_headings(ax, "Slopes on facts", subtitle, handles, frame)
     return ax
 
 
@@ -113,7 +113,7 @@ def plates(result: BiasFit | Comparison | SeatResult, prob: float = PROB) -> lis
     if not has_slopes(result):
         return []
     frame, _, unit, prob = _shown(result, prob)
-    told = "; ".join(
+    slopes = "; ".join(
         f"{row.head}, {_label(row)}: {as_known(row, 'mean', signed=True)} ({interval_known(row, signed=True)})"
         for row in frame.head(6).itertuples()
     )
@@ -123,7 +123,7 @@ def plates(result: BiasFit | Comparison | SeatResult, prob: float = PROB) -> lis
             on_axes(plot_slopes, result, prob=prob),
             _size(frame),
             "What one standard deviation of a fact about words goes with, on average over new words. A slope is no cause.",
-            f"Slopes in {unit}, with {as_percent(prob)} HPDI: {told}.",
+            f"Slopes in {unit}, with {as_percent(prob)} HPDI: {slopes}.",
         )
     ]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed
 from bayesbias.basics.wording import number_of, percent, some
-from bayesbias.findings.parts import Doubt, Findings, Unexamined, said_of_losses
+from bayesbias.findings.parts import Doubt, Findings, Unexamined, sentence_of_losses
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
-from bayesbias.findings.slopes import said_of_slopes
+from bayesbias.findings.slopes import sentences_of_slopes
 from bayesbias.findings.trust import ALL_AGREED, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.studies.comparison import Comparison, Method
@@ -56,9 +56,9 @@ def _of_method(result: Comparison, name: str, several: bool, prob: float, rope: 
     gap = _gap_sentence(result, item, prob, rope)
     controls = _control_sentences(result, item, prob, rope)
     geometry = _geometry_sentences(result, name, prob)
-    slopes = said_of_slopes(item.change, prob) if item.change is not None else []
+    slopes = sentences_of_slopes(item.change, prob) if item.change is not None else []
     headline, *rest = [*([gap] if gap else []), *controls, *geometry, *slopes] or [_NO_CONTRAST]
-    missing = said_of_losses(about["losses"], CONTROLS if gap is None else ())
+    missing = sentence_of_losses(about["losses"], CONTROLS if gap is None else ())
     return Findings(headline=f"{headline}{missing}", sentences=tuple(rest), **about)
 
 
@@ -130,58 +130,61 @@ def _control_sentences(result: Comparison, item: Method, prob: float, rope: floa
 _CENTRED = "the nearness of each word to all others is taken out"
 
 
-def _geometry_doubts(found: Geometry, prob: float) -> list[Doubt]:
+def _geometry_doubts(geometry: Geometry, prob: float) -> list[Doubt]:
     """Say loudly what a reader of the gap alone would miss: that the vectors are gone, the same, or not to be judged."""
-    if found.left is Left.IDENTICAL:
+    if geometry.left is Left.IDENTICAL:
         text = (
             f"IDENTICAL: is it the same file? No distance moved by more than {EXACT:g} (vectors that differ in their "
             "lengths alone have the same cosine distances)"
         )
         return [Doubt("identical", text)]
-    if found.left is Left.NO_CONTROLS:
+    if geometry.left is Left.NO_CONTROLS:
         text = (
             "the tables hold no control words: whether the method took out the association or destroyed the vectors cannot "
             "be known"
         )
         return [Doubt("geometry_unknown", text)]
-    if found.left is Left.TOO_FEW:
-        known = _interval(found.least, prob)
+    if geometry.left is Left.TOO_FEW:
+        known = _interval(geometry.least, prob)
         text = (
-            f"distances of {number_of(found.n_words, 'protected word')} to {number_of(found.n_attributes, 'control word')} "
+            f"distances of {number_of(geometry.n_words, 'protected word')} to {number_of(geometry.n_attributes, 'control word')} "
             f"are too few to know whether the vectors are still there (correlation before and after: {known})"
         )
         return [Doubt("geometry_unknown", text)]
-    if not found.left.destroyed:
+    if not geometry.left.destroyed:
         return []
-    whole = found.left is Left.UNRELATED
+    whole = geometry.left is Left.UNRELATED
     degree = "DESTROYED" if whole else "MOSTLY DESTROYED"
-    how = "are unrelated" if whole else f"share {percent(found.least.value**2)} of their variance"
-    once = f" once {_CENTRED}" if found.least is found.relations else ""
+    how = "are unrelated" if whole else f"share {percent(geometry.least.value**2)} of their variance"
+    once = f" once {_CENTRED}" if geometry.least is geometry.relations else ""
     text = (
         f"THE GEOMETRY IS {degree}: distances to control words before and after {how}{once} (correlation "
-        f"{_interval(found.least, prob)}; single pairs moved by {found.rms:.3f}, root mean square, where two unrelated sets "
-        f"of vectors would give {found.rms_unrelated:.3f}). Noise has no gap either: what is left of the gap says nothing "
+        f"{_interval(geometry.least, prob)}; single pairs moved by {geometry.rms:.3f}, root mean square, where two "
+        f"unrelated sets "
+        f"of vectors would give {geometry.rms_unrelated:.3f}). Noise has no gap either: what is left of the gap says nothing "
         "of the method, which is ranked with no other"
     )
     return [Doubt("geometry_destroyed", text)]
 
 
-def _interval(found: Related, prob: float) -> str:
-    if found.value != found.value:
+def _interval(related: Related, prob: float) -> str:
+    if related.value != related.value:
         return "cannot be computed"
-    return f"{found.value:.2f}, {prob:.0%} interval {found.low:.2f} to {found.high:.2f}"
+    return f"{related.value:.2f}, {prob:.0%} interval {related.low:.2f} to {related.high:.2f}"
 
 
 def _geometry_sentences(result: Comparison, name: str, prob: float) -> list[str]:
-    found = result.geometry_of(name, prob)
+    geometry = result.geometry_of(name, prob)
     texts: list[str] = []
-    if found.left is Left.IDENTICAL:
+    if geometry.left is Left.IDENTICAL:
         return texts
-    if found.n_pairs and not found.left.marked:  # else the doubt has said it
+    if geometry.n_pairs and not geometry.left.marked:  # else the doubt has said it
         texts.append(
-            f"control words, before and after: {found.left.said} (distances correlate by {_interval(found.correlation, prob)}; "
-            f"once {_CENTRED}, by {_interval(found.relations, prob)}; slope {found.slope.value:.2f}; root mean square change "
-            f"{found.rms:.3f}, where unrelated sets of vectors would give {found.rms_unrelated:.3f})."
+            f"control words, before and after: {geometry.left.label} (distances correlate "
+            f"by {_interval(geometry.correlation, prob)}; "
+            f"once {_CENTRED}, by {_interval(geometry.relations, prob)}; slope {geometry.slope.value:.2f}; root "
+            f"mean square change "
+            f"{geometry.rms:.3f}, where unrelated sets of vectors would give {geometry.rms_unrelated:.3f})."
         )
     row: Any = result.geometry(prob, name).iloc[0]
     if row.gap_before == row.gap_before and row.gap_after == row.gap_after:

@@ -18,13 +18,13 @@ def frequency_doubts(fit: BiasFit, rope: float = ROPE) -> list[Doubt]:
     Of several that do it names that of the headline, or else the one that moves farthest. Nothing is said of models that
     have not converged, which the page shows as such.
     """
-    found = frequency_of(fit)
-    if found is None or found.problems:
+    frequency = frequency_of(fit)
+    if frequency is None or frequency.problems:
         return []
-    moved = found.moved(rope)
+    moved = frequency.moved(rope)
     if moved.empty:
         return []
-    lead = found.contrasts["contrast"].iloc[0]
+    lead = frequency.contrasts["contrast"].iloc[0]
     own = moved[(moved["level"] == "overall") & (moved["contrast"] == lead)]
     row = (own if len(own) else moved).iloc[0]
     where = {"overall": "", "class": f" of {row['name']}", "stereotype": f" of the list {row['name']}"}
@@ -35,8 +35,8 @@ def frequency_doubts(fit: BiasFit, rope: float = ROPE) -> list[Doubt]:
     )
     there, here = (as_known(row, field, signed=True) for field in ("with_mean", "without_mean"))
     text = (
-        f"at equal frequency ({found.source}) {row['contrast']}{where[row['level']]} is {there} "
-        f"({found.prob:.0%} HPDI {low} to {high}) and not {here}: if "
+        f"at equal frequency ({frequency.source}) {row['contrast']}{where[row['level']]} is {there} "
+        f"({frequency.prob:.0%} HPDI {low} to {high}) and not {here}: if "
         "frequency is a nuisance here, so much of it is that of frequent and rare words, and if it is itself the social fact, "
         f"nothing is to be taken away{others if more else ''}"
     )

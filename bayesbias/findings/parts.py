@@ -243,7 +243,7 @@ class Findings(Shown):
 _MOST_LOSSES = 3  # that a headline names
 
 
-def said_of_losses(losses: Iterable[Loss], controls: Collection[str] = ()) -> str:
+def sentence_of_losses(losses: Iterable[Loss], controls: Collection[str] = ()) -> str:
     """Say in a sentence what a result rests on although too little of it was found; empty where that is nothing.
 
     Parameters

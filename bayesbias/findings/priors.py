@@ -18,7 +18,7 @@ __all__ = ["largest_prior_shift", "prior_doubts", "unexamined_priors"]
 
 
 def prior_doubts(
-    fit: BiasFit, said: str = "{}", more_of: str = "words", refit: bool | None = None
+    fit: BiasFit, template: str = "{}", more_of: str = "words", refit: bool | None = None
 ) -> list[Doubt]:
     """Return the main contrasts that move by more than half their sd where a prior is half or twice as wide.
 
@@ -49,7 +49,7 @@ def prior_doubts(
         out.append(
             Doubt(
                 kind="prior",
-                text=f"{said.format(_called(row))}{of} rests on a prior: with {_which(row)} it goes from "
+                text=f"{template.format(_called(row))}{of} rests on a prior: with {_which(row)} it goes from "
                 f"{_from_to(row)}, by {printed(abs(row['shift_in_sd']), row.get('error'), 1)} of its sd{more}; state "
                 f"the prior with the result, or gather more {more_of}",
                 level=str(level),

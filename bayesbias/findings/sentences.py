@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import printed
 from bayesbias.basics.wording import number_of, percent
-from bayesbias.findings.parts import Doubt, Findings, said_of_losses
+from bayesbias.findings.parts import Doubt, Findings, sentence_of_losses
 from bayesbias.tables.coverage import Loss, loss_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def findings_of_sentences(result: SeatResult) -> Findings:
     losses = _losses(result, several)
     return Findings(
         subject=f"sentence tests on {', '.join(names)}",
-        headline=f"p is below {_CLEAR:g} after Holm's correction in {'; '.join(clear)}.{said_of_losses(losses)}"
+        headline=f"p is below {_CLEAR:g} after Holm's correction in {'; '.join(clear)}.{sentence_of_losses(losses)}"
         if clear
         else "No test was run.",
         sentences=(

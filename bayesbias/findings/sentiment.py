@@ -14,7 +14,7 @@ from bayesbias.basics.wording import some
 from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
-from bayesbias.findings.slopes import said_of_slopes
+from bayesbias.findings.slopes import sentences_of_slopes
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.verdicts import sentiment_verdict
@@ -155,7 +155,7 @@ def findings_of_sentiment(result: BiasFit | SentimentAnalysis, prob: float = PRO
             part.headline if fit is None else f"{part.subject}. {part.headline}" for part in parts
         ),
         parts=parts,
-        sentences=() if fit is None else (*_between_classifiers(fit, prob), *said_of_slopes(fit, prob)),
+        sentences=() if fit is None else (*_between_classifiers(fit, prob), *sentences_of_slopes(fit, prob)),
         doubts=() if fit is None else tuple(sentiment_doubts(fit, prob)),
         problems=() if fit is None else tuple(fit.diagnostics()["problems"]),
         notes=analysis.notes,

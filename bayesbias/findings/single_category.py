@@ -19,7 +19,7 @@ def findings_of_single_category(result: SingleCategory) -> Findings:
     notes = [*known.notes, *_missing(result)]
     published = (
         f"As published, on average scores: r = {known.r:.4f}, {known.prob:.0%} interval {known.r_low:.4f} to "
-        f"{known.r_high:.4f} (Fisher's z), which takes targets for a sample and scores for exact; p {known.p_said(2)} "
+        f"{known.r_high:.4f} (Fisher's z), which takes targets for a sample and scores for exact; p {known.p_text(2)} "
         f"(permutation, {'all orders' if known.p_method == 'exact' else 'drawn orders'})."
     )
     if problems:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def said_of_slopes(fit: BiasFit, prob: float) -> list[str]:
+def sentences_of_slopes(fit: BiasFit, prob: float) -> list[str]:
     """Say what one standard deviation of each fact goes with, in the first contrast, or else in all that is asked of it."""
     if not fit.spec.facts():
         return []

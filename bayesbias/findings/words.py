@@ -8,10 +8,10 @@ from bayesbias.basics.digits import as_known, ends_as_known, error_of, probabili
 from bayesbias.basics.wording import conjoined, number_of
 from bayesbias.findings.frequency import frequency_doubts
 from bayesbias.findings.outside import outside_doubts
-from bayesbias.findings.parts import Doubt, Findings, said_of_losses
+from bayesbias.findings.parts import Doubt, Findings, sentence_of_losses
 from bayesbias.findings.priors import unexamined_priors
 from bayesbias.findings.residuals import word_doubts
-from bayesbias.findings.slopes import said_of_slopes
+from bayesbias.findings.slopes import sentences_of_slopes
 from bayesbias.findings.trust import agreed, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -54,9 +54,9 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
     else:
         frame = _with_sure_ends(fit.contrasts(prob=prob, rope=rope))
         main = _main_result(frame, prob, rope, _in_standard_deviations(fit))
-        missing = said_of_losses(lost, frame["contrast"].iloc[0].split(" - "))
+        missing = sentence_of_losses(lost, frame["contrast"].iloc[0].split(" - "))
         headline = f"{name}: {main}{missing}{'' if one else _disagreement(frame)}{_caveat(doubts)}"
-        sentences = (*_superiority(fit, prob), *_sentences(fit, frame, prob), *said_of_slopes(fit, prob))
+        sentences = (*_superiority(fit, prob), *_sentences(fit, frame, prob), *sentences_of_slopes(fit, prob))
     return Findings(
         subject=name,
         headline=headline,
@@ -307,6 +307,6 @@ def _missing_words(coverage: dict[str, Any]) -> list[str]:
         out.append(
             f"{len(matched)} {noun} found in another spelling: {shown}{' ...' if len(matched) > 8 else ''}"
         )
-    if made := composed_in_words(coverage):
-        out.append(made)
+    if composed := composed_in_words(coverage):
+        out.append(composed)
     return out

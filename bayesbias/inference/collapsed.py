@@ -239,17 +239,17 @@ def collapse(design: Design) -> Collapsed:
         for tables so irregular that the reduction would not pay.
     """
     design = design.ordered()
-    made: Collapsed | None = None
+    reduced: Collapsed | None = None
     for known in _LATELY[:]:
         if known.design.laid_as(design):
             if np.array_equal(known.design.y, design.y):
                 return known
-            made = known.of_outcome(design.y)
-    if made is None:
-        made = _collapsed(design)
+            reduced = known.of_outcome(design.y)
+    if reduced is None:
+        reduced = _collapsed(design)
     if len(design.y) <= _MOST_KEPT:
-        _LATELY[:] = [made]
-    return made
+        _LATELY[:] = [reduced]
+    return reduced
 
 
 def _collapsed(design: Design) -> Collapsed:

@@ -299,8 +299,8 @@ class Layout:
         """Return what is made once for all tables of the layout."""
         if name not in self._made:
             self._made[name] = make()
-        made: _Made = self._made[name]
-        return made
+        value: _Made = self._made[name]
+        return value
 
     def components(self, y: np.ndarray) -> tuple[Component, ...]:
         """Return the components of an outcome, shape (pairs,)."""

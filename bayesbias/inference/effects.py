@@ -119,10 +119,10 @@ def scales_alone(
     if sampler.get("method") != "collapsed" or not set(design.spec.parameters) <= set(posterior.data_vars):
         return posterior
     try:
-        made = effects_of(posterior, table, design, int(sampler["seed"])).drawn()
+        drawn = effects_of(posterior, table, design, int(sampler["seed"])).drawn()
     except (FitError, NotCollapsible):
         return posterior  # of draws that were changed
-    same = all(np.array_equal(made[name], in_order(posterior[name])) for name in names)
+    same = all(np.array_equal(drawn[name], in_order(posterior[name])) for name in names)
     return posterior.drop_vars(names) if same else posterior
 
 

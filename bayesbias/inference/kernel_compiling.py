@@ -20,10 +20,10 @@ class _Kept(FunctionCache):
 
 def compiled[Function: Callable[..., Any]](function: Function) -> Function:
     """Compile a function where it is first called."""
-    made: Any = njit(nogil=True, error_model="numpy")(function)
+    dispatcher: Any = njit(nogil=True, error_model="numpy")(function)
     with contextlib.suppress(RuntimeError):  # no folder could be written
-        made._cache = _Kept(function)
-    return made
+        dispatcher._cache = _Kept(function)
+    return dispatcher
 
 
 def callback(signature: Any) -> Callable[[Callable[..., Any]], Any]:

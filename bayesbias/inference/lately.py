@@ -47,10 +47,10 @@ class Lately:
             self._use()
             kept: Made = self._made[key]
             return kept
-        made = make()
+        value = make()
         self._use()
-        self._made[key] = made
-        return made
+        self._made[key] = value
+        return value
 
     def _use(self) -> None:
         """Become the last that was used, and empty those used longest ago where all hold too much.

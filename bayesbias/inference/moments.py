@@ -68,12 +68,12 @@ class Projected:
     def of(cls, reduced: Collapsed, linear: Linear) -> Projected:
         """Turn linear quantities."""
         constant, parts = _own_effects(reduced, linear)
-        found = [
+        loadings = [
             _loads_of(reduced, place, parts, len(constant))
             for place, component in enumerate(reduced.components)
             if component.effects
         ]
-        return cls(constant, parts, [loads for loads in found if loads is not None])
+        return cls(constant, parts, [loads for loads in loadings if loads is not None])
 
     def moments(self, reduced: Collapsed, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and variance; see `conditional_moments`."""

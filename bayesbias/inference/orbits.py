@@ -51,12 +51,12 @@ def within_one_level(idx: np.ndarray, codes: np.ndarray) -> bool:
 
 def own_of_levels(index: Mapping[str, np.ndarray], factors: list[np.ndarray]) -> dict[str, tuple[bool, ...]]:
     """Return for each term whether its entries are used by rows of one level only, for each factor."""
-    found: dict[int, tuple[bool, ...]] = {}  # terms of the same dimensions share an array
+    within: dict[int, tuple[bool, ...]] = {}  # terms of the same dimensions share an array
     out = {}
     for name, idx in index.items():
-        if id(idx) not in found:
-            found[id(idx)] = tuple(within_one_level(idx, codes) for codes in factors)
-        out[name] = found[id(idx)]
+        if id(idx) not in within:
+            within[id(idx)] = tuple(within_one_level(idx, codes) for codes in factors)
+        out[name] = within[id(idx)]
     return out
 
 

@@ -339,8 +339,8 @@ class BiasFit(Shown):
         check_normal_noise(self.spec, "standardised contrasts")
         frames = []
         for own, which in self._blocks(level, estimand):
-            found = self._asking.to_divide(own, which)
-            frames.append(standard.described_standard(self.design, self.table, *found, prob, rope))
+            parts = self._asking.to_divide(own, which)
+            frames.append(standard.described_standard(self.design, self.table, *parts, prob, rope))
         if not any(map(len, frames)):
             raise contrasts.no_contrasts(self.spec)
         return pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
@@ -405,8 +405,8 @@ class BiasFit(Shown):
 
         def make() -> pd.DataFrame:
             sampler = self.provenance.get("sampler", {})
-            found = sensitivity.prior_sensitivity(*self._rows, self.draws(), sampler, self._chains, refit)
-            return as_they_come(found, self.table, self.spec)
+            frame = sensitivity.prior_sensitivity(*self._rows, self.draws(), sampler, self._chains, refit)
+            return as_they_come(frame, self.table, self.spec)
 
         return kept_with(self, ("prior_sensitivity", refit), make).copy()
 

@@ -91,11 +91,11 @@ def _loo_and_error(fit: BiasFit) -> tuple[Any, float]:
 
 def _loo_made(fit: BiasFit) -> tuple[Any, float]:
     whole = fit if "log_likelihood" in fit.tree.children else with_pointwise(fit)
-    found = loo_of(whole.tree, fit.spec.outcome)
+    loo = loo_of(whole.tree, fit.spec.outcome)
     order = ("chain", "draw", "pair")
     log_p = whole.tree["log_likelihood"][fit.spec.outcome].transpose(*order).to_numpy()
-    log_w = found.log_weights.transpose(*order).to_numpy()
-    return found, error_of_elpd(log_p, log_w, found.elpd_i.to_numpy())
+    log_w = loo.log_weights.transpose(*order).to_numpy()
+    return loo, error_of_elpd(log_p, log_w, loo.elpd_i.to_numpy())
 
 
 def error_of_elpd(log_p: np.ndarray, log_w: np.ndarray, elpd_i: np.ndarray) -> float:

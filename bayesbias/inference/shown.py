@@ -39,8 +39,8 @@ def text_of_fit(fit: Any) -> str:
         if d["ok"]
         else f"  NOT TO BE TRUSTED YET: {d['problems'][0]}{more}"
     )
-    if said := fit.engine.in_words():
-        lines.append(f"  by {said}")
+    if engine := fit.engine.in_words():
+        lines.append(f"  by {engine}")
     if results and len(lines) < _MOST_LINES_OF_ALL:
         lines.append("  in sentences: bayesbias.findings_of(fit).lines()")
     return "\n".join(lines)

@@ -44,9 +44,11 @@ def slope_rows(design: Design, table: pd.DataFrame, fact: str, contrasted: bool,
     }
     rows = replace(at[1.0], linear=at[1.0].linear.minus(at[0.0].linear))
     group = table[design.spec.results.group].astype(str).to_numpy()
-    told = {label for label in dict.fromkeys(group) if (design.facts[fact][group == label] != 0).any()}
+    varying = {label for label in dict.fromkeys(group) if (design.facts[fact][group == label] != 0).any()}
     known = [
-        k for k, key in enumerate(rows.keys) if set(key[2].split(" - ") if contrasted else [key[2]]) <= told
+        k
+        for k, key in enumerate(rows.keys)
+        if set(key[2].split(" - ") if contrasted else [key[2]]) <= varying
     ]
     return rows.chosen(_levels_that_differ(rows.chosen(known), known))
 

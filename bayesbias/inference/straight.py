@@ -132,11 +132,11 @@ class Straight:
             bend = np.maximum(np.abs(values), 1e-3)
             steps = (along / (bend + np.array(_DAMPINGS)[:, None])) @ vectors.T
             steps *= np.minimum(1, _LONGEST / np.maximum(np.abs(steps).max(axis=1, keepdims=True), _GAIN))
-            found = self.log_density(here + steps)
-            best = int(np.argmax(np.where(np.isfinite(found), found, -np.inf)))
-            gain = float(found[best]) - value
+            densities = self.log_density(here + steps)
+            best = int(np.argmax(np.where(np.isfinite(densities), densities, -np.inf)))
+            gain = float(densities[best]) - value
             if gain > 0:
-                here, value = here + steps[best], float(found[best])
+                here, value = here + steps[best], float(densities[best])
             if not gain > _GAIN or (known is not None and (np.abs(here - known) < near).all()):
                 break
         return here, value
@@ -149,16 +149,16 @@ class Straight:
 
 def same_rows(reduced: Collapsed) -> tuple[tuple[int, int], ...]:
     """Return pairs of spreads, by their place in theta, whose effects have the same incidence in every component."""
-    found: dict[int, list[tuple[object, ...]]] = {}
+    effects: dict[int, list[tuple[object, ...]]] = {}
     taken: set[int] = set()
     for place, component in enumerate(reduced.components):
         taken.update(int(number) for number in component.noise)
         for effect in component.effects:
             taken.update(int(number) for number in effect.factors)
             key = (place, effect.blocks.tobytes(), effect.coef.round(9).tobytes(), effect.factors.tobytes())
-            found.setdefault(effect.variance, []).append(key)
+            effects.setdefault(effect.variance, []).append(key)
     groups: dict[tuple[tuple[object, ...], ...], list[int]] = {}
-    for number, keys in found.items():
+    for number, keys in effects.items():
         if number < reduced.n_theta and number not in taken:
             groups.setdefault(tuple(sorted(keys)), []).append(number)
     return tuple((group[0], other) for group in groups.values() for other in group[1:])

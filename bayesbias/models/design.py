@@ -145,8 +145,8 @@ class Design:
         if (joint[1:] > joint[:-1]).all():
             return None
         order = np.argsort(joint, kind="stable")
-        found = joint[order]
-        if (found[1:] > found[:-1]).all():
+        ordered = joint[order]
+        if (ordered[1:] > ordered[:-1]).all():
             return order
         order = np.lexsort((self.y, *self.facts.values(), *self.index.values(), joint))
         return None if np.array_equal(order, np.arange(len(order))) else order
@@ -334,8 +334,8 @@ def labels_of(column: pd.Series, name: str) -> tuple[list[str], np.ndarray]:
         codes, used = pd.factorize(column.cat.codes.to_numpy())
         labels = [str(label) for label in column.cat.categories[used]]
     else:
-        codes, found = pd.factorize(column.astype(str).to_numpy())
-        labels = [str(label) for label in found]
+        codes, names = pd.factorize(column.astype(str).to_numpy())
+        labels = [str(label) for label in names]
     if name == "connection":
         order = [c for c in CONNECTIONS if c in labels] + [c for c in labels if c not in CONNECTIONS]
         codes = np.array([order.index(label) for label in labels])[codes]

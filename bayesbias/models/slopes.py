@@ -112,9 +112,9 @@ def _refuse_nothing_to_tell(frame: pd.DataFrame, fact: str, by: Sequence[str | S
     """Refuse a fact that does not vary, or not within any label that is to have a slope of its own."""
     known = frame[frame[fact].notna()]
     if known[fact].nunique() < 2:
-        found = float(known[fact].iloc[0]) if len(known) else "none"
+        value = float(known[fact].iloc[0]) if len(known) else "none"
         raise InputError(
-            f"the fact {fact!r} is the same in all rows", found=found, valid="numbers that differ"
+            f"the fact {fact!r} is the same in all rows", found=value, valid="numbers that differ"
         )
     for each in by:
         columns = list(_columns(each, "by"))

@@ -86,7 +86,7 @@ class _Study:
     run: Comparison
     prob: float
     rope: float
-    found: Findings
+    findings: Findings
     figures: Gallery
 
     @property
@@ -99,7 +99,7 @@ def of_comparison(run: Comparison, prob: float, rope: float, command: Sequence[s
     """Return the page on debiased against original."""
     study = _Study(run, prob, rope, findings_of_change(run, prob, rope), Gallery(plates(run, prob, rope)))
     first = next(iter(run.methods.values()))
-    notes = [as_sentence(text, part.lead) for part in study.found.parts for text in part.notes]
+    notes = [as_sentence(text, part.lead) for part in study.findings.parts for text in part.notes]
     return Page(
         kicker="Original against debiased, pair by pair",
         title=f"{run.provenance['original']}, debiased",
@@ -117,10 +117,10 @@ def of_comparison(run: Comparison, prob: float, rope: float, command: Sequence[s
 
 def _answer(study: _Study) -> Answer:
     """Gather the answer, in which what a method forces stands before what it does."""
-    run, found = study.run, study.found
-    warnings = not_trusted([f"fit of {text}" for text in found.problems])
+    run, findings = study.run, study.findings
+    warnings = not_trusted([f"fit of {text}" for text in findings.problems])
     sentences: list[str] = []
-    for part in found.parts:
+    for part in findings.parts:
         deciding = [as_sentence(doubt.text) for doubt in part.doubts if doubt.decides]
         if deciding:
             title = (
@@ -139,14 +139,14 @@ def _answer(study: _Study) -> Answer:
             sentences += premises
         sentences += [as_sentence(text, part.lead) for text in part.sentences]
     only = next(iter(run.methods.values()))
-    doubts = [doubt for part in found.parts for doubt in part.doubts if not doubt.decides]
+    doubts = [doubt for part in findings.parts for doubt in part.doubts if not doubt.decides]
     return Answer(
-        [as_sentence(part.headline, part.lead) for part in found.parts],
+        [as_sentence(part.headline, part.lead) for part in findings.parts],
         warnings=warnings,
         facts=[] if study.several else _facts(run, only, study.prob, study.rope),
         tables=[_methods_table(run, study.prob, study.rope)] if study.several else [],
         doubts=look_again(doubts),
-        sentences=[*sentences, *found.sentences],
+        sentences=[*sentences, *findings.sentences],
     )
 
 
@@ -179,7 +179,7 @@ def _methods_table(run: Comparison, prob: float, rope: float) -> Table:
     contrast = _OF_INTEREST
     for name, rank in run.ranks(prob).items():
         row = _gap(run, name, prob, rope)
-        cells = [Cell(name), rank_cell(rank), Cell(run.geometry_of(name, prob).left.said)]
+        cells = [Cell(name), rank_cell(rank), Cell(run.geometry_of(name, prob).left.label)]
         if row is None:
             cells += [number_cell(None)] * 4 + [Cell("no two connections to compare")]
         else:
@@ -396,8 +396,8 @@ def _models(run: Comparison, prob: float) -> list[Model]:
 
 
 def _trust(study: _Study) -> Part:
-    run, found = study.run, study.found
-    sentences = [as_sentence(f"fit of {text}") for text in found.problems] or [found.trust]
+    run, findings = study.run, study.findings
+    sentences = [as_sentence(f"fit of {text}") for text in findings.problems] or [findings.trust]
     sentences.append(f"The original: {convergence(run.original)}")
     head = ["fit", "#R-hat, at most", "#effective draws, at least", "#divergences", "verdict"]
     rows = [

@@ -11,7 +11,7 @@ from bayesbias.report.texts import as_sentence
 from bayesbias.studies.frequency import frequency_of
 
 
-def frequency_part(fit: BiasFit, rope: float, pictures: list[Picture], said: list[str]) -> Part | None:
+def frequency_part(fit: BiasFit, rope: float, pictures: list[Picture], doubts: list[str]) -> Part | None:
     """Return the section on frequency; None where it was not asked.
 
     Parameters
@@ -23,37 +23,39 @@ def frequency_part(fit: BiasFit, rope: float, pictures: list[Picture], said: lis
     said : list of str
         What the findings say of it.
     """
-    found = frequency_of(fit)
-    if found is None:
+    frequency = frequency_of(fit)
+    if frequency is None:
         return None
     sentences = [
         f"Words that are frequent and words that are rare lie apart in many vectors whatever they mean. Here frequency is "
-        f"known from {found.source}; the model was fitted again with slopes on the logarithm of the frequency of protected words "
+        f"known from {frequency.source}; the model was fitted again with slopes on the logarithm of the frequency of "
+        f"protected words "
         "and of attributes, the latter also by class. At equal frequency all words are of the mean frequency.",
-        *(said or [f"At equal frequency no contrast moves by more than {rope:g}."]),
+        *(doubts or [f"At equal frequency no contrast moves by more than {rope:g}."]),
         "No number says whether frequency is to be taken away: of a group that is written about less, it may itself be the "
         "social fact.",
     ]
-    if found.problems:
-        sentences[1:-1] = [as_sentence(f"not to be trusted yet: {text}") for text in found.problems]
-    if found.missing:
-        n = len(found.missing)
+    if frequency.problems:
+        sentences[1:-1] = [as_sentence(f"not to be trusted yet: {text}") for text in frequency.problems]
+    if frequency.missing:
+        n = len(frequency.missing)
         sentences.append(
-            f"{number_of(n, 'word')} without a count ({some(found.missing, 8)}) {'has' if n == 1 else 'have'} no part in either "
-            f"model; {found.n_pairs:,} of {found.n_pairs_all:,} pairs are left."
+            f"{number_of(n, 'word')} without a count ({some(frequency.missing, 8)}) "
+            f"{'has' if n == 1 else 'have'} no part in either "
+            f"model; {frequency.n_pairs:,} of {frequency.n_pairs_all:,} pairs are left."
         )
     moved = page_table(
         "t-frequency",
         "Contrasts as they are, and at equal frequency",
-        frequency_columns(found.prob, rope),
-        found.contrasts.itertuples(),
+        frequency_columns(frequency.prob, rope),
+        frequency.contrasts.itertuples(),
         "For new words like the listed ones.",
     )
     unequal = page_table(
         "t-unequal",
         "How frequent classes, lists and connections are",
-        unequal_columns(found.prob),
-        found.unequal.itertuples(),
+        unequal_columns(frequency.prob),
+        frequency.unequal.itertuples(),
         "In powers of ten, up to a number that all words share. A class is held against all others, a connection against the "
         "first.",
     )

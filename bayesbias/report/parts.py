@@ -186,6 +186,6 @@ def how_sampled(fit: BiasFit) -> str:
         return (
             f"Sampled pair by pair with {method.get('name', 'NUTS')}, since {method.get('why_pairwise', '')}."
         )
-    if said := fit.engine.in_words():
-        return f"The scales by {said}; all effects exactly given the scales."
+    if engine := fit.engine.in_words():
+        return f"The scales by {engine}; all effects exactly given the scales."
     return f"Sampled with {method.get('name', 'NUTS')}: the scales by chains, and all effects exactly given the scales."

@@ -96,8 +96,8 @@ def data_part(
     if matched:
         pairs = ", ".join(f"{asked} as {found}" for asked, found in matched.items())
         notes.append(f"Found under another spelling: {pairs}.")
-    if made := composed_in_words(coverage):
-        notes.append(as_sentence(made))
+    if composed := composed_in_words(coverage):
+        notes.append(as_sentence(composed))
     if coverage.get("repeats"):
         notes.append(f"{number_of(int(coverage['repeats']), 'repeated row')} counted once.")
     groups = [Words(f"Protected: {name}", [str(w) for w in found]) for name, found in words.items()]

@@ -85,7 +85,7 @@ class _Study:
 
     result: SeatResult
     rows: pd.DataFrame  # in the order of the paper, with the names it gives them
-    found: Findings
+    findings: Findings
     figures: Gallery
 
     @property
@@ -140,7 +140,7 @@ def of_sentences(result: SeatResult, prob: float, command: Sequence[str] | None 
 
 
 def _answer(study: _Study) -> Answer:
-    found, failures = study.found, study.result.failures
+    findings, failures = study.findings, study.result.failures
     doubts = []
     if len(failures):
         reasons = list(dict.fromkeys(as_sentence(str(reason)) for reason in failures["reason"]))
@@ -150,12 +150,12 @@ def _answer(study: _Study) -> Answer:
         doubts = [Box(f"{number_of(len(failures), 'failure')}: not all of it was run", [*reasons[:3], *rest])]
     few = [_results_table(study)] if len(study.rows) <= _FEW else []
     return Answer(
-        [found.headline],
-        warnings=not_trusted(found.problems),
+        [findings.headline],
+        warnings=not_trusted(findings.problems),
         facts=[] if study.several else _facts(study),
-        doubts=[*doubts, *look_again(found.doubts)],
+        doubts=[*doubts, *look_again(findings.doubts)],
         tables=[_encoders_table(study), *few] if study.several else few,
-        sentences=found.sentences,
+        sentences=findings.sentences,
     )
 
 
@@ -328,7 +328,7 @@ def _data(study: _Study) -> Data:
                 lacking.itertuples(),
             )
         )
-    notes = [as_sentence(note) for note in study.found.notes]
+    notes = [as_sentence(note) for note in study.findings.notes]
     unknown = [name for name in tests["test"] if name not in asked]
     if unknown:
         notes.append(f"The words of {', '.join(unknown)} are in the files of these tests, not in the result.")
@@ -414,8 +414,8 @@ def _models(study: _Study) -> tuple[ModelSpec | None, list[Model]]:
         return None, []
     spec = load_model(about["name"])
     facts = list(study.result.provenance.get("slopes", {}))
-    said = f"fitted to each test{f', with slopes on {conjoined(facts)}' if facts else ''}"
-    return (spec, [about_spec(spec, said)]) if spec.sha256 == about["sha256"] else (None, [])
+    about_facts = f"fitted to each test{f', with slopes on {conjoined(facts)}' if facts else ''}"
+    return (spec, [about_spec(spec, about_facts)]) if spec.sha256 == about["sha256"] else (None, [])
 
 
 def _without_model(study: _Study, spec: ModelSpec | None) -> str:
@@ -432,10 +432,10 @@ def _without_model(study: _Study, spec: ModelSpec | None) -> str:
 
 def _trust(study: _Study) -> Part:
     result, rows = study.result, study.rows
-    sentences = [as_sentence(problem) for problem in study.found.problems]
+    sentences = [as_sentence(problem) for problem in study.findings.problems]
     if study.prob is not None:
         fitted = rows[rows["contrast"].notna()]
-        if len(fitted) and not study.found.problems:
+        if len(fitted) and not study.findings.problems:
             sentences.append(
                 f"The {number_of(len(fitted), 'fit')} converged: the chains agree and no transition diverged."
             )
@@ -483,8 +483,8 @@ def _again(study: _Study, spec: ModelSpec | None, command: Sequence[str] | None)
         settings |= {"bayes": True, **sampler_settings(about)}
         settings |= {} if study.prob == PROB else {"prob": study.prob}
     if about.get("slopes"):
-        files, said = files_of_facts(about["facts"])
-        notes += said
+        files, remarks = files_of_facts(about["facts"])
+        notes += remarks
         by = any(columns is not None for columns in about["slopes"].values())
         settings |= {"facts": files, "slopes": about["slopes"] if by else list(about["slopes"])}
     lines = [f"result = {called('seat', tests, encoders, **settings)}", report_call("result", PROB, ROPE)]

@@ -67,7 +67,7 @@ class _Study:
     analysis: SentimentAnalysis
     fit: BiasFit
     prob: float
-    found: Findings
+    findings: Findings
     of_all: Gallery  # figures about all classifiers
     alone: Sequence[Gallery]  # those of each classifier
 
@@ -98,17 +98,17 @@ def of_sentiment(fit: BiasFit, prob: float, command: Sequence[str] | None = None
 
 
 def _answer(study: _Study) -> Answer:
-    analysis, fit, found = study.analysis, study.fit, study.found
+    analysis, fit, findings = study.analysis, study.fit, study.findings
     several, tests = len(analysis.classifiers) > 1, tests_table(analysis)
     return Answer(
-        [f"{part.subject}. {part.headline}" for part in found.parts],
-        warnings=not_trusted(found.problems),
+        [f"{part.subject}. {part.headline}" for part in findings.parts],
+        warnings=not_trusted(findings.problems),
         facts=[] if several else _facts(analysis, fit, study.prob),
-        doubts=look_again(found.doubts),
+        doubts=look_again(findings.doubts),
         tables=[classifiers_table(analysis, fit, study.prob), tests] if several else [tests],
         sentences=[
-            *(text for part in found.parts for text in (*part.premises, *part.sentences)),
-            *found.sentences,
+            *(text for part in findings.parts for text in (*part.premises, *part.sentences)),
+            *findings.sentences,
         ],
     )
 
@@ -229,10 +229,10 @@ def _told_of_classifier(about: dict[str, Any]) -> str:
 
 
 def _trust(study: _Study) -> Part:
-    fit, found = study.fit, study.found
-    sentences = [as_sentence(text) for text in found.problems] or [agreed(fit)]
+    fit, findings = study.fit, study.findings
+    sentences = [as_sentence(text) for text in findings.problems] or [agreed(fit)]
     sentences += [convergence(fit), how_sampled(fit)]
-    sentences += [doubt.line for doubt in found.doubts]
+    sentences += [doubt.line for doubt in findings.doubts]
     predicted = Part("Would the model make such data?", figures=study.of_all.take("predictive"))
     return Part(sentences=sentences, folded=[predicted])
 
@@ -293,8 +293,8 @@ def _joined(fit: BiasFit, predictions: Sequence[str], inputs: dict[str, Any], no
     if not fit.spec.facts():
         return []
     about = fit.provenance.get("table", {}).get("facts", {})
-    files, said = files_of_facts({name: about.get(name, {}) for name in fit.spec.facts()})
-    notes += said
+    files, remarks = files_of_facts({name: about.get(name, {}) for name in fit.spec.facts()})
+    notes += remarks
     inputs |= {
         last_of_path(of["source"]): {
             "sha256": of["sha256"],

@@ -175,14 +175,14 @@ def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: flo
 
 def _how_many_outside(fit: BiasFit, level: str, prob: float) -> str:
     """Say of how many labels it does, where they are far too many."""
-    found = [
+    outside = [
         excluded_observed(fit, level, prob, name)
         for name in dict.fromkeys(fit.table["classifier"].astype(str))
     ]
     return "".join(
         f" Of {of.group} it does in {of.excluded} of {of.rows}, where {1 - prob:.0%} would: the model takes them for more "
         "alike than they are."
-        for of in found
+        for of in outside
         if of.far_too_often
     )
 

@@ -57,7 +57,7 @@ class _Study:
     """What the parts of the page are made of."""
 
     result: SingleCategory
-    found: Findings
+    findings: Findings
     figures: Gallery
 
 
@@ -86,18 +86,18 @@ def _answer(study: _Study) -> Answer:
     true = result.true_correlation
     facts = {
         "r of average scores, as published": f"{known.r:.4f}",
-        "its p, by permutation": known.p_said(2),
+        "its p, by permutation": known.p_text(2),
     }
-    if not study.found.problems:
+    if not study.findings.problems:
         facts = {
             "r of true associations": number_known(true, "mean", 2),
             f"{result.prob:.0%} HPDI": interval_known(true, usual=2),
         } | facts
     return Answer(
-        [as_sentence(study.found.headline)],
-        warnings=not_trusted(study.found.problems),
+        [as_sentence(study.findings.headline)],
+        warnings=not_trusted(study.findings.problems),
         facts=labelled(facts),
-        sentences=study.found.sentences,
+        sentences=study.findings.sentences,
     )
 
 
@@ -175,7 +175,7 @@ def _model(result: SingleCategory) -> Model:
 
 def _trust(study: _Study) -> Part:
     fit = study.result.fit
-    sentences = [as_sentence(text) for text in study.found.problems] or [study.found.trust]
+    sentences = [as_sentence(text) for text in study.findings.problems] or [study.findings.trust]
     return Part(sentences=[*sentences, convergence(fit), how_sampled(fit)])
 
 

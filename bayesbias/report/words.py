@@ -69,7 +69,7 @@ class _Study:
     rope: float
     standard_rope: float
     contrasts: pd.DataFrame | None  # None where the table holds no two connections to hold against each other
-    found: Findings
+    findings: Findings
     figures: Gallery
 
 
@@ -136,7 +136,7 @@ def _contrasts(fit: BiasFit, prob: float, rope: float) -> pd.DataFrame | None:
 def _facts(study: _Study) -> list[Labelled]:
     facts = [Labelled("pairs of words", f"{len(study.fit.table):,}")]
     frame = study.contrasts
-    if frame is None or study.found.problems:
+    if frame is None or study.findings.problems:
         return facts
     row = frame[(frame["level"] == "overall") & (frame["estimand"] == "population")].iloc[0]
     return [
@@ -250,9 +250,9 @@ def _means_of_words(study: _Study) -> Part:
 
 
 def _frequency(study: _Study) -> Part | None:
-    said = [doubt.line for doubt in study.found.doubts if doubt.kind == "frequency"]
+    doubts = [doubt.line for doubt in study.findings.doubts if doubt.kind == "frequency"]
     pictures = [*study.figures.take("frequencies"), *study.figures.take("frequency_contrasts")]
-    return frequency_part(study.fit, study.rope, pictures, said)
+    return frequency_part(study.fit, study.rope, pictures, doubts)
 
 
 def _slopes(study: _Study) -> Part | None:
@@ -326,14 +326,14 @@ def _held(fit: BiasFit) -> str:
 
 
 def _trust(study: _Study) -> Part:
-    fit, found = study.fit, study.found
-    sentences = [as_sentence(text) for text in found.problems] or [found.trust]
+    fit, findings = study.fit, study.findings
+    sentences = [as_sentence(text) for text in findings.problems] or [findings.trust]
     sentences.append(convergence(fit))
     sentences.append(how_sampled(fit))
-    sentences += [doubt.line for doubt in found.doubts if doubt.kind not in ("prior", "frequency")] or [
+    sentences += [doubt.line for doubt in findings.doubts if doubt.kind not in ("prior", "frequency")] or [
         "The residuals show nothing that pairs share and the model leaves out."
     ]
-    sentences += [doubt.line for doubt in found.doubts if doubt.kind == "prior"]
+    sentences += [doubt.line for doubt in findings.doubts if doubt.kind == "prior"]
     moved = largest_prior_shift(fit)
     sentences += [moved] if moved else []
     predicted = Part("Would the model make such data?", figures=study.figures.take("predictive"))

@@ -23,14 +23,14 @@ _FORMAT = 1
 _FILE = "comparison.json"
 
 
-def write_comparison(found: Comparison, folder: Path, *, spreadsheet_safe: bool = False) -> None:
+def write_comparison(comparison: Comparison, folder: Path, *, spreadsheet_safe: bool = False) -> None:
     """Write fits, pairs and account into a folder, for `read_comparison`; texts as `bayesbias.basics.sheets` says."""
     stems = {}
-    for number, (name, fit) in enumerate(found.fits().items()):
+    for number, (name, fit) in enumerate(comparison.fits().items()):
         stems[name] = f"fit_{number}.nc"
         fit.save(folder / stems[name])
     methods = []
-    for number, (name, item) in enumerate(found.methods.items()):
+    for number, (name, item) in enumerate(comparison.methods.items()):
         path = folder / f"pairs_{number}.csv"
         with whole_file(path) as temporary:
             write_csv(item.pairs, temporary, spreadsheet_safe=spreadsheet_safe)
@@ -50,9 +50,9 @@ def write_comparison(found: Comparison, folder: Path, *, spreadsheet_safe: bool 
         "methods": methods,
         "between": [
             {"first": a, "second": b, "exact": dict(changes.exact), "fit": stems.get(f"{a} against {b}")}
-            for (a, b), changes in found.between.items()
+            for (a, b), changes in comparison.between.items()
         ],
-        "provenance": dict(found.provenance),
+        "provenance": dict(comparison.provenance),
     }
     with whole_file(folder / _FILE) as temporary:
         temporary.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")

@@ -163,20 +163,20 @@ def undisturbed[T](folder: Path, read: Callable[[], T], whole: Callable[[T], boo
     for _ in range(_TRIES):
         before = _written(folder)
         try:
-            found = read()
+            content = read()
             error = None
         except InputError as refused:
             error = refused
-        if error is None and whole(found):
+        if error is None and whole(content):
             if _written(folder) == before:
-                return found
+                return content
             continue
         settle(folder)  # which waits for a writer that has begun to put files in their places
         # A manifest may be in its place before the files that it lists; so what is amiss is looked at twice.
         if _written(folder) == before == doubted:
             if error is not None:
                 raise error
-            return found
+            return content
         doubted = before
     raise InputError("is written anew again and again", where=folder, hint="wait for the others to end")
 

@@ -162,7 +162,9 @@ def verify_run(path: str | os.PathLike[str]) -> Verification:
     if path.is_dir():
         settle(path)
         kind, states = undisturbed(
-            path, lambda: _of_folder(path), lambda found: set(found[1].values()) <= {State.INTACT}
+            path,
+            lambda: _of_folder(path),
+            lambda folder_state: set(folder_state[1].values()) <= {State.INTACT},
         )
     elif path.is_file() and path.suffix == ".nc":
         kind, states = "words", {path.name: _of_sealed(path)}

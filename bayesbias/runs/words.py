@@ -38,8 +38,8 @@ def _new_words(of: Content) -> pd.DataFrame | None:
 def _frequency(of: Content) -> pd.DataFrame | None:
     from bayesbias.studies.frequency import frequency_of
 
-    found = frequency_of(of.result)
-    return None if found is None else found.contrasts
+    frequency = frequency_of(of.result)
+    return None if frequency is None else frequency.contrasts
 
 
 def _in_words(of: Content) -> str:

@@ -110,7 +110,7 @@ class WeatResult(ScoreResult):
         return (
             f"<WeatResult {self.name}: {self.n_x} {self.classes[0]}, {self.n_y} {self.classes[1]}, "
             f"{self.n_a} + {self.n_b} attributes; effect size {effect}{limit} ({self.denominator}); "
-            f"p {self._p_said(4)} ({self.p_method}, {self.sides}-sided); {len(self.dropped)} words dropped>"
+            f"p {self._p_text(4)} ({self.p_method}, {self.sides}-sided); {len(self.dropped)} words dropped>"
         )
 
     def in_words(self) -> list[str]:
@@ -123,10 +123,10 @@ class WeatResult(ScoreResult):
             f"  X {self.classes[0]} ({self.n_x}), Y {self.classes[1]} ({self.n_y}), A ({self.n_a}), B ({self.n_b})",
             f"  statistic {self.statistic:.6f}",
             f"  effect size {effect} ({self.denominator}{most})",
-            f"  p {self._p_said(6)} ({self.p_method}, {self.sides}-sided{bounds})",
+            f"  p {self._p_text(6)} ({self.p_method}, {self.sides}-sided{bounds})",
         ]
 
-    def _p_said(self, digits: int) -> str:
+    def _p_text(self, digits: int) -> str:
         return p_printed(self.p_value, error_of_p(self.p_lower, self.p_upper, self.p_method), digits)
 
     def as_json(self) -> dict[str, Any]:
@@ -207,16 +207,16 @@ def weat(
         for word in sets[c]:
             means = []
             for letter, attributes in (("A", a), ("B", b)):
-                found = [(v, grid.distance[word, v]) for v in attributes if (word, v) in grid.distance]
-                if not found:
+                distances = [(v, grid.distance[word, v]) for v in attributes if (word, v) in grid.distance]
+                if not distances:
                     raise InputError(
                         f"the protected word {word!r} has no pair with an attribute of set {letter}",
                         where=grid.name,
                         valid="at least one pair with either set",
                     )
-                means.append(math.fsum(1.0 - d for _, d in found) / len(found))
-                weight = (1 if side == "X" else -1) * (1 if letter == "A" else -1) / len(found)
-                rows += [(word, side, v, letter, d, 1.0 - d, weight) for v, d in found]
+                means.append(math.fsum(1.0 - d for _, d in distances) / len(distances))
+                weight = (1 if side == "X" else -1) * (1 if letter == "A" else -1) / len(distances)
+                rows += [(word, side, v, letter, d, 1.0 - d, weight) for v, d in distances]
             # Equal means differ in their last bits; without this, noise would pass for a score.
             scores[word] = means[0] - means[1] if abs(means[0] - means[1]) > ROUNDING else 0.0
     if len(rows) < len(scores) * (len(a) + len(b)):

@@ -171,19 +171,21 @@ def mac(
     left_out: dict[str, None] = {}
     for word in chosen:
         for c, attributes in grid.attribute_sets.items():
-            found = []
+            distances = []
             for v in attributes:
                 if (word, v) not in grid.distance:
                     continue
                 if other is not None and (word, v) not in other.distance:
                     left_out[word if word not in other.word_class else v] = None
                     continue
-                found.append((v, grid.distance[word, v], other.distance[word, v] if other else None))
-            if found:
-                mean = math.fsum(d for _, d, _ in found) / len(found)
-                second = math.fsum(d for _, _, d in found if d is not None) / len(found) if other else None
+                distances.append((v, grid.distance[word, v], other.distance[word, v] if other else None))
+            if distances:
+                mean = math.fsum(d for _, d, _ in distances) / len(distances)
+                second = (
+                    math.fsum(d for _, _, d in distances if d is not None) / len(distances) if other else None
+                )
                 averages.append((mean, second))
-                rows += [(word, v, c, d, e, 1.0 / len(found)) for v, d, e in found]
+                rows += [(word, v, c, d, e, 1.0 / len(distances)) for v, d, e in distances]
     if not rows:
         raise InputError(
             "the tables have no pair in common" if other else "no pair is left",

@@ -103,12 +103,12 @@ class ScWeatResult(ScoreResult):
 
     def __repr__(self) -> str:
         each = "; ".join(
-            f"{c} {self.difference[c]:+.3f} of {self.n[c]} words, p {self._p_said(c, 4)}"
+            f"{c} {self.difference[c]:+.3f} of {self.n[c]} words, p {self._p_text(c, 4)}"
             for c in self.classes
         )
         return f"<ScWeatResult {self.name}: {each} ({self.sides}-sided sign flips); {len(self.dropped)} words dropped>"
 
-    def _p_said(self, c: str, digits: int) -> str:
+    def _p_text(self, c: str, digits: int) -> str:
         error = error_of_p(self.p_lower[c], self.p_upper[c], self.p_method[c])
         return p_printed(self.p_value[c], error, digits)
 
@@ -118,12 +118,12 @@ class ScWeatResult(ScoreResult):
         for c, own in zip(self.classes, ("A", "B"), strict=True):
             names = ("low", "high", "mcse_low", "mcse_high")
             ends, cover = {name: getattr(self, name)[c] for name in names}, self.coverage[c]
-            said = " to ".join(ends_as_known(ends, "low", "high", 6))
-            within = "" if self.low[c] is None else f", {cover:.1%} interval {said}"
+            interval = " to ".join(ends_as_known(ends, "low", "high", 6))
+            within = "" if self.low[c] is None else f", {cover:.1%} interval {interval}"
             score = self.mean_score[c]
             lines += [
                 f"  {c} ({self.n[c]}): mean score {'none' if score is None else f'{score:.4f}'}; its own attributes are {own}",
-                f"    difference of cosines {self.difference[c]:.6f}{within}; p {self._p_said(c, 6)} (sign flips, "
+                f"    difference of cosines {self.difference[c]:.6f}{within}; p {self._p_text(c, 6)} (sign flips, "
                 f"{self.p_method[c]}, {self.sides}-sided)",
             ]
         return [*lines, f"  known: {self.defects}", f"  source: {self.source}"]

@@ -108,7 +108,7 @@ class WefatResult(ScoreResult):
     def __repr__(self) -> str:
         return (
             f"<WefatResult {self.name}: r = {self.r:.4f} with {self.fact} over {self.n} words "
-            f"({self.prob:.0%} {self.r_low:.3f} to {self.r_high:.3f} by Fisher's z), p {self.p_said(4)} ({self.p_method}); "
+            f"({self.prob:.0%} {self.r_low:.3f} to {self.r_high:.3f} by Fisher's z), p {self.p_text(4)} ({self.p_method}); "
             f"{len(self.missing)} words missing>"
         )
 
@@ -129,7 +129,7 @@ class WefatResult(ScoreResult):
         undivided = self.r_undivided
         return {**self.as_dict(), "r_undivided": None if math.isnan(undivided) else undivided}
 
-    def p_said(self, digits: int) -> str:
+    def p_text(self, digits: int) -> str:
         """Write the p-value with so many digits that count, as far as a sample of orders knows them."""
         error = None if self.samples is None else math.sqrt(self.p_value * (1 - self.p_value) / self.samples)
         return p_printed(self.p_value, error, digits)
@@ -141,7 +141,7 @@ class WefatResult(ScoreResult):
             f"single-category test, {self.name}",
             f"  A {self.classes[0]} ({len(self.a)}), B {self.classes[1]} ({len(self.b)}); {self.n} words with {self.fact}",
             f"  r = {self.r:.4f}, {self.prob:.0%} interval {self.r_low:.4f} to {self.r_high:.4f} (Fisher's z)",
-            f"  p {self.p_said(6)} (permutation, two-sided, {self.p_method})",
+            f"  p {self.p_text(6)} (permutation, two-sided, {self.p_method})",
             f"  nearest to {self.classes[0]}: {', '.join(order[:5])}; to {self.classes[1]}: {', '.join(order[:-6:-1])}",
         ]
 
@@ -239,10 +239,10 @@ def wefat(
         notes.append(f"no {chosen.name} is given of {some(chosen.without)}")
     if not wanted:
         raise InputError("no word has the fact", where=chosen.source, found=chosen.name)
-    vectors, absent, found, name = vectors_of_words(
+    vectors, absent, spellings, name = vectors_of_words(
         embedding, tuple(dict.fromkeys([*own[0], *own[1], *wanted]))
     )
-    notes += found
+    notes += spellings
     wanted, doubled = _once(wanted, vectors, chosen)
     notes += doubled
     sides = [[w for w in side if w in vectors] for side in own]

@@ -172,7 +172,7 @@ def rnsb(
         return divergence_from_equal(probabilities(np.concatenate([a, b])), np.concatenate([first, second]))
 
     sizes = [len(side) for side in sets]
-    found = percentile_interval(divergence, sizes, prob=prob, resamples=resamples, seed=seed)
+    interval = percentile_interval(divergence, sizes, prob=prob, resamples=resamples, seed=seed)
     each = probabilities(np.ones(len(attributes)))
     rows = [
         (w, x.name if i < sizes[0] else y.name, float(p), float(p / each.sum()))
@@ -181,10 +181,10 @@ def rnsb(
     return RnsbResult(
         name=f"{listed.name} in {name}",
         dropped=missing,
-        notes=(*notes, *found.notes),
+        notes=(*notes, *interval.notes),
         _pairs=frame_of_rows(rows, ["protected_word", "protected_class", "probability", "share"]),
         value=divergence_from_equal(each, np.ones(len(each))),
-        **found.fields(prob, resamples),
+        **interval.fields(prob, resamples),
         source=SOURCE,
         defects=DEFECTS,
         largest=float(np.log(len(words))),

@@ -215,7 +215,7 @@ def ripa(
         return float(first @ (arrays[0] @ along) / first.sum() - second @ (arrays[1] @ along) / second.sum())
 
     sizes = [len(used), len(own[0]), len(own[1])]
-    found = percentile_interval(difference, sizes, prob=prob, resamples=resamples, seed=seed)
+    interval = percentile_interval(difference, sizes, prob=prob, resamples=resamples, seed=seed)
     if x.attributes and set(x.attributes) & set(y.attributes):
         notes.append(f"attributes of both classes: {some(w for w in x.attributes if w in set(y.attributes))}")
     rows = [
@@ -226,10 +226,10 @@ def ripa(
     return RipaResult(
         name=f"{listed.name} in {name}",
         dropped=missing,
-        notes=(*notes, *found.notes),
+        notes=(*notes, *interval.notes),
         _pairs=frame_of_rows(rows, ["word", "attribute_of", "score"]),
         value=float(scores[0].mean() - scores[1].mean()),
-        **found.fields(prob, resamples),
+        **interval.fields(prob, resamples),
         source=RIPA_SOURCE,
         defects=RIPA_DEFECTS,
         classes=(x.name, y.name),
@@ -316,17 +316,17 @@ def ect(
         return None if columns[0] is None or columns[1] is None else spearman(columns[0], columns[1])
 
     sizes = [len(own[0]), len(own[1]), len(present)]
-    found = percentile_interval(correlation, sizes, prob=prob, resamples=resamples, seed=seed)
+    interval = percentile_interval(correlation, sizes, prob=prob, resamples=resamples, seed=seed)
     columns = [present, *(c.tolist() for c in (with_x, with_y, _ranks(with_x), _ranks(with_y)))]
     return EctResult(
         name=f"{listed.name} in {name}",
         dropped=missing,
-        notes=(*notes, *found.notes),
+        notes=(*notes, *interval.notes),
         _pairs=frame_of_rows(
             list(zip(*columns, strict=True)), ["word", "cosine_x", "cosine_y", "rank_x", "rank_y"]
         ),
         value=value,
-        **found.fields(prob, resamples),
+        **interval.fields(prob, resamples),
         source=ECT_SOURCE,
         defects=ECT_DEFECTS,
         classes=(x.name, y.name),

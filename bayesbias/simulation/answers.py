@@ -48,9 +48,9 @@ def analyse_table(
     if laid is not None:
         sampling = {name: settings[name] for name in ("draws", "tune", "chains", "engine")}
         outcome = table[laid.reduced.design.spec.outcome].to_numpy()
-        found = laid.intervals(outcome, {**sampling, "seed": seed}, settings["prob"])
-        if found is not None:
-            contrasts, engine = found
+        quick = laid.intervals(outcome, {**sampling, "seed": seed}, settings["prob"])
+        if quick is not None:
+            contrasts, engine = quick
             return [
                 {"contrast": key[2], **answer, "quick": float(engine.name == "quick")}
                 for key, answer in contrasts

@@ -105,13 +105,13 @@ def in_batches(
             states[state] += 1
             if rows:
                 done[first] = rows
-    for state, said in (
+    for state, sentence in (
         (State.DAMAGED, "damaged: made again"),
         (State.UNVERIFIED, "written without a hash: used unverified"),
     ):
         if states[state]:
             count_of = number_of(states[state], "batch", "batches")
-            warnings.warn(f"{folder}: {count_of} {said}", UserWarning, stacklevel=3)
+            warnings.warn(f"{folder}: {count_of} {sentence}", UserWarning, stacklevel=3)
     with ticking(label, tables, progress) as tick:
         tick(sum(min(size, tables - first) for first in done))
 
@@ -122,8 +122,8 @@ def in_batches(
             done[first] = rows
             tick(count)
 
-        def answered(first: int, count: int, told: tuple[str, list[dict[str, Any]]]) -> None:
-            version, rows = told
+        def answered(first: int, count: int, result: tuple[str, list[dict[str, Any]]]) -> None:
+            version, rows = result
             if version != own_version():
                 failed(f"the worker has bayesbias {version}, here is {own_version()}")
             finished(first, count, rows)

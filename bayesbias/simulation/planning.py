@@ -363,11 +363,11 @@ def _planned(
 
     def described(k: float, m: float) -> dict[str, float]:
         draws = parts.coefficient(k, m)
-        (found,) = describe_draws(draws.reshape(chains, -1, 1), prob).to_dict("records")
+        (summary,) = describe_draws(draws.reshape(chains, -1, 1), prob).to_dict("records")
         reached = float((draws >= target).mean())
-        errors = {f"mcse_{of}": found[f"mcse_{of}"] for of in ("mean", "sd", "low", "high")}
-        errors["mcse_p_reached"] = float(error_of_share(np.array(reached), np.array(found["ess_bulk"])))
-        out = {name: found[name] for name in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
+        errors = {f"mcse_{of}": summary[f"mcse_{of}"] for of in ("mean", "sd", "low", "high")}
+        errors["mcse_p_reached"] = float(error_of_share(np.array(reached), np.array(summary["ess_bulk"])))
+        out = {name: summary[name] for name in ("mean", "sd", "hpdi_low", "hpdi_high", "prob")}
         return {**out, "p_reached": reached, **errors}
 
     def mean(k: float, m: float) -> float:

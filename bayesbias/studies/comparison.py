@@ -321,8 +321,8 @@ class Comparison(Shown):
             return self.methods[method].geometry
         if ("geometry", method, prob) not in self._kept:
             self._kept["geometry", method, prob] = find_geometry(self.methods[method].pairs, prob)
-        found: Geometry = self._kept["geometry", method, prob]
-        return found
+        geometry: Geometry = self._kept["geometry", method, prob]
+        return geometry
 
     def geometry(self, prob: float = PROB, method: str | None = None) -> pd.DataFrame:
         """Say how much each method leaves of the distances to control words, and of the gap beside their spread.
@@ -348,20 +348,20 @@ class Comparison(Shown):
 
         rows = []
         for name in self.chosen_methods(method):
-            found = self.geometry_of(name, prob)
-            row: dict[str, Any] = {"method": name, "left": found.left.value}
-            row |= {key: getattr(found, key) for key in ("n_words", "n_attributes", "n_pairs")}
+            geometry = self.geometry_of(name, prob)
+            row: dict[str, Any] = {"method": name, "left": geometry.left.value}
+            row |= {key: getattr(geometry, key) for key in ("n_words", "n_attributes", "n_pairs")}
             for key in ("correlation", "relations", "slope"):
-                related = getattr(found, key)
+                related = getattr(geometry, key)
                 row |= {key: related.value, f"{key}_low": related.low, f"{key}_high": related.high}
             row |= {
-                key: getattr(found, key)
+                key: getattr(geometry, key)
                 for key in ("rms", "rms_unrelated", "sd_before", "sd_after", "largest")
             }
-            rows.append({**row, "prob": prob, **self._gap_in_sds(name, found, prob)})
+            rows.append({**row, "prob": prob, **self._gap_in_sds(name, geometry, prob)})
         return pd.DataFrame(rows)
 
-    def _gap_in_sds(self, name: str, found: Geometry, prob: float) -> dict[str, float]:
+    def _gap_in_sds(self, name: str, geometry: Geometry, prob: float) -> dict[str, float]:
         frame = self._contrasts_of(name, "population", prob, ROPE)
         rows = [] if frame is None else frame[frame["level"] == "overall"].to_dict("records")
         gap: Any = next((row for row in rows if row["contrast"] == OF_INTEREST), None)
@@ -370,7 +370,7 @@ class Comparison(Shown):
             if gap is None or not sd > 0
             else gap[f"{error}{when}{end}"] / sd
             for error in ("", "mcse_")
-            for when, sd in (("before", found.sd_before), ("after", found.sd_after))
+            for when, sd in (("before", geometry.sd_before), ("after", geometry.sd_after))
             for end in ("", "_low", "_high")
         }
 
@@ -514,15 +514,15 @@ class Comparison(Shown):
 
     def diagnostics(self) -> dict[str, Any]:
         """Say whether the samplers can be believed: `BiasFit.diagnostics` of every fit, ``ok`` and ``problems``."""
-        fits = {name: found.diagnostics() for name, found in self.fits().items()}
-        problems = [f"{name}: {text}" for name, found in fits.items() for text in found["problems"]]
+        fits = {name: fit.diagnostics() for name, fit in self.fits().items()}
+        problems = [f"{name}: {text}" for name, fit in fits.items() for text in fit["problems"]]
         return {"ok": not problems, "problems": problems, "fits": fits}
 
     def __repr__(self) -> str:
         lines = [f"Comparison: {len(self.methods)} debiased against {self.provenance['original']}"]
         for name, item in self.methods.items():
             flags = f" [{', '.join(item.construction.flags)}]" if item.construction.flags else ""
-            flags += f" [controls {item.geometry.left.said}]" if item.geometry.left.marked else ""
+            flags += f" [controls {item.geometry.left.label}]" if item.geometry.left.marked else ""
             frame = self._contrasts_of(name, "population", PROB, ROPE)
             text = f"{len(item.pairs):,} pairs"
             if frame is not None:

@@ -169,8 +169,8 @@ def frequency_of(fit: BiasFit) -> Frequency | None:
     >>> frequency_of(fit) is None
     True
     """
-    found = fit.provenance.get("frequency")
-    return None if found is None else Frequency.from_dict(found)
+    kept = fit.provenance.get("frequency")
+    return None if kept is None else Frequency.from_dict(kept)
 
 
 def with_frequency(
@@ -248,8 +248,8 @@ def with_frequency(
     plainly = fit if there.all() else fit_model(rows, fit.spec, **again)
     spec = frequency_model(fit.spec, list(scale), rows.columns)
     adjusted = fit_model(rows, spec, **again)
-    found = Frequency(
-        source=known.said,
+    frequency = Frequency(
+        source=known.origin,
         kind=known.kind,
         file=known.source,
         sha256=known.sha256,
@@ -265,7 +265,7 @@ def with_frequency(
         prob=float(prob),
         problems=tuple(dict.fromkeys(p for each in (plainly, adjusted) for p in each.diagnostics()["problems"])),
     )  # fmt: skip
-    return replace(fit, provenance={**fit.provenance, "frequency": found.as_dict()})
+    return replace(fit, provenance={**fit.provenance, "frequency": frequency.as_dict()})
 
 
 def column_of(side: str) -> str:
@@ -304,7 +304,7 @@ def _with_columns(rows: pd.DataFrame, known: WordCounts) -> tuple[pd.DataFrame, 
     if not scale:
         raise InputError(
             "too few words have a count, or all the same",
-            where=known.said,
+            where=known.origin,
             found=number_of(len(known.log_frequency), "word"),
             valid=f"at least {_LEAST} protected words or attributes, with counts that differ",
         )

@@ -54,9 +54,9 @@ class Left(enum.StrEnum):
     NO_CONTROLS = "no_controls"
 
     @property
-    def said(self) -> str:
+    def label(self) -> str:
         """The same for a reader."""
-        return _SAID[self]
+        return _LABELS[self]
 
     @property
     def destroyed(self) -> bool:
@@ -69,7 +69,7 @@ class Left(enum.StrEnum):
         return self not in (Left.KEPT, Left.PARTLY_KEPT)
 
 
-_SAID = {
+_LABELS = {
     Left.IDENTICAL: "identical",
     Left.KEPT: "kept",
     Left.PARTLY_KEPT: "partly kept",
@@ -153,7 +153,7 @@ class Geometry(Shown):
     def __repr__(self) -> str:
         r = self.least
         correlation = "" if np.isnan(r.value) else f", correlation {r.value:.2f} [{r.low:.2f}, {r.high:.2f}]"
-        return f"Geometry: {self.left.said}; {self.n_pairs:,} control pairs{correlation}"
+        return f"Geometry: {self.left.label}; {self.n_pairs:,} control pairs{correlation}"
 
 
 def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:

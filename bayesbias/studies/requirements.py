@@ -102,14 +102,14 @@ class Check:
         state = "met" if self.met else "NOT met"
         wanted = self.requirement
         if self.why:
-            found = self.why
+            reason = self.why
         else:
             end = "upper" if wanted.sign.startswith("<") else "lower"
             of = f"{end} end of the {self.prob:.0%} interval" if wanted.name in _WITH_INTERVAL else "observed"
             known = not math.isnan(self.error)
             value = printed(self.value, self.error, _DIGITS) if known else f"{self.value:.4g}"
-            found = f"{value}, {of}"
-        return f"{self.method}: {wanted} is {state} ({found})"
+            reason = f"{value}, {of}"
+        return f"{self.method}: {wanted} is {state} ({reason})"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields, for JSON."""
@@ -131,15 +131,15 @@ class Check:
 
 def _of_draws(draws: np.ndarray, prob: float) -> list[_Ends]:
     """Return the ends of the HPDI of the size of each thing drawn, shape (chain, draw, n), with their Monte Carlo errors."""
-    found = describe_draws(np.abs(draws), prob)
+    described = describe_draws(np.abs(draws), prob)
     return [
         _Ends(row.hpdi_low, row.hpdi_high, row.mcse_low, row.mcse_high)
-        for row in found.astype(float).itertuples(index=False)
+        for row in described.astype(float).itertuples(index=False)
     ]
 
 
-def _gap(found: Comparison, method: str, prob: float, level: str = "overall") -> _Ends:
-    means = found.methods[method].after.draws_of("means", level=level, estimand="population")
+def _gap(comparison: Comparison, method: str, prob: float, level: str = "overall") -> _Ends:
+    means = comparison.methods[method].after.draws_of("means", level=level, estimand="population")
     gaps = contrast_draws(means, [("associated", "different")])
     ends = _of_draws(gaps.to_numpy(), prob) if gaps.sizes["row"] else []
     if not ends:
@@ -149,18 +149,18 @@ def _gap(found: Comparison, method: str, prob: float, level: str = "overall") ->
     return _Ends(lowest.low, highest.high, lowest.error_low, highest.error_high)
 
 
-def _class_gap(found: Comparison, method: str, prob: float) -> _Ends:
-    return _gap(found, method, prob, "class")
+def _class_gap(comparison: Comparison, method: str, prob: float) -> _Ends:
+    return _gap(comparison, method, prob, "class")
 
 
-def _gap_in_sds(found: Comparison, method: str, prob: float) -> _Ends:
-    sd = found.geometry_of(method, prob).sd_after
-    return _Ends(*(each / sd for each in _gap(found, method, prob))) if sd > 0 else _UNKNOWN
+def _gap_in_sds(comparison: Comparison, method: str, prob: float) -> _Ends:
+    sd = comparison.geometry_of(method, prob).sd_after
+    return _Ends(*(each / sd for each in _gap(comparison, method, prob))) if sd > 0 else _UNKNOWN
 
 
 def _moved_mean(connection: str) -> Callable[[Comparison, str, float], _Ends]:
-    def ends(found: Comparison, method: str, prob: float) -> _Ends:
-        changes = found.draws_of("changes", method=method, estimand="population")
+    def ends(comparison: Comparison, method: str, prob: float) -> _Ends:
+        changes = comparison.draws_of("changes", method=method, estimand="population")
         mine = (changes["level"] == "overall") & (changes["connection"] == connection)
         rows = np.flatnonzero(mine.to_numpy())
         return _of_draws(changes.to_numpy()[..., rows[:1]], prob)[0] if len(rows) else _UNKNOWN
@@ -172,8 +172,8 @@ def _ends(related: Related) -> _Ends:
     return _Ends(related.low, related.high)
 
 
-def _moved(found: Comparison, method: str, prob: float) -> _Ends:
-    rms = found.methods[method].geometry.rms
+def _moved(comparison: Comparison, method: str, prob: float) -> _Ends:
+    rms = comparison.methods[method].geometry.rms
     return _Ends(rms, rms)
 
 
@@ -329,12 +329,12 @@ def check_requirements(
     return tuple(_checked(comparison, method, each, prob) for method in comparison.methods for each in wanted)
 
 
-def _checked(found: Comparison, method: str, wanted: Requirement, prob: float) -> Check:
+def _checked(comparison: Comparison, method: str, wanted: Requirement, prob: float) -> Check:
     known = _KNOWN[wanted.name]
-    fits = {"after": found.methods[method].after, "change": found.methods[method].change}
+    fits = {"after": comparison.methods[method].after, "change": comparison.methods[method].change}
     needed = [fit for name in known.fits if (fit := fits[name]) is not None]
     problems = [problem for fit in needed for problem in fit.diagnostics()["problems"]]
-    ends = known.ends(found, method, prob)
+    ends = known.ends(comparison, method, prob)
     upper = wanted.sign.startswith("<")
     value, error = (ends.high, ends.error_high) if upper else (ends.low, ends.error_low)
     why = f"the sampler cannot be believed yet: {problems[0]}" if problems else ""

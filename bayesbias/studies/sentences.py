@@ -322,9 +322,9 @@ def seat(
                             "tune": tune,
                             "chains": chains,
                         }
-                        fitted, said = _fitted(held, encoder, spec, asked, how)
+                        fitted, remarks = _fitted(held, encoder, spec, asked, how)
                         row |= _fitted_row(fitted, prob)
-                        notes += [names | {"note": note} for note in said]
+                        notes += [names | {"note": note} for note in remarks]
                         if fitted.spec.facts():
                             sloped.append(
                                 pd.DataFrame(names, index=[0]).merge(fitted.slopes(prob), how="cross")

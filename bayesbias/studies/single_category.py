@@ -336,7 +336,7 @@ def single_category(
             )
     targets = sorted(published.facts, key=lambda word: (published.facts[word], word))
     cosines = _cosines(vectors, [*published.a, *published.b], targets)
-    found = of_published(
+    result = of_published(
         published,
         cosines,
         targets,
@@ -359,7 +359,7 @@ def single_category(
         "embedding": {"name": vectors.name, **{str(key): value for key, value in vectors.provenance.items()}},
         "facts": {chosen.name: {"of": chosen.name, "source": chosen.source, "sha256": chosen.sha256}},
     }
-    return replace(found, provenance=about)
+    return replace(result, provenance=about)
 
 
 def of_published(
@@ -476,5 +476,5 @@ def _described(mixtures: Mixtures, prob: float) -> Estimated:
 
 def _of_draws(draws: np.ndarray, prob: float) -> Estimated:
     """Describe draws of a quantity that is no normal mixture, several for each draw of the scales."""
-    (found,) = describe_draws(draws.reshape(len(draws), -1, 1), prob).to_dict("records")
-    return Estimated(**{field.name: found[field.name] for field in fields(Estimated)})
+    (described,) = describe_draws(draws.reshape(len(draws), -1, 1), prob).to_dict("records")
+    return Estimated(**{field.name: described[field.name] for field in fields(Estimated)})

@@ -157,7 +157,7 @@ def _make_cell(
         **{key: getattr(plan, key) for key in ("draws", "tune", "chains", "prob", "rope", "standard_rope")},
         **({"repeats": plan.repeats} if list_key is None else {"invalid_utf8": plan.invalid_utf8}),
     }
-    errors = [found for found in (words, spec) if isinstance(found, str)]
+    errors = [problem for problem in (words, spec) if isinstance(problem, str)]
     named = hashlib.sha256(json.dumps(labels, sort_keys=True).encode()).digest()
     entropy = [seed, *np.frombuffer(named, dtype="<u4").tolist()]
     return SweepCell(

@@ -261,9 +261,9 @@ def _usable(cell: SweepCell, record: Mapping[str, Any]) -> bool:
     """Say whether a record without a seal has the form of one, so that no table fails because of it."""
     try:
         _frame_of(_rows_of(cell, record))
-        said = (record["look_again"], record["diagnostics"]["problems"])
+        lists = (record["look_again"], record["diagnostics"]["problems"])
         numbers = all(isinstance(seconds, int | float) for seconds in record["timing"].values())
-        return numbers and all(isinstance(texts, list) for texts in said)
+        return numbers and all(isinstance(texts, list) for texts in lists)
     except (ValueError, TypeError, KeyError, AttributeError):
         return False
 

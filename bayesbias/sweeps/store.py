@@ -144,10 +144,10 @@ def _state_of_fit(out: Path, key: str, record: Mapping[str, Any]) -> State:
     return seal_of_file(path) if path.is_file() else State.MISSING
 
 
-def write_record(out: Path, cell: SweepCell, made: dict[str, Any]) -> None:
+def write_record(out: Path, cell: SweepCell, result: dict[str, Any]) -> None:
     """Write what a cell gave: first its fit, then the record that says that it is finished."""
-    fit_bytes = made.pop("netcdf", None)
-    record = {"cell": cell.key, "identity": cell.identity, "fit_seed": cell.fit_seed, **made}
+    fit_bytes = result.pop("netcdf", None)
+    record = {"cell": cell.key, "identity": cell.identity, "fit_seed": cell.fit_seed, **result}
     if fit_bytes is not None:
         with whole_file(out / "fits" / f"{cell.key}.nc") as temporary:
             temporary.write_bytes(fit_bytes)

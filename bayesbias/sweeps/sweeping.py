@@ -140,13 +140,13 @@ def _tasks(
             by_list.setdefault((cell.labels["wordlist"], cell.labels["controls"]), []).append(cell)
         lists = None if group.source == "distances" else [inputs.wordlists[key] for key in by_list]
 
-        def then(made: tuple[list[PairTable | str], float]) -> None:
+        def then(result: tuple[list[PairTable | str], float]) -> None:
             fits = []
-            for table, members in zip(made[0], by_list.values(), strict=True):
+            for table, members in zip(result[0], by_list.values(), strict=True):
                 if isinstance(table, str):
                     fail(members, table)
                 else:
-                    fits += [_fit_task(table, cell, made[1]) for cell in members]
+                    fits += [_fit_task(table, cell, result[1]) for cell in members]
             tasks.extendleft(reversed(fits))
 
         arguments = (group.location, group.sha256, lists, options)
@@ -164,14 +164,14 @@ def _tasks(
             "fit_seed": cell.fit_seed,
         }
 
-        def then(made: dict[str, Any]) -> None:
-            if "error" in made:
-                return fail([cell], made["error"])
-            version = made["provenance"]["versions"]["bayesbias"]
+        def then(result: dict[str, Any]) -> None:
+            if "error" in result:
+                return fail([cell], result["error"])
+            version = result["provenance"]["versions"]["bayesbias"]
             if version != own_version():
                 return fail([cell], f"the worker has bayesbias {version}, here is {own_version()}")
-            made["timing"] = {"load_s": round(load_s, 4), **made["timing"]}
-            write_record(out, cell, made)
+            result["timing"] = {"load_s": round(load_s, 4), **result["timing"]}
+            write_record(out, cell, result)
             tick(1)
 
         return Task(fit_cell, (table, spec.text, settings), then, lambda error: fail([cell], error))

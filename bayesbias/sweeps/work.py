@@ -117,7 +117,7 @@ def _fit_and_summarise(table: PairTable, model: str, settings: Mapping[str, Any]
     standardised = []
     if contrasts and has_variance(spec):
         standardised = plain(result.standardised(prob, settings["standard_rope"]).to_dict(orient="records"))
-    made = {
+    outcome = {
         "n_pairs": len(table),
         "group": spec.results.group,
         "outcome": spec.outcome,
@@ -138,5 +138,5 @@ def _fit_and_summarise(table: PairTable, model: str, settings: Mapping[str, Any]
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "fit.nc"
             result.save(path)
-            made["netcdf"] = path.read_bytes()
-    return made
+            outcome["netcdf"] = path.read_bytes()
+    return outcome

@@ -117,9 +117,9 @@ def join_pairs(
         for a, b in ((first, second), (second, first))
         for known in [{*b["protected_word"], *b["attribute"]}]
     ]
-    for found, place in zip(words, ("the original", name), strict=True):
-        if found:
-            notes.append(f"only in {place}: {some(found, 12)}")
+    for missing, place in zip(words, ("the original", name), strict=True):
+        if missing:
+            notes.append(f"only in {place}: {some(missing, 12)}")
     renamed = both["attribute_class"].astype(str) != both["attribute_class_2"].astype(str)
     if renamed.any():
         notes.append(

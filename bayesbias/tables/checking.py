@@ -167,18 +167,18 @@ def checked_numbers(
     """
     import pandas as pd
 
-    found = pd.to_numeric(column, errors="coerce").astype(float)
-    values = found.to_numpy()
+    numbers = pd.to_numeric(column, errors="coerce").astype(float)
+    values = numbers.to_numpy()
     bad = ~np.isfinite(values) if column.dtype.kind != "b" else np.ones(len(values), dtype=bool)
     if column.dtype.kind == "f" and sentinel:  # a NaN of ours is already missing
         bad &= ~np.isnan(values)
     if bad.any():
         raise _no_number(column, _first(bad), source, name)
     if simulated:
-        return found
+        return numbers
     if sentinel:
-        found = found.mask(found < -1 - ROUNDING)
-        values = found.to_numpy()
+        numbers = numbers.mask(numbers < -1 - ROUNDING)
+        values = numbers.to_numpy()
     out = (values < within.low - ROUNDING) | (values > within.high + ROUNDING)
     if out.any():
         raise InputError(
@@ -186,9 +186,9 @@ def checked_numbers(
             where=source.at(_first(out), name),
             found=float(values[_first(out)]),
             valid=f"{within.low:g} to {within.high:g}",
-            hint=_mistaken(found.dropna()) if within.low == 0 else None,
+            hint=_mistaken(numbers.dropna()) if within.low == 0 else None,
         )
-    return found.clip(within.low, within.high)
+    return numbers.clip(within.low, within.high)
 
 
 def _no_number(column: pd.Series, position: int, source: Source, name: str) -> InputError:
@@ -211,15 +211,15 @@ def _no_number(column: pd.Series, position: int, source: Source, name: str) -> I
     )
 
 
-def _mistaken(found: pd.Series) -> str | None:
+def _mistaken(numbers: pd.Series) -> str | None:
     """Say what numbers that are no distances may be; one stray value is not taken for a kind."""
-    if found.between(-1 - ROUNDING, 1 + ROUNDING).all():
+    if numbers.between(-1 - ROUNDING, 1 + ROUNDING).all():
         return "a similarity? distance = 1 - similarity"
-    if found.between(-100, 100).all() and (found.abs() > 2).mean() > 0.5:
-        if (found < 0).any():
+    if numbers.between(-100, 100).all() and (numbers.abs() > 2).mean() > 0.5:
+        if (numbers < 0).any():
             return "a similarity in percent? distance = 1 - similarity / 100"
         return "a percentage? divide by 100 (and of a similarity, distance = 1 - similarity)"
-    if found.between(-2, 200).all() and (found > 2).mean() > 0.5:
+    if numbers.between(-2, 200).all() and (numbers > 2).mean() > 0.5:
         return "a percentage? divide by 100"
     return None
 
@@ -395,8 +395,8 @@ def _repeated(frame: pd.DataFrame, key: Sequence[str]) -> np.ndarray:
     for column in key:
         codes = Codes.of(frame[column])
         if size * (len(codes.labels) + 1) > 2**62:  # as few numbers as there are rows
-            joint, found = pd.factorize(joint)
-            size = len(found)
+            joint, distinct = pd.factorize(joint)
+            size = len(distinct)
         joint = joint * (len(codes.labels) + 1) + codes.of_row + 1
         size *= len(codes.labels) + 1
     if size <= _CELLS_A_ROW * len(frame) and np.bincount(joint).max(initial=0) <= 1:

@@ -25,10 +25,10 @@ class Codes:
         import pandas as pd
 
         if isinstance(column.dtype, pd.CategoricalDtype):
-            codes, found = column.cat.codes.to_numpy(), column.cat.categories
+            codes, labels = column.cat.codes.to_numpy(), column.cat.categories
         else:
-            codes, found = pd.factorize(column)
-        texts = [str(label) for label in found]
+            codes, labels = pd.factorize(column)
+        texts = [str(label) for label in labels]
         place = {text: i for i, text in enumerate(dict.fromkeys(texts))}
         if len(place) < len(texts):
             codes = np.append([place[text] for text in texts], -1)[codes]
@@ -40,9 +40,11 @@ class Codes:
         import pandas as pd
 
         names = [called(label) for label in self.labels]
-        found = list(dict.fromkeys(names))
-        place = {name: i for i, name in enumerate(found)}
-        return pd.Categorical.from_codes(np.array([*(place[name] for name in names), -1])[self.of_row], found)
+        distinct = list(dict.fromkeys(names))
+        place = {name: i for i, name in enumerate(distinct)}
+        return pd.Categorical.from_codes(
+            np.array([*(place[name] for name in names), -1])[self.of_row], distinct
+        )
 
     def where(self, holds: Callable[[str], bool]) -> np.ndarray:
         """Mark the rows whose label is so; an empty cell is not."""

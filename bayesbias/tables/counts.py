@@ -66,7 +66,7 @@ class WordCounts(Shown):
     matched: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def said(self) -> str:
+    def origin(self) -> str:
         """Where the frequencies are from, for a reader."""
         name = Path(self.source).name
         return {
@@ -77,7 +77,7 @@ class WordCounts(Shown):
 
     def __repr__(self) -> str:
         missing = f", {len(self.missing)} missing ({some(self.missing, 4)})" if self.missing else ""
-        return f"<WordCounts: {len(self.log_frequency):,} words from {self.said}{missing}>"
+        return f"<WordCounts: {len(self.log_frequency):,} words from {self.origin}{missing}>"
 
 
 def load_counts(
@@ -151,9 +151,9 @@ def load_counts(
             raise InputError(
                 "a count is below zero", where=where, found=f"{word}: {count:g}", valid="counts of at least 0"
             )
-    found, _ = matched_spellings(asked, {word for word, count in counts.items() if count > 0})
-    logs = {word: float(np.log10(counts[spelling])) for word, spelling in found.items()}
-    matched = {word: spelling for word, spelling in found.items() if spelling != word}
+    spellings, _ = matched_spellings(asked, {word for word, count in counts.items() if count > 0})
+    logs = {word: float(np.log10(counts[spelling])) for word, spelling in spellings.items()}
+    matched = {word: spelling for word, spelling in spellings.items() if spelling != word}
     return _made(logs, asked, "counts", where, digest, matched)
 
 

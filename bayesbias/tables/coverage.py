@@ -234,8 +234,8 @@ class Coverage(Shown):
         if self.matched:
             shown = ", ".join(f"{asked} as {found}" for asked, found in list(self.matched.items())[:12])
             out.append(f"found under another spelling: {shown}" + (" ..." if len(self.matched) > 12 else ""))
-        if made := composed_in_words(self.as_dict()):
-            out.append(made)
+        if pieces := composed_in_words(self.as_dict()):
+            out.append(pieces)
         if self.repeats:
             out.append(f"{self.repeats} repeated rows counted once")
         return [*out, *self.notes]
@@ -278,8 +278,8 @@ def found_by_class(
             other = {w: matched[w] for w in words if w in matched}
             if other:
                 groups[name]["matched"] = other
-            if made := [w for w in words if w in composed]:
-                groups[name]["composed"] = made
+            if pieces := [w for w in words if w in composed]:
+                groups[name]["composed"] = pieces
         out.append(groups)
     return out[0], out[1]
 

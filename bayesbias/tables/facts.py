@@ -382,7 +382,7 @@ def _joined(table: PairTable, given: Given, side: str | None, scale: str) -> Pai
     name, frame = given.name, table.frame
     matched = {each: values_of(given, _words(frame, column)) for each, column in sides_of(frame).items()}
     if side is None:
-        share = {each: _share(frame, each, found) for each, found in matched.items()}
+        share = {each: _share(frame, each, values) for each, values in matched.items()}
         chosen = [each for each, part in share.items() if part >= 0.5] or [
             max(share, key=lambda each: share[each])
         ]
@@ -406,12 +406,12 @@ def _words(frame: pd.DataFrame, column: str) -> list[str]:
     return list(dict.fromkeys(str(word) for word in pd.unique(frame[column])))
 
 
-def _share(frame: pd.DataFrame, side: str, found: Mapping[str, Value]) -> float:
+def _share(frame: pd.DataFrame, side: str, values: Mapping[str, Value]) -> float:
     words = _words(frame, sides_of(frame)[side])
-    shares = [len(found) / len(words)]
+    shares = [len(values) / len(words)]
     if side == "attribute" and "attribute_kind" in frame.columns:
-        told = _words(frame[~frame["attribute_kind"].isin(CONTROLS)], "attribute")
-        shares.append(sum(word in found for word in told) / max(1, len(told)))
+        stereotypes = _words(frame[~frame["attribute_kind"].isin(CONTROLS)], "attribute")
+        shares.append(sum(word in values for word in stereotypes) / max(1, len(stereotypes)))
     return max(shares)
 
 
@@ -434,14 +434,14 @@ def _loosely(word: str) -> str:
 
 
 def _with_column(
-    table: PairTable, given: Given, side: str, column: str, found: Mapping[str, Value], scale: str
+    table: PairTable, given: Given, side: str, column: str, of_words: Mapping[str, Value], scale: str
 ) -> PairTable:
     frame = table.frame
     words = _words(frame, sides_of(frame)[side])
     noun = FACT_NOUNS[side]
-    if len(found) < _LEAST:
+    if len(of_words) < _LEAST:
         raise InputError(
-            f"{number_of(len(found), 'word')} of the table {'has' if len(found) == 1 else 'have'} the fact {given.name!r}",
+            f"{number_of(len(of_words), 'word')} of the table {'has' if len(of_words) == 1 else 'have'} the fact {given.name!r}",
             where=given.source,
             found=f"{some(given.values, 6) or 'no words'}",
             valid=f"at least {_LEAST} of the {noun}: {some(words, 6)}",
@@ -450,17 +450,17 @@ def _with_column(
     notes: list[str] = []
     kept: dict[str, Any]
     if given.numeric:
-        numbers = np.array([float(value) for value in found.values()])
+        numbers = np.array([float(value) for value in of_words.values()])
         if np.ptp(numbers) == 0:
             raise InputError(
-                f"the fact {given.name!r} is the same for all {len(found)} {noun}",
+                f"the fact {given.name!r} is the same for all {len(of_words)} {noun}",
                 where=given.source,
                 found=float(numbers[0]),
                 valid="numbers that differ",
             )
         center = float(numbers.mean()) if scale != "none" else 0.0
         divisor = float(numbers.std(ddof=1)) if scale == "standard" else 1.0
-        kept = {word: (float(value) - center) / divisor for word, value in found.items()}
+        kept = {word: (float(value) - center) / divisor for word, value in of_words.items()}
         facts |= {
             "kind": "number",
             "center": center,
@@ -478,11 +478,11 @@ def _with_column(
                 f"{between:.0%} of the variance of {column} lies between classes: what it tells is nearly theirs"
             )
     else:
-        kept = {word: str(value) for word, value in found.items()}
+        kept = {word: str(value) for word, value in of_words.items()}
         facts |= {"kind": "category", "categories": sorted(set(kept.values()))}
         if len(set(kept.values())) == 1:
             raise InputError(
-                f"the fact {given.name!r} is the same for all {len(found)} {noun}",
+                f"the fact {given.name!r} is the same for all {len(of_words)} {noun}",
                 where=given.source,
                 found=next(iter(kept.values())),
                 valid="categories that differ",

@@ -114,7 +114,7 @@ def matched_controls(
     if not listed or len(choice) < len(listed):
         raise InputError(
             "too few neutral words have a count to match the stereotypes",
-            where=f"controls {MATCHED}, {counts.said}",
+            where=f"controls {MATCHED}, {counts.origin}",
             found=f"{len(choice)} neutral words, {len(listed)} stereotypes",
             valid="a pool of at least as many neutral words with counts as stereotypes",
         )
@@ -145,7 +145,7 @@ def matched_controls(
         human=words.controls.human if words.controls else (),
         neutral=tuple(kept),
         language=words.language,
-        source=f"matched in frequency, by {counts.said}",
+        source=f"matched in frequency, by {counts.origin}",
     )
     return dataclasses.replace(words, controls=controls, sha256=digest), account
 
@@ -155,7 +155,7 @@ def _note(account: Mapping[str, Any], counts: WordCounts, chosen: int) -> str:
     far = account["largest_gap"] > _FAR
     return (
         f"{chosen} of {account['pool']} neutral words are matched in frequency to the stereotypes, {account['per']} to each "
-        f"({counts.said}): mean log frequency {account['mean_neutral']:.2f} beside {account['mean_stereotypes']:.2f}, largest "
+        f"({counts.origin}): mean log frequency {account['mean_neutral']:.2f} beside {account['mean_stereotypes']:.2f}, largest "
         f"gap {account['largest_gap']:.2f} powers of ten"
         + ("; a larger pool would match better" if far else "")
         + (f"; stereotypes without a count: {some(lost)}" if lost else "")

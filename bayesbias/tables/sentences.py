@@ -66,7 +66,7 @@ class EncodedTest:
         return {name: int(counts[name]) for name in SETS}
 
 
-def encode_test(test: SentenceTest, encoder: Any, made: Callable[[list[str]], np.ndarray]) -> EncodedTest:
+def encode_test(test: SentenceTest, encoder: Any, encoded: Callable[[list[str]], np.ndarray]) -> EncodedTest:
     """Encode the examples of a test by `made`, without those whose own word the encoder lacks."""
     frame = test.frame
     account = _encoder_account(encoder, list(dict.fromkeys(frame["sentence"])))
@@ -86,7 +86,7 @@ def encode_test(test: SentenceTest, encoder: Any, made: Callable[[list[str]], np
             f"no word of {empty[0]} ({test.categories[empty[0]]}) is known to the encoder (listed: {some(words, 8)})",
             where=f"{encoder.name}, test {test.name}",
         )
-    vectors = np.asarray(made(kept["sentence"].tolist()), dtype=float)
+    vectors = np.asarray(encoded(kept["sentence"].tolist()), dtype=float)
     # In two steps, so that numbers near the largest there are do not overflow when they are squared.
     vectors = vectors / np.abs(vectors).max(axis=1, keepdims=True)
     return EncodedTest(test, kept, vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dropped)
@@ -115,7 +115,7 @@ def encoding_with(
     known: dict[str, np.ndarray] = {}
     dims: set[int] = set()
 
-    def made(sentences: list[str]) -> np.ndarray:
+    def encoded(sentences: list[str]) -> np.ndarray:
         new = [text for text in dict.fromkeys(sentences) if text not in known]
         vector_of: dict[str, np.ndarray] = {}
         if new:
@@ -133,7 +133,7 @@ def encoding_with(
             known.update(vector_of)
         return np.array([vector_of[text] if text in vector_of else known[text] for text in sentences])
 
-    return made
+    return encoded
 
 
 def _own_tokens(template: str, sentence: str) -> set[str]:
@@ -207,10 +207,10 @@ def pairs_of_test(encoded: EncodedTest, encoder: Any) -> PairTable:
     first, second = np.repeat(rows, len(columns)), np.tile(columns, len(rows))
 
     def labels(column: Any, at: np.ndarray, side: np.ndarray) -> pd.Categorical:
-        codes, found = pd.factorize(np.asarray(column, dtype=object)[side])
+        codes, distinct = pd.factorize(np.asarray(column, dtype=object)[side])
         place = np.zeros(len(frame), dtype=np.int64)
         place[side] = codes
-        return pd.Categorical.from_codes(place[at], categories=[str(name) for name in found])
+        return pd.Categorical.from_codes(place[at], categories=[str(name) for name in distinct])
 
     named = [names[each] for each in which]
     own = (which == "targ1")[first] == (which == "attr1")[second]

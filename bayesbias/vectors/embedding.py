@@ -175,19 +175,19 @@ def embedding_from_rows(
     at = {word: row for row, word in enumerate(rows.words)}
     if asked is None:
         asked = []
-        found, rules = {word: word for word in rows.words}, dict[str, str]()
+        matched, rules = {word: word for word in rows.words}, dict[str, str]()
         vectors = rows.vectors
     else:
-        found, rules = matched_spellings(asked, at)
-        vectors = rows.vectors[[at[spelling] for spelling in found.values()]]
-    if not found:
+        matched, rules = matched_spellings(asked, at)
+        vectors = rows.vectors[[at[spelling] for spelling in matched.values()]]
+    if not matched:
         raise InputError(
             f"none of the {len(asked)} words is in the embedding",
             where=where,
             found=some(asked, 8),
             hint=f"it holds {rows.count:,} words of {rows.vectors.shape[1]} dimensions",
         )
-    chosen = [at[spelling] for spelling in found.values()]
+    chosen = [at[spelling] for spelling in matched.values()]
     for row in chosen:
         word = rows.words[row]
         if word in rows.repeats:
@@ -210,7 +210,7 @@ def embedding_from_rows(
             valid="finite numbers, not all zero",
             hint="a cosine cannot be computed from it; mend the file or drop the word from the list",
         )
-    notes = notes_of_shared_vectors(found)
+    notes = notes_of_shared_vectors(matched)
     if rows.skipped:
         notes.append(
             f"{len(rows.skipped)} words that are not valid UTF-8 were skipped ({some(rows.skipped, 4)})"
@@ -218,18 +218,18 @@ def embedding_from_rows(
     composed = set(rows.composed)
     return Embedding(
         name=name,
-        words=tuple(found),
+        words=tuple(matched),
         vectors=vectors,
         provenance={
             **facts,
             "dim": int(vectors.shape[1]),
             "count": rows.count,
-            "sha256_vectors": digest_of_vectors(found.values(), vectors),
+            "sha256_vectors": digest_of_vectors(matched.values(), vectors),
         },
-        matched={word: spelling for word, spelling in found.items() if spelling != word},
+        matched={word: spelling for word, spelling in matched.items() if spelling != word},
         rules=rules,
-        composed=tuple(word for word, spelling in found.items() if spelling in composed),
-        missing=tuple(word for word in asked if word not in found),
+        composed=tuple(word for word, spelling in matched.items() if spelling in composed),
+        missing=tuple(word for word in asked if word not in matched),
         notes=tuple(notes),
     )
 

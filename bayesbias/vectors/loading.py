@@ -277,11 +277,11 @@ def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> 
         return x
     rows = Rows(list(x.words), x.vectors, [0] * len(x.words), "row", x.provenance.get("count", len(x)))
     chosen = embedding_from_rows(rows, asked, name or x.name, f"embedding {x.name!r}", x.provenance)
-    found = {word: chosen.matched.get(word, word) for word in chosen.words}
-    source = {word: x.matched.get(spelling, spelling) for word, spelling in found.items()}
+    spellings = {word: chosen.matched.get(word, word) for word in chosen.words}
+    source = {word: x.matched.get(spelling, spelling) for word, spelling in spellings.items()}
     rules = {
         word: ", then ".join(dict.fromkeys(r for r in (chosen.rules.get(word), x.rules.get(spelling)) if r))
-        for word, spelling in found.items()
+        for word, spelling in spellings.items()
     }
     return Embedding(
         name=chosen.name,
@@ -293,7 +293,7 @@ def _from_embedding(x: Embedding, asked: list[str] | None, name: str | None) -> 
         },
         matched={word: spelling for word, spelling in source.items() if spelling != word},
         rules={word: rule for word, rule in rules.items() if rule and source[word] != word},
-        composed=tuple(word for word, spelling in found.items() if spelling in x.composed),
+        composed=tuple(word for word, spelling in spellings.items() if spelling in x.composed),
         missing=chosen.missing,
         notes=tuple([*notes_of_shared_vectors(source), *(note for note in x.notes if "UTF-8" in note)]),
     )

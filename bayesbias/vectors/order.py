@@ -86,8 +86,8 @@ def ranks_of(source: Any, words: Sequence[str]) -> tuple[dict[str, int], dict[st
 def _found(
     known: dict[str, int], words: Sequence[str], where: str, about: dict[str, Any]
 ) -> tuple[dict[str, int], dict[str, str], dict[str, Any]]:
-    found, _ = matched_spellings(words, known)
-    places = sorted((known[spelling], spelling) for spelling in set(found.values()))
+    matched, _ = matched_spellings(words, known)
+    places = sorted((known[spelling], spelling) for spelling in set(matched.values()))
     spelt = [spelling.casefold() for _, spelling in places]
     if len(spelt) >= _LEAST and spelt in (sorted(spelt), sorted(spelt, reverse=True)):
         raise InputError(
@@ -96,8 +96,8 @@ def _found(
             found=", ".join(spelt[:4]),
             valid=_VALID,
         )
-    ranks = {word: known[spelling] for word, spelling in found.items()}
-    return ranks, {word: spelling for word, spelling in found.items() if word != spelling}, about
+    ranks = {word: known[spelling] for word, spelling in matched.items()}
+    return ranks, {word: spelling for word, spelling in matched.items() if word != spelling}, about
 
 
 def _file_behind(embedding: Embedding) -> str:

@@ -136,16 +136,16 @@ class VectorShape(Shown):
     def in_words(self) -> list[str]:
         """Say what was found, in lines for the screen."""
         lines = [f"{self.name}, {self.dim} dimensions"]
-        for found, noun in ((self.words, "words"), (self.neutral, "neutral words")):
-            if found is None:
+        for cosines, noun in ((self.words, "words"), (self.neutral, "neutral words")):
+            if cosines is None:
                 continue
             carried = (
                 "too little for shares of dimensions"
-                if found.share_top is None
-                else f"{self.top} dimensions ({', '.join(map(str, found.dimensions))}) carry {found.share_top:.0%} of it"
+                if cosines.share_top is None
+                else f"{self.top} dimensions ({', '.join(map(str, cosines.dimensions))}) carry {cosines.share_top:.0%} of it"
             )
             lines.append(
-                f"mean cosine of {found.n_words:,} {noun} {found.mean:.4f} (se {found.se:.4f}); {carried}"
+                f"mean cosine of {cosines.n_words:,} {noun} {cosines.mean:.4f} (se {cosines.se:.4f}); {carried}"
             )
         hubs = ", ".join(f"{word} {count}" for word, count in self.hubs[:3])
         lines.append(

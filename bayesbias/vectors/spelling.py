@@ -47,27 +47,27 @@ def spellings_of(word: str) -> dict[str, str]:
             out.setdefault(recase(phrase), f"{way}, {case}" if way else case)
     if not word.isascii():  # letters with marks are written as one character or as two
         for spelling, rule in list(out.items()):
-            for form, said in FORMS:
-                out.setdefault(unicodedata.normalize(form, spelling), f"{rule}, {said}")
+            for form, change in FORMS:
+                out.setdefault(unicodedata.normalize(form, spelling), f"{rule}, {change}")
     return out
 
 
 def matched_spellings(asked: Iterable[str], known: Collection[str]) -> tuple[dict[str, str], dict[str, str]]:
     """Return asked word -> word of the source, and asked word -> rule where they differ."""
-    found, rules = {}, {}
+    matched, rules = {}, {}
     for word in asked:
         for spelling, rule in spellings_of(word).items():
             if spelling in known:
-                found[word] = spelling
+                matched[word] = spelling
                 if spelling != word:
                     rules[word] = rule
                 break
-    return found, rules
+    return matched, rules
 
 
-def notes_of_shared_vectors(found: Mapping[str, str]) -> list[str]:
+def notes_of_shared_vectors(matched: Mapping[str, str]) -> list[str]:
     asked_as: dict[str, list[str]] = {}
-    for word, spelling in found.items():
+    for word, spelling in matched.items():
         asked_as.setdefault(spelling, []).append(word)
     return [
         f"{' and '.join(map(repr, words))} are one word here ({spelling!r}) and share its vector"
@@ -77,5 +77,5 @@ def notes_of_shared_vectors(found: Mapping[str, str]) -> list[str]:
 
 
 def unmatched_words(asked: list[str], known: Collection[str]) -> list[str]:
-    found, _ = matched_spellings(asked, known)
-    return [word for word in asked if word not in found]
+    matched, _ = matched_spellings(asked, known)
+    return [word for word in asked if word not in matched]

@@ -94,11 +94,11 @@ def static_model() -> tuple[Any, np.ndarray, np.ndarray, dict[str, Any]]:
     content = {}
     for file, expected in card["sha256"].items():
         content[file] = read_bytes(folder / file)
-        if (found := sha256_of(content[file])) != expected:
+        if (digest := sha256_of(content[file])) != expected:
             raise InputError(
                 "the shipped file was changed or damaged",
                 where=folder / file,
-                found=found,
+                found=digest,
                 valid=expected,
                 hint="install bayesbias again",
             )

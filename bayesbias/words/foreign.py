@@ -75,10 +75,10 @@ def foreign_file(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
         data = parse_json(read_bytes(path, MOST_JSON), path)
         if not isinstance(data, Mapping):
             raise InputError("is no word list", where=path, found=Shortened(data), valid=FORMS)
-        found = foreign_mapping(data, str(path))
-        if found is None and not _is_ours(data):
+        sets = foreign_mapping(data, str(path))
+        if sets is None and not _is_ours(data):
             raise _unknown(data, path)
-        return found or (dict(data), ())
+        return sets or (dict(data), ())
     return _as_mapping(_sets_of_table(path), str(path))
 
 
@@ -128,11 +128,11 @@ def _unknown(data: Mapping[Any, Any], path: Path) -> InputError:
 
 def _sets_of_query(data: Mapping[Any, Any], where: str) -> Sets:
     """Return the sets of a query of WEFE."""
-    found = Sets("a WEFE query")
+    query = Sets("a WEFE query")
     for key in map(str, data):
         if key not in _QUERY and closest(key, _QUERY):
             raise checks.unknown(key, _QUERY, "key", where)
-    for which, into in (("target", found.targets), ("attribute", found.attributes)):
+    for which, into in (("target", query.targets), ("attribute", query.attributes)):
         sets = data[f"{which}_sets"]
         names = data.get(f"{which}_sets_names")
         if isinstance(sets, Mapping):
@@ -151,12 +151,12 @@ def _sets_of_query(data: Mapping[Any, Any], where: str) -> Sets:
             )
         for name, words in zip(names, sets, strict=True):
             _add(into, name, words, f"{where}, {which}_sets")
-    return found
+    return query
 
 
 def _sets_of_test(data: Mapping[Any, Any], where: str) -> Sets:
     """Return the sets of a test in the form of May et al. (2019)."""
-    found = Sets("a test with targ1 to attr2")
+    sets = Sets("a test with targ1 to attr2")
     for key, value in data.items():
         match = re.fullmatch(r"(targ|attr)(\d+)", str(key))
         if not match:
@@ -168,13 +168,13 @@ def _sets_of_test(data: Mapping[Any, Any], where: str) -> Sets:
         )
         words = part.get("words", part["examples"])
         words = list(dict.fromkeys(words)) if "words" in part and isinstance(words, list) else words
-        _add(found.targets if match[1] == "targ" else found.attributes, part["category"], words, here)
-    return found
+        _add(sets.targets if match[1] == "targ" else sets.attributes, part["category"], words, here)
+    return sets
 
 
 def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> Sets:
     """Return the sets that PsychWordVec's ``test_WEAT`` takes, with its labels."""
-    found = Sets("the arguments of PsychWordVec")
+    sets = Sets("the arguments of PsychWordVec")
     labels = checks.table(data.get("labels", {}), f"{where}, labels")
     for key, value in data.items():
         if key == "labels":
@@ -184,12 +184,12 @@ def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> Sets:
             raise checks.unknown(key, ("T1", "T2", "A1", "A2", "labels"), "key", where)
         words = re.split(r"\s*[,;\n]\s*", value.strip()) if isinstance(value, str) else value
         _add(
-            found.targets if match[1] == "T" else found.attributes,
+            sets.targets if match[1] == "T" else sets.attributes,
             labels.get(key, key),
             words,
             f"{where}, {key}",
         )
-    return found
+    return sets
 
 
 def _add(into: dict[str, list[str]], name: Any, words: Any, where: str) -> None:
@@ -238,16 +238,16 @@ def _sets_of_table(path: Path) -> Sets:
     lower = [name.casefold() for name in names]
     checks.distinct([name for name in lower if name], "a column", path)
     if {"target", "attrib", "t_word", "a_word"} <= set(lower):
-        found = Sets("a table of PsychWordVec")
+        table_sets = Sets("a table of PsychWordVec")
         for words, sets, into in (
-            ("t_word", "target", found.targets),
-            ("a_word", "attrib", found.attributes),
+            ("t_word", "target", table_sets.targets),
+            ("a_word", "attrib", table_sets.attributes),
         ):
             for _, row in rows:
                 into.setdefault(row[lower.index(sets)], []).append(row[lower.index(words)])
-        for side in (found.targets, found.attributes):  # each word stands there once a pair
+        for side in (table_sets.targets, table_sets.attributes):  # each word stands there once a pair
             side |= {name: list(dict.fromkeys(words)) for name, words in side.items()}
-        return found
+        return table_sets
     if any(name in _WORD for name in lower):
         return _sets_of_rows(lower, rows, path)
     return _sets_of_columns(names, rows, path)
@@ -272,16 +272,16 @@ def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Pat
             where=f"{path}, column study",
             found=some(sorted(studies)),
         )
-    found = Sets("a table with one row a word")
+    sets = Sets("a table with one row a word")
     for line, row in rows:
         here = f"{path}, line {line}"
         if not row[word] or not (row[group] or kind is not None):
             raise InputError("a cell is empty", where=here, found=row)
         if kind is not None:
-            said = checks.choice(
+            asked = checks.choice(
                 row[kind].casefold(), _KINDS, "kind of word", f"{here}, column {names[kind]}"
             )
-            role, name = _KINDS[said], row[group]
+            role, name = _KINDS[asked], row[group]
         else:
             coded = _CODE.fullmatch(row[group].casefold())
             if not coded:
@@ -293,17 +293,17 @@ def _sets_of_rows(names: list[str], rows: list[tuple[int, list[str]]], path: Pat
                 )
             role, name = ("target" if coded[1] else "attribute"), row[group]
         if role in ("human", "neutral"):
-            found.controls.setdefault(role, []).append(row[word])
+            sets.controls.setdefault(role, []).append(row[word])
             continue
         if not name:
             raise InputError("the class is missing", where=here, found=row)
-        (found.targets if role == "target" else found.attributes).setdefault(name, []).append(row[word])
-    return found
+        (sets.targets if role == "target" else sets.attributes).setdefault(name, []).append(row[word])
+    return sets
 
 
 def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: Path) -> Sets:
     """Return the sets of a table with one column a set."""
-    found = Sets("a table with one column a set")
+    sets = Sets("a table with one column a set")
     coded = [_CODE.fullmatch(name.casefold()) for name in names]
     named = [_NAMED.fullmatch(name) for name in names]
     roles: list[tuple[str, str]] = []
@@ -315,7 +315,7 @@ def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: 
         for m, name in zip(named, names, strict=True):
             roles.append((name.casefold(), name) if m is None else ("target" if m[2] else "attribute", m[1]))
     elif len(names) == 4 and all(names):
-        found.form += ", in the order of two protected classes and their two sets of attributes"
+        sets.form += ", in the order of two protected classes and their two sets of attributes"
         roles = list(zip(("target", "target", "attribute", "attribute"), names, strict=True))
     else:
         raise InputError(
@@ -326,9 +326,9 @@ def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: 
         )
     for place, (role, name) in enumerate(roles):
         words = [row[place] for _, row in rows if row[place]]
-        into = {"target": found.targets, "attribute": found.attributes}.get(role, found.controls)
+        into = {"target": sets.targets, "attribute": sets.attributes}.get(role, sets.controls)
         _add(into, name, words, f"{path}, column {names[place]}")
-    return found
+    return sets
 
 
 def _as_mapping(sets: Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:

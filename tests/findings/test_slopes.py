@@ -6,7 +6,7 @@ import pytest
 from helpers.fits import made_up, pairs
 from helpers.tables import opinions, with_facts
 
-from bayesbias.findings.slopes import said_of_slopes
+from bayesbias.findings.slopes import sentences_of_slopes
 from bayesbias.models.slopes import with_slopes
 
 
@@ -17,7 +17,7 @@ def test_the_first_contrast_is_said_with_its_direction(slope, said):
     spec = with_slopes("crossed", "year")
     values = {"slope_year_connection": lambda connection: slope if connection == "associated" else 0.0}
     scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
-    (sentence,) = said_of_slopes(made_up(with_facts(pairs()), spec, scales | values), 0.89)
+    (sentence,) = sentences_of_slopes(made_up(with_facts(pairs()), spec, scales | values), 0.89)
     assert f"associated - different changes by {slope:+.2f}".rstrip("0") in sentence or slope == 0
     assert sentence.endswith(f": {said}), on average over new words.")
 
@@ -27,7 +27,7 @@ def test_of_classifiers_each_has_its_own_sentence():
     table = opinions().assign(pay=lambda own: own["profession"].str[1].astype(float) - 1.5)
     scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
     values = {"slope_pay_classifier": lambda name: 0.2 if name == "a" else -0.2}
-    said = said_of_slopes(made_up(table, spec, scales | values, sd=0.001), 0.89)
+    said = sentences_of_slopes(made_up(table, spec, scales | values, sd=0.001), 0.89)
     assert [text.split(" changes by ")[0].rpartition(", ")[2] for text in said] == [
         "the difference of a",
         "the difference of b",

@@ -33,7 +33,7 @@ def test_counts_of_tables_and_lines_are_the_same(tmp_path):
         assert found.log_frequency == {"rabbi": 2.0, "Mosque": 1.0, "new york": 3.0}, name
         assert (found.missing, found.kind) == (("absent",), "counts")
         assert found.matched["Mosque"] == "mosque"
-        assert found.said == f"counts of {name}"
+        assert found.origin == f"counts of {name}"
     packed = tmp_path / "e.txt.gz"
     packed.write_bytes(gzip.compress(forms["c.txt"].encode()))
     assert load_counts(packed, WORDS).log_frequency["rabbi"] == 2.0
@@ -60,7 +60,7 @@ def test_an_order_is_minus_the_logarithm_of_the_rank(tmp_path):
     path = text_file(tmp_path / "v.txt", [("the", [1.0, 0.0]), ("rabbi", [0.5, 1.0])])
     found = load_counts("order", ["rabbi", "the", "imam"], embedding=path)
     assert found.log_frequency == pytest.approx({"rabbi": -np.log10(2), "the": 0.0})
-    assert (found.kind, found.missing, found.said) == ("order", ("imam",), "the order of words in v.txt")
+    assert (found.kind, found.missing, found.origin) == ("order", ("imam",), "the order of words in v.txt")
 
 
 def test_wordfreq_is_asked_word_by_word(monkeypatch):

@@ -52,10 +52,10 @@ def read_npz(asked: Reading) -> Rows:
                     asked.tick(first * size)
                 return block[i - first]
 
-            found = _wanted_rows(words, wanted, shape[1], dtype.str, row)
+            chosen = _wanted_rows(words, wanted, shape[1], dtype.str, row)
             if len(words):
                 row(len(words) - 1)  # to the end, where the checksum is looked at
-            return found
+            return chosen
 
 
 def read_safetensors(asked: Reading) -> Rows:
@@ -82,9 +82,9 @@ def read_safetensors(asked: Reading) -> Rows:
             shape, dtype = tuple(part.get_shape()), str(part.get_dtype())
         _check_tensor(path, shape, dtype in types, dtype, len(words))
         with guarded(path, "the safetensors file is damaged", valid=valid):
-            found = _wanted_rows(words, wanted, shape[1], types[dtype], lambda i: part[i : i + 1][0])
+            rows = _wanted_rows(words, wanted, shape[1], types[dtype], lambda i: part[i : i + 1][0])
     asked.tick(path.stat().st_size)
-    return found
+    return rows
 
 
 def _check_tensor(path: Path, shape: tuple[int, ...], floats: bool, dtype: str, words: int) -> None:

@@ -133,9 +133,9 @@ def _walk(records: re.Pattern[bytes], buffer: Any, at: int, end: int) -> list[by
     takes the square of its length, and would go on behind it.
     """
     words: list[bytes] = []
-    while found := records.match(buffer, at, end):
-        words += found.groups()
-        at = found.end()
+    while match := records.match(buffer, at, end):
+        words += match.groups()
+        at = match.end()
     return words
 
 
