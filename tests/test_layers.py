@@ -177,7 +177,7 @@ def test_no_private_name_crosses_a_file(room):
 
 
 # What the standard library, and Numba (what becomes of what it compiled), offer under no other name.
-FOREIGN = {"os._exit", "slot._processes", "made._cache"}
+FOREIGN = {"os._exit", "slot._processes", "dispatcher._cache"}
 
 
 def defined_names(module: ast.Module) -> set[str]:
