@@ -202,7 +202,7 @@ def plain_numbers(
     >>> plain_numbers([1j], "the vector", "numbers")
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: the vector: holds no real numbers; found: type complex128; valid: numbers
+    bayesbias.InputError: the vector: holds no real numbers; found: 'type complex128'; valid: numbers
     """
     import numpy as np
 

@@ -128,7 +128,7 @@ def test_files_of_another_layout(tmp_path):
         file["sentences"], file["vectors"] = np.arange(2), np.eye(2)
     with pytest.raises(InputError, match="sentences are not text"):
         vectors_encoder(path)
-    path = tmp_path / "a.parquet"
+    path = tmp_path / "vectors.parquet"
     pq.write_table(pa.table({"sentences": ["a", "b"], "vectors": [[1.0], [1.0, 2.0]]}), path)
     with pytest.raises(InputError, match="vectors are not all of one dimension"):
         vectors_encoder(path)
@@ -141,8 +141,8 @@ def test_files_of_another_layout(tmp_path):
     pq.write_table(pa.table({"texts": ["a"]}), path)
     with pytest.raises(InputError, match="lacks the column sentences; found: 'texts'"):
         vectors_encoder(path)
-    with pytest.raises(InputError, match=r"no such file of vectors; did you mean 'a\.parquet'"):
-        vectors_encoder(tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"no such file of vectors; did you mean 'vectors\.parquet'"):
+        vectors_encoder(tmp_path / "vector.parquet")
     (tmp_path / "folder.h5").mkdir()
     with pytest.raises(InputError, match="is a folder"):
         load_encoder(tmp_path / "folder.h5")

@@ -207,7 +207,7 @@ def test_bad_runs_are_refused_and_nothing_is_written(fit, tmp_path):
     (broken / "contrasts.csv").write_text("a,b\n1,2\n")
     for run, says in [
         (empty, "holds no run"),
-        (tmp_path / "rum.nc", "no such file or folder.*did you mean 'run.nc'"),
+        (tmp_path / "runs.nc", "no such file or folder.*did you mean 'run.nc'"),
         (tmp_path / "run.nc", "cannot be read as netCDF"),
         (tmp_path / "run.txt", "is no run"),
         (broken, "no table of contrasts"),
