@@ -28,7 +28,7 @@ def prior_doubts(
     Parameters
     ----------
     fit : BiasFit
-    said : str
+    template : str
         What a contrast is called, with ``{}`` in its place.
     more_of : str
         What to gather more of.

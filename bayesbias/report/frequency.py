@@ -20,7 +20,7 @@ def frequency_part(fit: BiasFit, rope: float, pictures: list[Picture], doubts: l
     rope : float
     pictures : list of Picture
         The figures of it.
-    said : list of str
+    doubts : list of str
         What the findings say of it.
     """
     frequency = frequency_of(fit)
