@@ -545,7 +545,7 @@ def test_debias_and_compare_on_the_command_line(tmp_path, monkeypatch):
         (["compare"], "nothing to compare"),
         (["compare", "--original", "a", "--original-distances", "b"], "do not mix"),
         (["compare", "--original-distances", "b"], "nothing to compare"),
-        (["compare", "--original-distances", "b", "--debiased-distances", "c"], "no such file"),
+        (["compare", "--original-distances", "b", "--debiased-distances", "c"], "no such table"),
         (
             ["debias", "--embedding", "minilm-static", "--wordlist", "weat1", "--out", "x"],
             "no definitional sets",
