@@ -75,7 +75,8 @@ def compare(
 
     With --require a script can ask whether every method meets limits, with commas between them: NAME, one of < <= > >=,
     and a number. An upper limit is held against the upper end of the interval, a lower limit against its lower end; what
-    cannot be known or believed is not met. Names:
+    cannot be known or believed is not met, and a gap that the method makes zero whatever the vectors were is said to be met
+    by construction, which is no evidence. Names:
 
     \b
     gap        size of associated - different after, overall, for new words

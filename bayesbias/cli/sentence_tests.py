@@ -205,8 +205,9 @@ def _print_tests(result: SeatResult) -> None:
     for (test, context), row in zip(table.index, table.itertuples(index=False), strict=True):
         rows.append(["" if test == last else test, context, *row])
         last = test
+    daggers = "; † see the notes above" if len(result.notes) else ""
     screen.table(
-        "SEAT effect sizes (* p < 0.01; ** also after Holm's correction over all rows; † see the notes above)",
+        f"SEAT effect sizes (* p < 0.01; ** also after Holm's correction over all rows{daggers})",
         [*map(str, table.index.names), *(f"#{name}" for name in table.columns)],
         rows,
     )

@@ -39,7 +39,7 @@ def gap_columns(prob: float, level: str = "", results: Results = RESULTS_OF_PAIR
         number("after", "after", signed=True).on_the_page_only(),
         text("what is left", what_is_left).on_the_page_only(),
         text(
-            "after", lambda row: f"{as_known(row, 'after', signed=True)} {row.verdict_after}"
+            "after", lambda row: f"{as_known(row, 'after', signed=True)} {what_is_left(row)}"
         ).on_the_screen_only(),
     ]
 
@@ -117,10 +117,16 @@ def ranking_columns(prob: float) -> list[Column]:
         text("method", "method"),
         number("gap", "gap", signed=True),
         interval(f"{prob:.0%} HPDI", "gap_low", "gap_high", signed=True),
-        text("verdict", "verdict_after"),
+        text("verdict", what_is_left),
         text("controls", lambda row: Left(row.geometry).label),
-        text("against the next", lambda row: row.verdict_next if isinstance(row.verdict_next, str) else ""),
+        text("against the next", _against_the_next),
     ]
+
+
+def _against_the_next(row: Any) -> str:
+    if not isinstance(row.verdict_next, str):
+        return ""
+    return f"{row.verdict_next}{', by construction' if row.by_construction else ''}"
 
 
 def set_columns() -> list[Column]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed
-from bayesbias.basics.wording import number_of, percent, some
+from bayesbias.basics.wording import conjoined, number_of, percent, some
 from bayesbias.findings.parts import Doubt, Findings, Unexamined, sentence_of_losses
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
 from bayesbias.findings.slopes import sentences_of_slopes
@@ -207,8 +207,12 @@ def _neighbours(result: Comparison, prob: float, rope: float) -> list[str]:
         if not all(fit is None or fit.diagnostics()["ok"] for fit in fits):
             continue
         probability = probability_printed(row["p_nearer_zero"], error_of(row, "p_nearer_zero"))
+        forced = [name for name in (a, b) if result.methods[name].construction.forces_gap]
+        tail = (
+            f"; that of {conjoined(forced)} is zero by construction, which is no evidence" if forced else ""
+        )
         out.append(
-            f"{a} against {b}: {row['verdict']} (probability that {a} leaves the smaller gap: {probability})."
+            f"{a} against {b}: {row['verdict']} (probability that {a} leaves the smaller gap: {probability}{tail})."
         )
     return out
 

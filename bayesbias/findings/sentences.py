@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import printed
@@ -78,23 +79,45 @@ def _by_words(result: SeatResult, several: bool) -> list[str]:
     """Say how many tests are clear only because sentences count as independent."""
     out = []
     for (model, options), rows in result.frame.groupby(["model", "options"], sort=False):
-        lead = f"{named_encoder(model, options)}: of" if several else "Of"
+        lead = f"{named_encoder(model, options)}: " if several else ""
         sentences = rows[rows["level"] == "sentence"]
         by_sentence = sentences[sentences["p_upper"] < _CLEAR]
         lost = by_sentence[by_sentence["p_words"] >= _CLEAR]
         if len(by_sentence):
             far = lost.loc[lost["p_words"].idxmax()] if len(lost) else None
             tail = (
-                "; their sentences are not independent, and p falls with every template that is added"
-                f" ({far['test']}: p {far['p_upper']:.1g} over sentences, {far['p_words']:.1g} over words)"
+                "; sentences of one word are not independent, and p falls with every template that is added"
+                f" ({far['test']}: {_over_sentences(far)}; {far['p_words']:.1g} over words)"
                 if far is not None
                 else ""
             )
-            out.append(
-                f"{lead} {number_of(len(by_sentence), 'sentence test')} with p below {_CLEAR:g}, {len(lost) or 'none'} "
-                f"{'has not' if len(lost) == 1 else 'have not'} when each word counts once{tail}."
-            )
+            text = f"{lead}{_kept(len(by_sentence), len(lost))}{tail}."
+            out.append(text[0].upper() + text[1:] if not several else text)
     return out
+
+
+def _kept(tests: int, lost: int) -> str:
+    """Say how many tests with a small p over sentences have one over words too."""
+    once = "when each word counts once"
+    if tests == 1:
+        return f"the one sentence test with p below {_CLEAR:g} {'loses' if lost else 'keeps'} that {once}"
+    of = f"of {tests} sentence tests with p below {_CLEAR:g},"
+    if not lost:
+        return f"{of} all keep that {once}"
+    if lost == tests:
+        return f"{of} none keeps that {once}"
+    kept = tests - lost
+    return f"{of} {kept} {'keeps' if kept == 1 else 'keep'} that {once} and {lost} {'does' if lost == 1 else 'do'} not"
+
+
+def _over_sentences(row: Mapping[Any, Any]) -> str:
+    """Say which p over sentences is meant: not the published one, which is sampled and never below 0.00001."""
+    if row["p_method"] == "exact":
+        return f"exact p {row['p_upper']:.1g} over sentences"
+    # A bound that is rounded stays a bound.
+    bound = float(Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(row["p_upper"]))))
+    how = "exact bound" if row["p_method"] == "bounds" else "99% bound of drawn partitions"
+    return f"p at most {bound:.2g} over sentences, {how}"
 
 
 def _related(result: SeatResult, several: bool) -> list[str]:

@@ -233,9 +233,7 @@ class Comparison(Shown):
         ]
         # Of one class or word the contrast is between different attributes, which construction does not tie.
         frame["by_construction"] = (
-            (frame["contrast"] == OF_INTEREST)
-            & (frame["level"] == "overall")
-            & ("equalised" in item.construction.flags)
+            (frame["contrast"] == OF_INTEREST) & (frame["level"] == "overall") & item.construction.forces_gap
         )
         return frame
 

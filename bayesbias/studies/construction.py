@@ -82,6 +82,11 @@ class Construction(Shown):
         """Whether distances were made equal by construction, wholly or partly."""
         return bool({"equalised", "equalised_partly"} & set(self.flags))
 
+    @property
+    def forces_gap(self) -> bool:
+        """Whether associated = different overall holds whatever the vectors were: all sets of words are equalised."""
+        return "equalised" in self.flags
+
     def __repr__(self) -> str:
         sets = f"; {number_of(len(self.sets), 'set')} of words" if len(self.sets) else ""
         return f"Construction: {', '.join(self.flags) or 'nothing found'}{sets}"

@@ -75,11 +75,13 @@ class Check:
     met : bool
         False also where the value cannot be known or believed.
     why : str
-        Why it cannot be, without a full stop; else empty.
+        Why it cannot be, or why that it is met says nothing, without a full stop; else empty.
     prob : float
         Probability of the interval.
     error : float
         Monte Carlo error of the value; not a number where it has none, or it is not known.
+    by_construction : bool
+        Whether the method makes the value zero whatever the vectors were: that a limit is met is no evidence then.
 
     Examples
     --------
@@ -95,13 +97,16 @@ class Check:
     why: str
     prob: float
     error: float = math.nan
+    by_construction: bool = False
 
     @property
     def line(self) -> str:
         """Method, requirement, value and limit in one line."""
         state = "met" if self.met else "NOT met"
         wanted = self.requirement
-        if self.why:
+        if self.met and self.why:
+            state += f" {self.why}"
+        if self.why and not self.met:
             reason = self.why
         else:
             end = "upper" if wanted.sign.startswith("<") else "lower"
@@ -123,6 +128,7 @@ class Check:
             "met": self.met,
             "why": self.why,
             "prob": self.prob,
+            "by_construction": self.by_construction,
         }
 
     def __bool__(self) -> bool:
@@ -184,8 +190,10 @@ class _Quantity:
     fits: tuple[str, ...] = ()  # those that must have converged
     unknown: str = "the tables hold no such control words"
     interval: bool = True
+    of_gap: bool = False  # overall, which a method that equalises all sets of words makes zero
 
 
+_FORCED = "by construction: no evidence"
 _NO_GAP = "the tables hold no associated and different attributes to contrast"
 _KNOWN: Mapping[str, _Quantity] = {
     "gap": _Quantity(
@@ -193,12 +201,14 @@ _KNOWN: Mapping[str, _Quantity] = {
         _gap,
         ("after",),
         _NO_GAP,
+        of_gap=True,
     ),
     "gap_sd": _Quantity(
         "the same in standard deviations of the distances to control words after",
         _gap_in_sds,
         ("after",),
         "the tables hold no such gap, or no control words",
+        of_gap=True,
     ),
     "class_gap": _Quantity(
         "as gap, of the class in which it is met least", _class_gap, ("after",), f"{_NO_GAP} in a class"
@@ -290,7 +300,8 @@ def check_requirements(
 
     A requirement is met where the whole interval meets it: an upper limit (``<``) is held against the upper end, a lower
     limit (``>``) against the lower end. What cannot be known, and what comes from a fit that has not converged, is not
-    met.
+    met. A limit of ``gap`` or ``gap_sd`` is met *by construction*, and the check says so, where the method makes this gap
+    zero whatever the vectors were (`Comparison.contrasts`): that is no evidence.
 
     Parameters
     ----------
@@ -341,4 +352,7 @@ def _checked(comparison: Comparison, method: str, wanted: Requirement, prob: flo
     if math.isnan(value):
         why = known.unknown
     met = not why and _SIGNS[wanted.sign](value, wanted.limit)
-    return Check(method, wanted, value, met, why, prob, error)
+    forced = known.of_gap and comparison.methods[method].construction.forces_gap
+    if met and forced:
+        why = _FORCED
+    return Check(method, wanted, value, met, why, prob, error, forced)

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from helpers.changes import destroyed_comparison, table
+from helpers.changes import NONE, changed, destroyed_comparison, table
+from helpers.draws import made_up_comparison
 
 from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
 from bayesbias.studies.requirements import MEANINGS
+from bayesbias.tables.reading import as_pair_table
 
 
 def run(*arguments: str) -> Any:
@@ -60,3 +62,36 @@ def test_the_help_explains_every_name_that_may_be_required():
     text = run("compare", "--help").stdout
     for name in MEANINGS:
         assert any(line.split()[:1] == [name] for line in text.splitlines()), name
+
+
+@pytest.mark.slow  # many draws are made
+def test_a_gap_that_a_method_forces_is_marked_wherever_it_is_held_against_others(tmp_path, monkeypatch):
+    before = table()
+    before.to_csv(tmp_path / "pairs.csv", index=False)
+    stereotype = ~before["connection"].isin(["human", "neutral"])
+    mean = before.groupby("attribute")["distance"].transform("mean")
+    after = {
+        "equal": before.assign(distance=before["distance"].where(~stereotype, mean)),
+        "kept": changed(before, {**NONE, "associated": 0.03}, 2),
+    }
+    found = made_up_comparison(
+        as_pair_table(before), {name: as_pair_table(frame) for name, frame in after.items()}, draws=300
+    )
+    monkeypatch.setattr("bayesbias.studies.change.compare", lambda *_, **__: found)
+    file = str(tmp_path / "pairs.csv")
+    arguments = ["compare", "--original-distances", file, "--debiased-distances", file, "--require", "gap<9"]
+    out = " ".join(run(*arguments).stdout.split())
+    assert "equal: gap < 9 is met by construction: no evidence (" in out
+    assert "kept: gap < 9 is met (" in out
+    ranking = out[out.index("Methods, by what they leave") :]
+    (next_to,) = found.ranking()["verdict_next"].dropna()
+    for mark in (
+        f"{next_to}, by construction",
+        f"{found.ranking().set_index('method').loc['equal', 'verdict_after']}, by",
+    ):
+        assert mark in ranking
+    payload = json.loads(run(*arguments, "--json").stdout)
+    for rows in (payload["requirements"], payload["ranking"]):
+        assert {row["method"]: row["by_construction"] for row in rows} == {"equal": True, "kept": False}
+    (against,) = [text for text in payload["findings"]["sentences"] if " against " in text]
+    assert "that of equal is zero by construction, which is no evidence" in against

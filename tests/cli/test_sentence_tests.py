@@ -125,11 +125,19 @@ def test_the_screen_has_the_table_and_what_to_know_beside_it(monkeypatch, capsys
     )
     assert (code, err) == (0, "")
     lines = [" ".join(line.split()) for line in out.splitlines()]
-    said = next(number for number, line in enumerate(lines) if "1 has not when each word counts once" in line)
+    said = next(
+        number
+        for number, line in enumerate(lines)
+        if "sentence test with p below 0.01 loses that when" in line
+    )
     assert said < lines.index("C7: Math/Arts, M/F Terms word 1.37**")  # what it says before the table
     assert "C7: Math/Arts, M/F Terms word 1.37**" in lines
     assert "sent 0.86**" in lines
-    assert any("1 has not when each word counts once" in line and "0.05 over words" in line for line in lines)
+    assert any(
+        "sentence test with p below 0.01 loses that when" in line and "0.05 over words" in line
+        for line in lines
+    )
+    assert "see the notes above" not in out  # there are none
     assert any(line.startswith("weat3b, weat5b") and "opposite sign" in line for line in lines)
 
 

@@ -8,6 +8,7 @@ import math
 import arviz as az
 import numpy as np
 import pytest
+from helpers.changes import destroyed_comparison
 from helpers.draws import made_up_comparison
 
 import bayesbias as bb
@@ -142,3 +143,26 @@ def test_a_fit_that_cannot_be_believed_meets_nothing(found):
     )
     assert [check.met for check in result] == [False, True]
     assert "cannot be believed" in result[0].line
+
+
+@pytest.mark.slow
+def test_a_gap_that_is_zero_by_construction_is_met_without_evidence(found):
+    gap, in_sds, controls = check_requirements(found, "gap<0.5, gap_sd<9, controls>0.5")
+    for check in (gap, in_sds):
+        assert (check.met, check.by_construction) == (True, True)
+        assert " is met by construction: no evidence (" in check.line
+        assert (check.as_dict()["by_construction"], check.as_dict()["why"]) == (
+            True,
+            "by construction: no evidence",
+        )
+    assert (controls.by_construction, controls.why) == (False, "")
+    assert "controls > 0.5 is met (" in controls.line
+    (missed,) = check_requirements(found, "gap<0")
+    assert (missed.met, missed.by_construction, missed.why) == (False, True, "")
+    assert "is NOT met (" in missed.line
+
+
+@pytest.mark.slow
+def test_a_gap_that_nothing_forces_is_met_with_evidence():
+    for check in check_requirements(destroyed_comparison(), "gap<100"):
+        assert (check.met, check.by_construction, check.why) == (True, False, "")
