@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from bayesbias.basics.wording import interval_text, number_text
+from bayesbias.basics.wording import end_text, interval_text, number_text
 
 __all__ = [
     "allowed",
@@ -76,8 +76,7 @@ def printed(value: float, error: float | None = None, usual: int = 3, *, signed:
     >>> printed(-0.0432, 0.0003, signed=True), printed(-0.0432, 0.004), printed(0.0432, 0.03, signed=True)
     ('-0.043', '-0.04', '0.0')
     """
-    text = number_text(value, allowed(error, usual), signed=signed)
-    return text.replace("−", "-").replace(",", "")
+    return _typed(number_text(value, allowed(error, usual), signed=signed))
 
 
 def as_known(row: Any, field: str, usual: int = 3, *, signed: bool = False) -> str:
@@ -94,15 +93,20 @@ def as_known(row: Any, field: str, usual: int = 3, *, signed: bool = False) -> s
 def ends_as_known(
     row: Any, low: str = "hpdi_low", high: str = "hpdi_high", usual: int = 3, *, signed: bool = False
 ) -> tuple[str, str]:
-    """Write both ends of an interval to the digits that the larger of their errors allows.
+    """Write both ends of an interval to the digits that the larger of their errors allows; one clear of zero never as zero.
 
     Examples
     --------
     >>> ends_as_known({"hpdi_low": -0.0711, "mcse_low": 0.0004, "hpdi_high": 0.0123, "mcse_high": 0.002})
     ('-0.07', '0.01')
+    >>> ends_as_known({"hpdi_low": -0.0411, "mcse_low": 0.002, "hpdi_high": -0.0043, "mcse_high": 0.001})
+    ('-0.04', '-0.004')
     """
-    error = error_of(row, low, high)
-    first, second = (printed(_field(row, end), error, usual, signed=signed) for end in (low, high))
+    digits = allowed(error_of(row, low, high), usual)
+    first, second = (
+        _typed(end_text(_field(row, end), digits, signed=signed, error=error_of(row, end)))
+        for end in (low, high)
+    )
     return first, second
 
 
@@ -128,7 +132,8 @@ def interval_known(
     '−0.07 to +0.01'
     """
     digits = allowed(error_of(row, low, high), usual)
-    return interval_text(_field(row, low), _field(row, high), digits=digits, signed=signed)
+    errors = error_of(row, low), error_of(row, high)
+    return interval_text(_field(row, low), _field(row, high), digits=digits, signed=signed, errors=errors)
 
 
 def probability_printed(p: float, error: float | None = None, usual: int = 3) -> str:
@@ -181,6 +186,10 @@ def share_printed(value: float, error: float | None = None, usual: int = 0) -> s
     """
     hundredfold = None if error is None else 100 * error
     return f"{printed(100 * value, hundredfold, usual)}%"
+
+
+def _typed(text: str) -> str:
+    return text.replace("−", "-").replace(",", "")
 
 
 def _field(row: Any, name: str) -> float:

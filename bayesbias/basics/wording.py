@@ -12,6 +12,7 @@ __all__ = [
     "closest",
     "closest_file",
     "conjoined",
+    "end_text",
     "ended",
     "interval_text",
     "number_of",
@@ -168,15 +169,67 @@ def signed_text(value: float) -> str:
     return number_text(value, signed=True)
 
 
-def interval_text(low: float, high: float, *, digits: int = 3, signed: bool = False) -> str:
-    """Write the ends of an interval.
+_MOST_DIGITS = 4  # decimals of an end of an interval that fewer would round to zero
+_NO_MORE_THAN_ROUNDING = 1e-12
+
+
+def end_text(value: float, digits: int = 3, *, signed: bool = False, error: float | None = None) -> str:
+    """Write an end of an interval: what is not zero is not written as zero, since a verdict may hang on its sign.
+
+    Where the usual digits would round it to zero it has as many as show its first, at most four; what they do not show
+    keeps its sign, where signs are shown. An end within twice its Monte Carlo error of zero has no sign that is known, and is
+    written as any number.
+
+    Parameters
+    ----------
+    value : float
+    digits : int
+        What is usual.
+    signed : bool
+        Whether what is positive has a plus.
+    error : float, optional
+        The Monte Carlo error of the end; NaN and None where there is none.
 
     Examples
     --------
-    >>> interval_text(0.25, 1), interval_text(-0.25, 1, signed=True)
-    ('0.250 to 1.000', '−0.250 to +1.000')
+    >>> end_text(-0.0432, 2), end_text(-0.0012, 2), end_text(0.0012, 2, signed=True), end_text(-0.00001)
+    ('−0.04', '−0.001', '+0.001', '−0.000')
+    >>> end_text(-0.0012, 2, error=0.001), end_text(0)
+    ('0.00', '0.000')
     """
-    return f"{number_text(low, digits, signed=signed)} to {number_text(high, digits, signed=signed)}"
+    text = number_text(value, digits, signed=signed)
+    nothing = max(_NO_MORE_THAN_ROUNDING, 2 * error if error is not None and error == error else 0.0)
+    if not _is_zero(text) or not abs(value) > nothing:
+        return text
+    finer = (number_text(value, more, signed=signed) for more in range(max(digits, 0), _MOST_DIGITS + 1))
+    shown = next((each for each in finer if not _is_zero(each)), text)
+    return f"{'−' if value < 0 else '+' if signed else ''}{text}" if shown is text else shown
+
+
+def _is_zero(text: str) -> bool:
+    return not any(digit in text for digit in "123456789") and "0" in text
+
+
+def interval_text(
+    low: float,
+    high: float,
+    *,
+    digits: int = 3,
+    signed: bool = False,
+    errors: tuple[float | None, float | None] = (None, None),
+) -> str:
+    """Write the ends of an interval; none that is not zero as zero, as `end_text` has it.
+
+    Examples
+    --------
+    >>> interval_text(0.25, 1), interval_text(-0.25, 1, signed=True), interval_text(-0.04, -0.001, digits=2)
+    ('0.250 to 1.000', '−0.250 to +1.000', '−0.04 to −0.001')
+    """
+    first, second = (
+        end_text(end, digits, signed=signed, error=error)
+        for end, error in zip((low, high), errors, strict=True)
+    )
+    return f"{first} to {second}"
 
 
 def with_minus(contrast: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayesbias.basics.digits import as_known, ends_as_known, error_of, printed, probability_printed
+from bayesbias.basics.digits import allowed, as_known, ends_as_known, error_of, printed, probability_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
 from bayesbias.basics.wording import number_of
@@ -50,8 +50,10 @@ def _in_words(scenario: Scenario, fit: str | None, *, sizes: bool = True) -> str
 
 def _print_result(frame: pd.DataFrame, title: str) -> None:
     screen.say(title)
-    # Errors of these say how many digits stand, and are not shown.
-    screen.frame(frame.rename(columns={f"{name}_se": f"mcse_{name}" for name in ("wrong_sign", "width")}))
+    # Errors of these say how many digits stand, and are not shown. Of few tables an error is large, and a share rounded to it
+    # would read as the opposite: 0.7 as 1. Shares are counts of tables, exact for these.
+    hidden = frame.rename(columns={f"{name}_se": f"mcse_{name}" for name in ("wrong_sign", "width")})
+    screen.frame(hidden, least=screen.OF_TABLES)
 
 
 _SIZES = [
@@ -498,7 +500,10 @@ def _plan_width(
         error = f" (standard error {row['simulated_se']:.3f})" if row["simulated_se"] > 0 else ""
         # Of a normal the error of the 80 % quantile is 1.43 times that of the mean.
         wide, most = (
-            printed(row[f"simulated_{of}"], times * row["simulated_se"])
+            printed(
+                row[f"simulated_{of}"],
+                usual=max(screen.OF_TABLES, allowed(times * row["simulated_se"])),
+            )
             for of, times in (("width", 1.0), ("80", 1.43))
         )
         close = width - row["simulated_width"] < 2 * row["simulated_se"]

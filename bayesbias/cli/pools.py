@@ -118,4 +118,4 @@ def _print_rows(frame: pd.DataFrame) -> None:
     for (level, name, contrast), part in frame.groupby(["level", "name", "contrast"], sort=False):
         screen.say(f"{level}, {contrast}" if level == "overall" else f"{level} {name}, {contrast}")
         errors = {f"mcse_{_SHOWN[name]}": part[f"{name}_se"] for name in columns if f"{name}_se" in part}
-        screen.frame(part[columns].rename(columns=_SHOWN).assign(**errors))
+        screen.frame(part[columns].rename(columns=_SHOWN).assign(**errors), least=screen.OF_TABLES)

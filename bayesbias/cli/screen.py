@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from bayesbias.basics.digits import printed
+from bayesbias.basics.digits import allowed, printed
 from bayesbias.basics.literal import ERRORS, encodable, in_order, literal, stream_errors
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bayesbias.columns.table import Table
 
 WIDE = 10_000  # where it is read by programs and pagers, which have no width to keep to
+OF_TABLES = 2  # decimals of a share of tables, however few they are
 _NARROWEST = 10  # characters in a line
 _NAMED = 4  # files that are named one by one
 _LONGEST = 200  # characters of a word in a table; of a longer one the middle is left out
@@ -112,11 +113,13 @@ def show(columns: Table) -> None:
     print_table(columns.caption, head, [[cell.typed for cell in row] for row in columns.rows])
 
 
-def frame(rows: pd.DataFrame, digits: int = 3, title: str = "", *, general: bool = False) -> None:
+def frame(
+    rows: pd.DataFrame, digits: int = 3, title: str = "", *, general: bool = False, least: int | None = None
+) -> None:
     """Print a frame: its numbers with so many decimals (or, `general`, digits), a dash for what does not exist.
 
-    A number whose error stands in a column ``<its name>_se`` has no more digits than that allows; so it is where a column
-    ``mcse_<its name>`` tells the error, which is not shown.
+    A number whose error stands in a column ``<its name>_se`` has no more digits than that allows, but `least` decimals where
+    that is given; so it is where a column ``mcse_<its name>`` tells the error, which is not shown.
     """
     import pandas as pd
 
@@ -127,7 +130,10 @@ def frame(rows: pd.DataFrame, digits: int = 3, title: str = "", *, general: bool
             return str(value)
         text = f"{value:.{digits}{'g' if general else 'f'}}"
         decimals = len(text.partition("e")[0].partition(".")[2])
-        return text if "e" in text else printed(value, error, decimals)
+        if "e" in text:
+            return text
+        known = allowed(error, decimals)
+        return printed(value, usual=known if least is None else max(known, min(least, decimals)))
 
     hidden = [f"mcse_{name}" for name in rows.columns]
     names = [str(name) for name in rows.columns if name not in hidden]

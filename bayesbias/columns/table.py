@@ -193,10 +193,17 @@ def interval(
     digits: int = 3,
 ) -> Column:
     """Return a column of intervals, of two fields."""
-    first, second, error = _of(low), _of(high), _error(low, high)
+    first, second = _of(low), _of(high)
+    errors = _error(low), _error(high)
     return Column(
         heading,
-        lambda row: interval_cell(first(row), second(row), signed=signed, digits=digits, error=error(row)),
+        lambda row: interval_cell(
+            first(row),
+            second(row),
+            signed=signed,
+            digits=digits,
+            errors=(errors[0](row), errors[1](row)),
+        ),
         True,
         screen,
     )
@@ -243,12 +250,18 @@ def number_cell(
 
 
 def interval_cell(
-    low: float, high: float, *, signed: bool = False, digits: int = 3, error: float | None = None
+    low: float,
+    high: float,
+    *,
+    signed: bool = False,
+    digits: int = 3,
+    errors: tuple[float | None, float | None] = (None, None),
 ) -> Cell:
-    """Make a cell of an interval, sorted by its lower end."""
+    """Make a cell of an interval, sorted by its lower end; `errors` are those of its ends."""
     if not (_known(low) and _known(high)):
         return Cell(_UNKNOWN, True, screen="-")
-    text = interval_text(low, high, signed=signed, digits=allowed(error, digits))
+    few = min(allowed(error, digits) for error in errors)
+    text = interval_text(low, high, signed=signed, digits=few, errors=errors)
     return Cell(text, True, repr(float(low)))
 
 

@@ -21,7 +21,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import p_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import Shortened, some
 from bayesbias.scores.projections import vectors_of_words
 from bayesbias.scores.stereotypes import (
     ROUNDING,
@@ -30,7 +30,7 @@ from bayesbias.scores.stereotypes import (
     frame_of_rows,
     refuse_none_left,
 )
-from bayesbias.tables.facts import Given, facts_given
+from bayesbias.tables.facts import Given, as_number, facts_given
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.words.listfile import load_wordlist
 from bayesbias.words.wordlist import WordList
@@ -226,7 +226,12 @@ def wefat(
         chosen = next(g for g in given if g.name == fact)
     if not chosen.numeric:
         word, value = next((w, v) for w, v in chosen.values.items() if isinstance(v, str))
-        raise InputError(f"the fact {chosen.name!r} is no number", where=chosen.source, found=(word, value))
+        raise InputError(
+            f"the fact {chosen.name!r} is no number",
+            where=f"{chosen.source}, word {Shortened(word)}",
+            found=value,
+            valid=as_number(str(value)),
+        )
     own = [list(dict.fromkeys(c.protected)) for c in both_classes]
     both = set(own[0]) | set(own[1])
     wanted = [word for word in chosen.values if word not in both]

@@ -24,7 +24,7 @@ from bayesbias.border.frames import plain_frame
 from bayesbias.border.opening import sha256_file
 from bayesbias.tables.coverage import FACT_NOUNS
 from bayesbias.tables.pair_table import COLUMNS, PairTable
-from bayesbias.words.foreign import rows_of_table
+from bayesbias.words.foreign import separated_rows
 from bayesbias.words.wordlist import CONTROLS
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ _CLASS_OF = {"protected": "protected_class", "attribute": "attribute_class", "pr
 _WORD = ("word", "words", "item", "term")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+_POINTED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
+_PER_CENT = re.compile(r"([+-]?\d+([.,]\d+)?) ?%")
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 _LEAST = 3
 _TABLE = "a table with a column word, and one column a fact or of counts"
@@ -216,8 +218,8 @@ def facts_given(
                     valid=[*own, "a .csv or .tsv file"],
                     hint=nearest(each, own),
                 )
-            names, rows = rows_of_table(path, _TABLE)
-            out += _of_rows(names, rows, str(path), sha256_file(path), columns)
+            names, rows, mark = separated_rows(path, _TABLE)
+            out += _of_rows(names, rows, str(path), sha256_file(path), columns, separator=mark)
         elif hasattr(each, "columns"):
             names = [str(name) for name in each.columns]
             plain = plain_frame(each, "data frame")
@@ -262,6 +264,7 @@ def _of_rows(
     digest: str,
     columns: Sequence[str] | None,
     unit: str = "line",
+    separator: str = ",",
 ) -> list[Given]:
     if names and names[0] == "" and len(names) > 1:  # the numbers of rows
         names, rows = names[1:], [(line, row[1:]) for line, row in rows]
@@ -277,7 +280,8 @@ def _of_rows(
         if not name:
             raise InputError("a column has no name", where=where, found=names)
         place = names.index(name)
-        out.append(_of_cells(name, [(line, row[at], row[place]) for line, row in rows], where, digest, unit))
+        own = [(line, row[at], row[place]) for line, row in rows]
+        out.append(_of_cells(name, own, where, digest, unit, separator))
     if not out:
         raise InputError(
             "holds words and no fact", where=where, found=names, valid="a column word, and one or more others"
@@ -285,27 +289,62 @@ def _of_rows(
     return out
 
 
-def _refuse_thousands(name: str, cells: list[tuple[int, str, str]], where: str, unit: str) -> None:
-    """Refuse commas that may as well stand between thousands, unless another cell shows that they are decimal."""
-    commas = [(line, cell) for line, _, cell in cells if "," in cell]
-    grouped = [(line, cell) for line, cell in commas if _GROUPED.fullmatch(cell)]
-    if grouped and len(grouped) == len(commas):
-        line, cell = grouped[0]
-        raise InputError(
-            f"{name} may have commas between thousands, or decimal commas",
-            where=f"{where}, {unit} {line}",
-            found=cell,
-            valid=f"{cell.replace(',', '')} or {cell.replace(',', '.', 1)}",
-        )
+def _refuse_thousands(
+    name: str, cells: list[tuple[int, str, str]], where: str, unit: str, separator: str
+) -> None:
+    """Refuse marks between thousands, and such as may as well be decimal unless another cell shows that they are.
+
+    A mark that stands there twice, or beside the other one, is between thousands. Points may be so in tables
+    separated by semicolons, as programs write them where the comma is decimal.
+    """
+    for mark, other, called, form in ((",", ".", "commas", _GROUPED), (".", ",", "points", _POINTED)):
+        marked = [(line, cell) for line, _, cell in cells if mark in cell]
+        grouped = [(line, cell) for line, cell in marked if form.fullmatch(cell)]
+        certain = [
+            (line, cell)
+            for line, cell in grouped
+            if cell.count(mark) > 1 or (other in cell and cell.index(mark) < cell.index(other))
+        ]
+        if certain:
+            line, cell = certain[0]
+            raise InputError(
+                f"{name} has {called} between thousands",
+                where=f"{where}, {unit} {line}",
+                found=cell,
+                valid=cell.replace(mark, "").replace(other, "."),
+            )
+        if grouped and len(grouped) == len(marked) and (mark == "," or separator == ";"):
+            line, cell = grouped[0]
+            decimal = cell.replace(",", ".")
+            if separator == ";":  # where three digits after a point say nothing
+                decimal = f"{decimal}0" if decimal[-1] != "0" else f"{float(decimal)}"
+            raise InputError(
+                f"{name} may have {called} between thousands, or decimal {called}",
+                where=f"{where}, {unit} {line}",
+                found=cell,
+                valid=f"{cell.replace(mark, '')} or {decimal}",
+            )
 
 
-def _of_cells(name: str, cells: list[tuple[int, str, str]], where: str, digest: str, unit: str) -> Given:
+def _of_cells(
+    name: str,
+    cells: list[tuple[int, str, str]],
+    where: str,
+    digest: str,
+    unit: str,
+    separator: str,
+) -> Given:
     """Return one column as a fact: numbers where most of its cells are, else categories."""
     filled = [(line, word, cell) for line, word, cell in cells if cell.casefold() not in _NOTHING]
     plain = [cell.replace(",", ".", 1) if cell.count(",") == 1 else cell for _, _, cell in filled]
-    numeric = sum(bool(_NUMBER.fullmatch(cell)) for cell in plain) * 2 >= max(1, len(filled))
+    forms = (_NUMBER, _GROUPED, _POINTED, _PER_CENT)  # those that are refused are meant as numbers, too
+    meant = sum(
+        any(form.fullmatch(each) for form in forms for each in (cell, text))
+        for (_, _, cell), text in zip(filled, plain, strict=True)
+    )
+    numeric = meant * 2 >= max(1, len(filled))
     if numeric:
-        _refuse_thousands(name, filled, where, unit)
+        _refuse_thousands(name, filled, where, unit, separator)
     values: dict[str, Value] = {}
     lines: dict[str, int] = {}
     for (line, word, cell), text in zip(filled, plain, strict=True):
@@ -313,9 +352,7 @@ def _of_cells(name: str, cells: list[tuple[int, str, str]], where: str, digest: 
         if not word:
             raise InputError("the word is missing", where=here, found=cell)
         if numeric and not _NUMBER.fullmatch(text):
-            raise InputError(
-                f"{name} is no number", where=here, found=cell, valid="a number, or an empty cell"
-            )
+            raise InputError(f"{name} is no number", where=here, found=cell, valid=as_number(cell))
         value: Value = float(text) if numeric else cell
         if numeric and not np.isfinite(float(text)):
             raise InputError(f"{name} is not finite", where=here, found=cell)
@@ -331,6 +368,14 @@ def _of_cells(name: str, cells: list[tuple[int, str, str]], where: str, digest: 
         word: None for _, word, cell in cells if word and word not in values and cell.casefold() in _NOTHING
     }
     return Given(name, values, where, digest, without=tuple(empty))
+
+
+def as_number(cell: str) -> str:
+    """Say what to write in place of a cell that is no number: per cent as such or as a share, all of them alike."""
+    if not (share := _PER_CENT.fullmatch(cell)):
+        return "a number, or an empty cell"
+    number = share[1].replace(",", ".")
+    return f"{number} or {float(number) / 100:.12g}, alike in all cells"
 
 
 def _of_mapping(name: str, values: Any) -> Given:

@@ -208,6 +208,12 @@ def _add(into: dict[str, list[str]], name: Any, words: Any, where: str) -> None:
 
 def rows_of_table(path: Path, valid: str = FORMS) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the headings of a table and its rows, each with its line; the separator is that which most headings have."""
+    names, rows, _ = separated_rows(path, valid)
+    return names, rows
+
+
+def separated_rows(path: Path, valid: str = FORMS) -> tuple[list[str], list[tuple[int, list[str]]], str]:
+    """Return what `rows_of_table` returns, and the separator."""
     text = read_text(path, MOST_TABLE)
     first = next((line for line in text.splitlines() if line.strip()), "")
     with guarded(path, "is not a table"):
@@ -228,7 +234,7 @@ def rows_of_table(path: Path, valid: str = FORMS) -> tuple[list[str], list[tuple
                 found=row,
             )
     filled = [(line, [*row, *[""] * (len(names) - len(row))]) for line, row in rows[1:]]
-    return names, filled
+    return names, filled, mark
 
 
 def _sets_of_table(path: Path) -> Sets:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -229,3 +230,21 @@ def test_with_the_usual_digits_it_would(name, monkeypatch):
     for module in (digits, columns):
         monkeypatch.setattr(module, "allowed", lambda error, usual=3: usual)
     assert moved(printed(name, 3), printed(name, 4))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "errors", "said"),
+    [
+        (-0.041, -0.0043, (0.002, 0.001), "-0.04 to -0.004"),
+        (-0.041, 0.0043, (0.002, 0.001), "-0.04 to +0.004"),
+        (-0.0004, 0.3, (0.00001, 0.0001), "-0.0004 to +0.300"),
+        (-0.00001, 0.0, (math.nan, math.nan), "-0.000 to 0.000"),
+        (-0.041, -0.0015, (0.002, 0.001), "-0.04 to 0.00"),  # of which no sign is known
+    ],
+)
+def test_an_end_that_is_clear_of_zero_is_not_printed_as_zero(low, high, errors, said):
+    row = {"hpdi_low": low, "hpdi_high": high, "mcse_low": errors[0], "mcse_high": errors[1]}
+    assert " to ".join(digits.ends_as_known(row, signed=True)) == said
+    assert digits.interval_known(row, signed=True) == said.replace("-", "−")
+    (cell,) = [columns.interval("", "hpdi_low", "hpdi_high", signed=True).cell(row)]
+    assert cell.typed == said

@@ -11,10 +11,12 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 from helpers.places import ROOT
 from rich.cells import cell_len
 
 from bayesbias.cli import main, screen
+from bayesbias.simulation import calibration
 
 HOSTILE = [
     "[/]x", "[bold]y[/bold]", ":door:", "\\[red]", "a\\", "\x1b[2Jz", "\x9b31m", "\u202eesrever", "a\u200bb", "$x_1$",
@@ -143,6 +145,26 @@ def test_a_frame_is_a_table_with_dashes_for_what_is_not_there(on):
     screen.frame(pd.DataFrame({"method": ["[/]m", "n"], "n": [1, 2], "mean": [0.12345, float("nan")]}))
     rows = [line.split() for line in stream.text().splitlines() if line.strip("─ ")]
     assert rows == [["method", "n", "mean"], ["[/]m", "1", "0.123"], ["n", "2", "-"]]
+
+
+def test_shares_of_few_tables_are_not_rounded_to_their_opposite(monkeypatch):
+    import pandas as pd
+
+    rows = pd.DataFrame(
+        {"method": ["cells", "moments"], "coverage": [0.7, 0.3], "coverage_se": [0.125, 0.125]}
+    )
+    rows = rows.assign(wrong_sign=0.4, wrong_sign_se=0.13, bias=[-0.0049, -0.0071], bias_se=0.013)
+    rows = rows.assign(width=0.17, width_se=0.2, quick=float("nan"))
+    monkeypatch.setattr(calibration, "calibrate", lambda *_, **__: rows)
+    done = CliRunner().invoke(main.cli, ["calibrate", "--tables", "10"])
+    assert done.exit_code == 0, done.output
+    cells = [
+        line.split() for line in done.stdout.splitlines() if line.lstrip().startswith(("cells", "moments"))
+    ]
+    assert [line[1:-1] for line in cells[:2]] == [
+        ["0.70", "0.125", "0.40", "0.00", "0.013", "0.17"],
+        ["0.30", "0.125", "0.40", "-0.01", "0.013", "0.17"],
+    ]
 
 
 def test_data_are_written_as_they_are_and_on_a_terminal_do_nothing(on):

@@ -312,3 +312,59 @@ def test_decimal_commas_are_read_where_one_shows_what_they_are(tmp_path):
     path.write_text("word;pay\na;1,234\nb;0,5\nc;12,25\n")
     (given,) = facts_given(path)
     assert given.values == {"a": 1.234, "b": 0.5, "c": 12.25}
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        (
+            ("3.100", "167", "4.200"),
+            r"line 2: pay may have points between thousands.*3\.100'; valid: 3100 or 3\.1$",
+        ),
+        (("167", "2.125"), r"line 3: pay may have points .*2125 or 2\.1250$"),
+        (("3,100", "167"), r"line 2: pay may have commas .*3100 or 3\.1$"),
+        (
+            ("3.100.000", "2.5"),
+            "line 2: pay has points between thousands; found: '?3.100.000'?; valid: 3100000$",
+        ),
+        (("3.100,5", "2,5"), r"line 2: pay has points between thousands.*valid: 3100\.5$"),
+    ],
+)
+def test_points_between_thousands_are_not_taken_for_decimal_ones(cells, says, tmp_path):
+    path = tmp_path / "pay.csv"
+    path.write_text("word;pay\n" + "".join(f"w{i};{cell}\n" for i, cell in enumerate(cells)))
+    with pytest.raises(InputError, match=says):
+        facts_given(path)
+    with pytest.raises(InputError, match="between thousands"):
+        load_counts(path, ["w0", "w1"])
+
+
+@pytest.mark.parametrize("cells", [("3.100", "2.5"), ("0.100", "3.100"), ("3.1", "2"), ("3100.125", "7")])
+def test_points_are_decimal_where_one_shows_it_and_where_commas_separate(cells, tmp_path):
+    path = tmp_path / "pay.csv"
+    for mark, values in ((";", cells), (",", ("3.100", "167"))):
+        path.write_text(f"word{mark}pay\n" + "".join(f"w{i}{mark}{cell}\n" for i, cell in enumerate(values)))
+        (given,) = facts_given(path)
+        assert list(given.values.values()) == [float(cell) for cell in values]
+
+
+def test_what_can_only_be_thousands_is_advised_as_one_number_that_is_then_read(tmp_path):
+    path = tmp_path / "pay.csv"
+    for cells in (("3,100,000", "5"), ("3,100.5", "5"), ("3,100,000", "2,100,000")):
+        path.write_text("word,pay\n" + "".join(f'w{i},"{cell}"\n' for i, cell in enumerate(cells)))
+        with pytest.raises(InputError) as refused:
+            facts_given(path)
+        advised = str(refused.value).rpartition("valid: ")[2]
+        assert advised == cells[0].replace(",", "")
+        path.write_text(f"word,pay\nw0,{advised}\nw1,5\n")
+        assert facts_given(path)[0].values == {"w0": float(advised), "w1": 5.0}
+
+
+@pytest.mark.parametrize("cells", [("90%", "83", "75"), ("90%", "83%", "75%")])
+def test_per_cent_is_refused_with_its_line_and_what_to_write(cells, tmp_path):
+    path = tmp_path / "women.csv"
+    path.write_text("word,women\n" + "".join(f"w{i},{cell}\n" for i, cell in enumerate(cells)))
+    with pytest.raises(
+        InputError, match=r"women\.csv, line 2: women is no number; found: '?90%'?; valid: 90 or 0\.9"
+    ):
+        facts_given(path)
