@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -95,11 +95,25 @@ def wefat(
     command = options.given()
     files = save_run(result, out, command=command, spreadsheet_safe=spreadsheet_safe) if out else []
     if as_json:
-        screen.answer("wefat", {**result.summary(), "written": None if out is None else str(out)})
+        screen.answer("wefat", {**_payload(result), "written": None if out is None else str(out)})
         return
     screen.lines([*findings_of_single_category(result).lines(), ""])
     _print(result)
     screen.written(files, run=out)
+
+
+def _payload(result: SingleCategory) -> dict[str, Any]:
+    from bayesbias.basics.files import records
+    from bayesbias.findings.single_category import findings_of_single_category
+
+    findings = findings_of_single_category(result)
+    return {
+        **result.summary(),
+        "targets": records(result.frame),
+        "finding": findings.headline,
+        "findings": findings.as_dict(),
+        "provenance": dict(result.provenance),
+    }
 
 
 def _print(result: SingleCategory) -> None:

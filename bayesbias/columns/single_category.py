@@ -22,11 +22,15 @@ def target_columns(fact: str, prob: float) -> list[Column]:
         number("published score", "score", 2, signed=True, screen="score"),
         number("association", "association", signed=True),
         interval(f"{prob:.0%} HPDI", signed=True),
-        number("off the line by", "deviation", signed=True, screen="off line"),
+        number("off the line by", "deviation", signed=True),
         interval(
-            f"off the line, {prob:.0%} HPDI", "deviation_low", "deviation_high", signed=True, screen="HPDI"
+            f"off the line, {prob:.0%} HPDI",
+            "deviation_low",
+            "deviation_high",
+            signed=True,
+            screen=f"its {prob:.0%} HPDI",
         ),
-        text("off the line", lambda row: "yes" if row.off_line else ""),
+        text("off the line", lambda row: "yes" if row.off_line else "", screen="for certain"),
     ]
 
 

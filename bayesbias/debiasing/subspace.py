@@ -99,13 +99,13 @@ def _definitional_sets(
         if words is None:
             raise InputError(
                 "nothing says what to debias",
-                valid="a word list with definitional_sets, or sets=[[...], ...]",
+                valid="a word list with definitional_sets, or in Python sets=[[...], ...]",
             )
         if not words.definitional_sets:
             raise InputError(
                 "the word list has no definitional sets",
                 where=words.origin,
-                valid="definitional_sets = [[...], ...] in the list, or sets=[[...], ...]",
+                valid="definitional_sets = [[...], ...] before the first class of the list, or in Python sets=[[...], ...]",
             )
         return words.definitional_sets
     out = []

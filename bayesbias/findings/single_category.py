@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from bayesbias.basics.digits import interval_known, number_known
+from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.wording import conjoined, digits_of, number_of, some
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.trust import agreed, no_conclusion
@@ -39,7 +39,7 @@ def findings_of_single_category(result: SingleCategory) -> Findings:
         else f"is not shown to be nearer to {first} or to {second} words the higher its {known.fact}"
     )
     headline = (
-        f"A target of {subject} {how}: true associations correlate with it by {number_known(true, 'mean', 2, signed=True)} "
+        f"A target of {subject} {how}: true associations correlate with it by {as_known(true, 'mean', 2, signed=True)} "
         f"({_interval(true, result.prob, 2)}), for new words and targets like these."
     )
     per = result.slope_per_unit
@@ -47,9 +47,9 @@ def findings_of_single_category(result: SingleCategory) -> Findings:
     sentences = [
         published,
         *_undivided(result),
-        f"One standard deviation of {known.fact} ({result.scale:.3g}) goes with {number_known(slope, 'mean', signed=True)} in "
+        f"One standard deviation of {known.fact} ({result.scale:.3g}) goes with {as_known(slope, 'mean', signed=True)} in "
         f"cosine towards {first} ({_interval(slope, result.prob, 3)}), one unit with "
-        f"{number_known(per, 'mean', digits, signed=True)} ({_interval(per, result.prob, digits)}).",
+        f"{as_known(per, 'mean', digits, signed=True)} ({_interval(per, result.prob, digits)}).",
         _off_line(result),
     ]
     return Findings(subject, headline, tuple(sentences), notes=tuple(notes), trust=agreed(result.fit))
@@ -68,7 +68,7 @@ def _undivided(result: SingleCategory) -> list[str]:
 
 
 def _interval(of: Estimated, prob: float, digits: int) -> str:
-    return f"{prob:.0%} HPDI {interval_known(of, usual=digits, signed=True)}"
+    return f"{prob:.0%} HPDI {' to '.join(ends_as_known(of, usual=digits, signed=True))}"
 
 
 def _off_line(result: SingleCategory) -> str:

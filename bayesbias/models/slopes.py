@@ -84,7 +84,7 @@ def slopes_for(
                 "the table has no facts",
                 where="slope",
                 found=fact,
-                valid="a table with facts: join_facts (--facts FILE of the command) joins them",
+                valid="--facts FILE of the command, or in Python join_facts, joins facts to the table first",
             )
         raise checks.unknown(fact, known, "fact", "the table")
     if frame[fact].dtype.kind not in "fiu":

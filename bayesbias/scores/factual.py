@@ -202,7 +202,9 @@ def wefat(
     checks.probability(prob)
     checks.count(samples, "samples")
     listed = load_wordlist(sets, controls="none")
-    both_classes = classes_of_list(listed, None)
+    both_classes = classes_of_list(
+        listed, None, "the two sets are the classes of a list: write one of two classes"
+    )
     x, y = (c.name for c in both_classes)
     given = facts_given({} if facts is None else facts)
     if not given:
@@ -219,6 +221,7 @@ def wefat(
                 where="fact",
                 found="several",
                 valid=[g.name for g in given],
+                hint="--fact COLUMN of the command, fact= in Python",
             )
         chosen = given[0]
     else:

@@ -186,8 +186,13 @@ def two_classes(grid: StereotypeGrid, classes: Sequence[str] | None) -> tuple[st
     return chosen
 
 
-def pair_of_classes(names: list[str], classes: Sequence[str] | None, where: str) -> tuple[str, str]:
-    """Return the two names chosen, or the only two there are."""
+_CHOOSE = "name two with classes=(X, Y)"
+
+
+def pair_of_classes(
+    names: list[str], classes: Sequence[str] | None, where: str, how: str = _CHOOSE
+) -> tuple[str, str]:
+    """Return the two names chosen, or the only two there are; `how` says what to do where there are more."""
     if classes is None:
         if len(names) != 2:
             raise InputError(
@@ -195,7 +200,7 @@ def pair_of_classes(names: list[str], classes: Sequence[str] | None, where: str)
                 where=where,
                 found=names,
                 valid="two classes",
-                hint="name two with classes=(X, Y)" if len(names) > 2 else None,
+                hint=how if len(names) > 2 else None,
             )
         return names[0], names[1]
     if (
@@ -210,10 +215,12 @@ def pair_of_classes(names: list[str], classes: Sequence[str] | None, where: str)
     return classes[0], classes[1]
 
 
-def classes_of_list(listed: WordList, classes: Sequence[str] | None) -> tuple[WordClass, WordClass]:
-    """Return the two classes of a list that are chosen, or the only two there are."""
+def classes_of_list(
+    listed: WordList, classes: Sequence[str] | None, how: str = _CHOOSE
+) -> tuple[WordClass, WordClass]:
+    """Return the two classes of a list that are chosen, or the only two there are; see `pair_of_classes`."""
     by_name = {c.name: c for c in listed.classes}
-    x, y = pair_of_classes(list(by_name), classes, f"word list {listed.name}")
+    x, y = pair_of_classes(list(by_name), classes, f"word list {listed.name}", how)
     return by_name[x], by_name[y]
 
 

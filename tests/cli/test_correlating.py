@@ -35,7 +35,17 @@ def test_one_object_and_the_same_in_lines(run, occupations):
     assert code == 0
     assert {"r", "p_value", "n", "missing", "scores", "slope", "true_correlation"} <= set(found)
     assert {"mean", "sd", "hpdi_low", "hpdi_high", "mcse_mean"} <= set(found["slope"])
+    rows = {row["target"]: row for row in found["targets"]}
+    assert set(rows) == {"nurse", "engineer", "teacher", "plumber", "lawyer", "zzxqy"}
+    assert all(row["hpdi_low"] < row["association"] < row["hpdi_high"] for row in rows.values())
+    assert {name for name, row in rows.items() if row["off_line"]} == set(found["off_line"])
+    assert found["finding"] == found["findings"]["headline"]
+    assert found["provenance"]["embedding"]["name"] == "minilm-static"
     lines = run(*arguments)[1].splitlines()
+    (head,) = [line for line in lines if line.split()[:1] == ["target"]]
+    names = [name.strip() for name in head.split("  ") if name.strip()]
+    assert len(set(names)) == len(names) == 8
+    assert {"89% HPDI", "its 89% HPDI", "off the line by", "for certain"} <= set(names)
     assert any(f"r = {found['r']:.4f}" in line for line in lines)
     assert any("true association" in line for line in lines)
 
@@ -47,3 +57,4 @@ def test_a_fact_that_is_not_there_is_said(run, occupations):
     code, _, err = run(*COMMON, "--facts", occupations)
     assert code == 2
     assert "name the fact" in err
+    assert "--fact COLUMN" in err

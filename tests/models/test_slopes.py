@@ -160,5 +160,5 @@ def test_a_fact_that_tells_nothing_is_refused():
 
 
 def test_a_table_without_facts_says_how_it_gets_them():
-    with pytest.raises(InputError, match=r"the table has no facts; found: 'year'.*join_facts.*--facts FILE"):
+    with pytest.raises(InputError, match=r"the table has no facts; found: 'year'.*--facts FILE.*join_facts"):
         slopes_for("crossed", grid(), "year")
