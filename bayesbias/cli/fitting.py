@@ -291,7 +291,11 @@ def _print_frequency(result: BiasFit, rope: float) -> None:
     screen.show(screen_table(title, unequal_columns(frequency.prob), frequency.unequal.itertuples()))
     rows = frequency.contrasts[frequency.contrasts["contrast"] == frequency.contrasts["contrast"].iloc[0]]
     title = f"{rows['contrast'].iloc[0]} as it is, and with all words of the mean frequency"
-    columns = [each for each in frequency_columns(frequency.prob, rope) if each.heading != "difference"]
+    columns = [
+        each
+        for each in frequency_columns(frequency.prob, rope, whole=frequency.whole)
+        if each.heading != "difference"
+    ]
     screen.show(screen_table(title, columns, rows.itertuples()))
     if frequency.missing:
         n = len(frequency.missing)

@@ -33,12 +33,13 @@ def unequal_columns(prob: float) -> list[Column]:
     ]
 
 
-def frequency_columns(prob: float, rope: float) -> list[Column]:
-    """Return the columns of `Frequency.contrasts`."""
+def frequency_columns(prob: float, rope: float, *, whole: bool = True) -> list[Column]:
+    """Return the columns of `Frequency.contrasts`; what is not of the `whole` table, since words lack a count, is called so."""
+    as_it_is = "as it is" if whole else "as it is (counted words)"
     return [
         text("for", lambda row: "all" if row.level == "overall" else f"{_LEVEL[row.level]}{row.name}"),
         contrast("difference", "contrast", screen="contrast"),
-        number("as it is", "without_mean", signed=True),
+        number(as_it_is, "without_mean", signed=True),
         interval(f"{prob:.0%} HPDI", "without_low", "without_high", signed=True),
         number("at equal frequency", "with_mean", signed=True, screen="equal freq."),
         interval(f"{prob:.0%} HPDI", "with_low", "with_high", signed=True),

@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 from bayesbias.basics.digits import as_known, ends_as_known
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import conjoined, number_of
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.studies.frequency import frequency_of
+from bayesbias.studies.frequency import SIDES, frequency_of
+from bayesbias.tables.coverage import loss_of, words_of_groups
 
-__all__ = ["frequency_doubts"]
+__all__ = ["frequency_doubts", "frequency_notes"]
+
+
+def frequency_notes(fit: BiasFit) -> list[str]:
+    """Say of which lists too few words have a count to stand for them in the comparison at equal frequency."""
+    frequency = frequency_of(fit)
+    if frequency is None or not frequency.missing:
+        return []
+    few = []
+    for side, (word, group) in SIDES.items():
+        if group not in fit.table.columns:
+            continue
+        counted = frequency.words.loc[frequency.words["side"] == side, "word"]
+        rows = fit.table[fit.table[word].astype(str).isin(counted)]
+        left = words_of_groups(rows, group, word)
+        for name, there in words_of_groups(fit.table, group, word).items():
+            if loss := loss_of(side, name, there, left.get(name, 0)):
+                few.append(loss)
+    if not few:
+        return []
+    lists = conjoined([f"{loss.found} of {loss.listed} {loss.noun}" for loss in few])
+    return [
+        f"the comparison at equal frequency is of words with a count alone, and few have one: {lists}; what it calls as it is "
+        "is of these, too"
+    ]
 
 
 def frequency_doubts(fit: BiasFit, rope: float = ROPE) -> list[Doubt]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed, share_printed
 from bayesbias.basics.wording import conjoined, number_of
-from bayesbias.findings.frequency import frequency_doubts
+from bayesbias.findings.frequency import frequency_doubts, frequency_notes
 from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings, sentence_of_losses
 from bayesbias.findings.priors import unexamined_priors
@@ -19,7 +19,7 @@ from bayesbias.inference.scope import has_new_words, holds_for, same_for_all_wor
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.standard import in_full
 from bayesbias.inference.verdicts import Verdict, contrast_phrase, side
-from bayesbias.tables.coverage import composed_in_words, losses
+from bayesbias.tables.coverage import Loss, composed_in_words, losses, losses_for_facts, words_of_groups
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
     sentences: tuple[str, ...] = ()
     one = same_for_all_words(fit.spec)
     coverage = fit.provenance.get("coverage", {})
-    lost = losses(coverage)
+    lost = (*losses(coverage), *_without_facts(fit, coverage))
     if not _has_contrasts(fit):
         headline = f"{name}: the table holds no two connections to hold against each other, only their mean distances."
     elif not state["ok"]:
@@ -64,10 +64,32 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
         doubts=doubts,
         problems=tuple(state["problems"]),
         losses=lost,
-        notes=(*map(str, coverage.get("notes", ())), *_missing_words(coverage)),
+        notes=(
+            *map(str, coverage.get("notes", ())),
+            *_missing_words(coverage),
+            *frequency_notes(fit),
+        ),
         trust=agreed(fit),
         unexamined=unexamined_priors(fit),
     )
+
+
+def _without_facts(fit: BiasFit, coverage: dict[str, Any]) -> tuple[Loss, ...]:
+    """Return the lists of which too little is left by a model whose facts the other words lack."""
+    joined = coverage.get("facts", {})
+    facts = [name for name in fit.spec.facts() if name in joined]
+    if not facts:
+        return ()
+    columns = (
+        ("protected", "protected_class", "protected_word"),
+        ("attributes", "attribute_class", "attribute"),
+    )
+    left = {
+        key: words_of_groups(fit.table, group, word)
+        for key, group, word in columns
+        if {group, word} <= set(fit.table.columns)
+    }
+    return losses_for_facts({key: coverage.get(key, {}) for key in left}, facts, left)
 
 
 def _outside(fit: BiasFit, prob: float) -> list[Doubt]:

@@ -47,7 +47,7 @@ def frequency_part(fit: BiasFit, rope: float, pictures: list[Picture], doubts: l
     moved = page_table(
         "t-frequency",
         "Contrasts as they are, and at equal frequency",
-        frequency_columns(frequency.prob, rope),
+        frequency_columns(frequency.prob, rope, whole=frequency.whole),
         frequency.contrasts.itertuples(),
         "For new words like the listed ones.",
     )

@@ -120,6 +120,11 @@ class Frequency(Shown):
     prob: float
     problems: tuple[str, ...] = ()
 
+    @property
+    def whole(self) -> bool:
+        """Whether all pairs of the table have counts of both words."""
+        return self.n_pairs == self.n_pairs_all
+
     def moved(self, rope: float = ROPE) -> pd.DataFrame:
         """Return the contrasts that move by more than a region of practical equivalence, the farthest first.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
@@ -72,6 +72,9 @@ class Loss:
         Of the protected class, the attribute class, ``human`` and ``neutral``, or the set.
     listed, found : int
         Words; of a set, examples.
+    fact : str
+        The fact that the others of the list lack, where a model needs it; empty where it is vectors that they lack. Then
+        those are listed that have a vector.
 
     Examples
     --------
@@ -86,6 +89,7 @@ class Loss:
     name: str
     listed: int
     found: int
+    fact: str = ""
 
     @property
     def control(self) -> bool:
@@ -93,16 +97,26 @@ class Loss:
         return self.side == "attribute" and self.name in CONTROLS
 
     @property
+    def noun(self) -> str:
+        """What is listed, for a reader."""
+        return f"{self.name} control words" if self.control else f"{_NOUNS[self.side]} of {self.name}"
+
+    @property
     def text(self) -> str:
         """The same for a reader, without a full stop."""
-        words = f"{self.name} control words" if self.control else f"{_NOUNS[self.side]} of {self.name}"
+        words = self.noun
+        if self.fact:
+            one, several = f"has the fact {self.fact}", f"have the fact {self.fact}"
+        else:
+            one, several = "was found", "were found"
         if self.kind is LossKind.GONE:
-            return f"none of {self.listed} {words} was found"
-        return f"only {self.found} of {self.listed} {words} {'was' if self.found == 1 else 'were'} found"
+            return f"none of {self.listed} {words} {one}"
+        return f"only {self.found} of {self.listed} {words} {one if self.found == 1 else several}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields, for JSON."""
-        return {**asdict(self), "kind": self.kind.value}
+        """Return the fields, for JSON; the fact where there is one."""
+        fields = {**asdict(self), "kind": self.kind.value}
+        return fields if self.fact else {name: value for name, value in fields.items() if name != "fact"}
 
 
 def loss_of(side: str, name: str, listed: int, found: int) -> Loss | None:
@@ -119,6 +133,42 @@ def loss_of(side: str, name: str, listed: int, found: int) -> Loss | None:
         return None
     kind = LossKind.GONE if not found else LossKind.MOST if found < LOW_SHARE * listed else LossKind.FEW_LEFT
     return Loss(kind, side, name, int(listed), int(found))
+
+
+def words_of_groups(frame: pd.DataFrame, group: str, word: str) -> dict[str, int]:
+    """Return how many words of a column each group of another has."""
+    counted = frame.groupby(frame[group].astype(str))[word].nunique()
+    return {str(name): int(n) for name, n in counted.items()}
+
+
+def losses_for_facts(
+    coverage: Mapping[str, Any], facts: Collection[str], left: Mapping[str, Mapping[str, int]]
+) -> tuple[Loss, ...]:
+    """Return the lists of which too little has the facts that a model needs, among the words that have a vector.
+
+    Parameters
+    ----------
+    coverage : what `Coverage.as_dict` returns
+    facts : collection of str
+        The columns of them.
+    left : Mapping of str to Mapping
+        Under ``protected`` and ``attributes``, how many words of each list are left.
+
+    Examples
+    --------
+    >>> coverage = {"attributes": {"islam": {"listed": 16, "found": 12, "missing": []}}}
+    >>> [loss.text for loss in losses_for_facts(coverage, ["age"], {"attributes": {"islam": 5}})]
+    ['only 5 of 12 stereotypes of islam have the fact age']
+    """
+    there = {
+        key: {
+            name: {"listed": group["found"], "found": left.get(key, {}).get(name, 0)}
+            for name, group in coverage.get(key, {}).items()
+        }
+        for key in ("protected", "attributes")
+    }
+    called = " and ".join(facts)
+    return tuple(replace(loss, fact=called) for loss in losses(there)) if facts else ()
 
 
 def losses(coverage: Coverage | Mapping[str, Any]) -> tuple[Loss, ...]:

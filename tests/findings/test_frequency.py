@@ -8,8 +8,10 @@ from helpers.draws import made_up_fit
 from helpers.tables import grid
 
 from bayesbias.basics.digits import as_known
-from bayesbias.findings.frequency import frequency_doubts
+from bayesbias.findings.frequency import frequency_doubts, frequency_notes
 from bayesbias.findings.words import findings_of_words
+from bayesbias.inference.posterior import BiasFit
+from bayesbias.report.frequency import frequency_part
 
 
 def test_a_contrast_that_moves_is_a_doubt_with_a_kind():
@@ -60,3 +62,29 @@ def test_the_sentence_is_conditional_and_has_both_numbers(moved):
     assert f" and not {as_known(row, 'without_mean', signed=True)}:" in text
     assert "if frequency is a nuisance" in text
     assert "if it is itself the social fact" in text
+
+
+def few_counted() -> BiasFit:
+    """Return a fit of whose second list one word of three has a count."""
+    fit = counted()
+    kept = fit.provenance["frequency"]
+    kept["missing"] = ["a10", "a11"]
+    kept["words"] = [row for row in kept["words"] if row["word"] not in kept["missing"]]
+    kept["n_pairs"] -= 14
+    return fit
+
+
+def test_a_comparison_of_few_words_is_noted_and_called_so():
+    (note,) = frequency_notes(few_counted())
+    assert "few have one: 1 of 3 stereotypes of class1;" in note
+    assert frequency_notes(counted()) == frequency_notes(made_up_fit(grid())) == []
+    for fit, called in ((few_counted(), "as it is (counted words)"), (counted(), "as it is")):
+        part = frequency_part(fit, 0.02, [], [])
+        assert part is not None
+        assert called in [head.text for head in part.tables[0].head]
+
+
+@pytest.mark.slow
+def test_the_note_stands_in_the_findings():
+    fit = few_counted()
+    assert set(frequency_notes(fit)) <= set(findings_of_words(fit).notes)

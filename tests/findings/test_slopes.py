@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import numpy as np
 import pytest
 from helpers.fits import made_up, pairs
 from helpers.tables import opinions, with_facts
 
+import bayesbias as bb
 from bayesbias.findings.slopes import sentences_of_slopes
+from bayesbias.findings.words import findings_of_words
 from bayesbias.models.slopes import with_slopes
+from bayesbias.tables.facts import with_facts_known
 
 
 @pytest.mark.parametrize(
@@ -33,3 +39,33 @@ def test_of_classifiers_each_has_its_own_sentence():
         "the difference of b",
     ]
     assert ["it rises" in said[0], "it falls" in said[1]] == [True, True]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("known", "said"), [(5, "only 5 of 12 stereotypes of x have the fact age."), (8, None)]
+)
+def test_the_headline_says_of_which_list_few_words_have_the_fact(known, said):
+    groups = {
+        name: {
+            "protected": [f"{name}{i}" for i in range(4)],
+            "attributes": [f"{name}-{i}" for i in range(12)],
+        }
+        for name in "xy"
+    }
+    rng = np.random.default_rng(1)
+    words = [word for group in groups.values() for own in group.values() for word in own]
+    ages = {f"y-{i}": i for i in range(12)} | {f"x-{i}": i for i in range(known)}
+    table = bb.distance_table(
+        {word: rng.normal(size=8) for word in words}, groups, controls="none", facts={"age": ages}
+    )
+    spec = with_slopes("cells", "age")
+    left = with_facts_known(table, ["age"])
+    scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
+    fit = made_up(left.frame, spec, scales)
+    fit = dataclasses.replace(fit, provenance={**fit.provenance, "coverage": left.coverage.as_dict()})
+    found = findings_of_words(fit)
+    assert (said is not None) == ("Many words are missing" in found.headline)
+    assert said is None or said in found.headline
+    facts = [{"kind": "most", "side": "attribute", "name": "x", "listed": 12, "found": 5, "fact": "age"}]
+    assert found.as_dict()["losses"] == (facts if said else [])
