@@ -32,8 +32,8 @@ def frequency_notes(fit: BiasFit) -> list[str]:
         return []
     lists = conjoined([f"{loss.found} of {loss.listed} {loss.noun}" for loss in few])
     return [
-        f"the comparison at equal frequency is of words with a count alone, and few have one: {lists}; what it calls as it is "
-        "is of these, too"
+        f'the comparison at equal frequency is of words with a count alone, and few have one: {lists}; "as it is" there '
+        "is of these words, too"
     ]
 
 
