@@ -158,6 +158,7 @@ def known_keys(
     *,
     needed: Iterable[str] = (),
     problems: list[InputError] | None = None,
+    hints: Mapping[str, str] | None = None,
 ) -> None:
     """Refuse a table with an unknown key, or without one that is needed.
 
@@ -171,6 +172,8 @@ def known_keys(
         Those that may not be left out.
     problems : list of InputError, optional
         What is wrong is added to it; without it the first thing that is wrong is raised.
+    hints : mapping, optional
+        What to do about keys that are unknown here.
 
     Examples
     --------
@@ -182,7 +185,11 @@ def known_keys(
     known = list(known)
     wrong = [
         InputError(
-            "unknown key", where=where, found=key, valid=", ".join(known), hint=nearest(str(key), known)
+            "unknown key",
+            where=where,
+            found=key,
+            valid=", ".join(known),
+            hint=(hints or {}).get(str(key)) or nearest(str(key), known),
         )
         for key in data
         if key not in known

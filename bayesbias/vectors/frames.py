@@ -29,6 +29,10 @@ def from_matrix(x: tuple[Any, Any], asked: list[str] | None, name: str | None) -
     where = f"the vectors {name!r}" if name else "(words, matrix)"
     with guarded(where, "are no words and a matrix"):
         words = list(x[0])
+        if words and all(np.ndim(word) == 1 for word in words) and all(isinstance(w, str) for w in x[1]):
+            raise InputError(
+                "the two are swapped", where=where, found="(matrix, words)", valid="(words, matrix)"
+            )
         matrix = x[1] if hasattr(x[1], "dtype") else np.asarray(x[1])
     rows = plain_numbers(matrix, where, "one row of numbers for each word")
     facts = {"source": "words and a matrix", "format": "matrix"}

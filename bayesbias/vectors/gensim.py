@@ -45,8 +45,10 @@ def from_gensim(x: Any, asked: list[str] | None, name: str | None, facts: dict[s
         raise InputError(
             "cannot be read as word vectors",
             found=type(x).__name__,
-            valid="a name, a path, a mapping, a data frame, (words, matrix), a gensim KeyedVectors object; files: "
-            + formats.valid_formats(),
+            valid="a name, the path of a file, a mapping, a data frame, (words, matrix), a gensim KeyedVectors object",
+            hint="an array alone holds no words: hand over (words, matrix)"
+            if hasattr(vectors, "ndim")
+            else None,
         )
     kind = type(vectors).__name__
     known = vectors.key_to_index

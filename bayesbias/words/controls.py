@@ -23,6 +23,7 @@ from bayesbias.border.texts import read_toml
 from bayesbias.words.listchecks import (
     ABOUT_KEYS,
     LIST_SCHEMA,
+    MISPLACED,
     checked_words,
     read_about,
 )
@@ -127,7 +128,7 @@ def resolved_controls(
 
 
 def _read_controls(data: Mapping[str, Any], name: str, where: str, problems: list[InputError]) -> Controls:
-    checks.known_keys(data, _CONTROL_KEYS, where, problems=problems)
+    checks.known_keys(data, _CONTROL_KEYS, where, problems=problems, hints=MISPLACED)
     about = read_about(data, name, where, problems)
     lists = {
         kind: checked_words(data[kind], f"{where}, {kind}", problems, f"a {kind} control list", "words")

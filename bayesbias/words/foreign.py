@@ -347,7 +347,13 @@ def _as_mapping(sets: Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]
             f"{_counted(attributes, 'set of attributes', 'sets of attributes')}",
             where=where,
             valid="as many of either",
-            hint="give every class its attributes" if targets else None,
+            hint="repeat the one set of attributes for every set of targets"
+            if len(attributes) == 1 and targets
+            else "swap targets and attributes, then repeat the one set of attributes for every set of targets"
+            if len(targets) == 1 and attributes
+            else "give every class its attributes"
+            if targets
+            else None,
         )
     every = [
         w

@@ -18,6 +18,11 @@ from bayesbias.words.wordlist import NOT_STATED, WordClass
 
 LIST_SCHEMA = 1
 ABOUT_KEYS = ("schema", "name", "title", "language", "source", "edits", "disagreements")
+# In TOML a key belongs to the last table above it.
+MISPLACED = {
+    key: f"{key!r} stands before the first [[class]] or [controls]"
+    for key in (*ABOUT_KEYS, "definitional_sets", "evaluation_sets")
+}
 _MOST_HINTS = 50
 _ONE_WORD = "with one, the spread between words cannot be told from the word's own"
 

@@ -22,6 +22,7 @@ from bayesbias.words.foreign import FOREIGN_ENDINGS, foreign_file, foreign_mappi
 from bayesbias.words.listchecks import (
     ABOUT_KEYS,
     LIST_SCHEMA,
+    MISPLACED,
     checked_facts,
     checked_sets,
     checked_spellings,
@@ -383,7 +384,7 @@ def _read_classes(
             name = f"class number {number}"
         # In the short form the name is the key: naming it as a valid key would mislead.
         stated = [key for key in table if not (short_form and key == "name")]
-        checks.known_keys(stated, _CLASS_KEYS[short_form:], here, problems=problems)
+        checks.known_keys(stated, _CLASS_KEYS[short_form:], here, problems=problems, hints=MISPLACED)
         protected = checked_words(
             table.get("protected"), f"{here}, protected", problems, "a class", "protected words"
         )

@@ -95,3 +95,11 @@ def test_a_pair_of_texts_is_no_table():
         InputError, match=r"cannot be read as word vectors; found: 'tuple'.*\(words, matrix\)"
     ):
         load_embedding(("a.txt", "b.txt"))
+
+
+def test_a_matrix_without_words_or_before_them_is_told_what_to_do():
+    with pytest.raises(InputError, match=r"an array alone holds no words: hand over \(words, matrix\)$"):
+        load_embedding(np.eye(3))
+    for matrix in (np.eye(2), np.eye(2).tolist()):
+        with pytest.raises(InputError, match=r"the two are swapped; found: '\(matrix, words\)'"):
+            load_embedding((matrix, ["a", "b"]))

@@ -210,3 +210,26 @@ def test_a_misspelt_key_of_a_query_is_no_class(key, instead, said) -> None:
     query[instead] = query.pop(key)
     with pytest.raises(InputError, match=said):
         load_wordlist(query)
+
+
+@pytest.mark.parametrize(
+    ("targets", "attributes", "says"),
+    [
+        (
+            [["a", "b"], ["c", "d"]],
+            [["e", "f"]],
+            "; repeat the one set of attributes for every set of targets$",
+        ),
+        (
+            [["a", "b"]],
+            [["c", "d"], ["e", "f"]],
+            "; swap targets and attributes, then repeat the one set of attributes",
+        ),
+    ],
+)
+def test_a_query_with_one_set_of_a_kind_is_told_how_to_move(targets, attributes, says):
+    with pytest.raises(InputError, match=says):
+        load_wordlist({"target_sets": targets, "attribute_sets": attributes})
+    if len(targets) > len(attributes):  # what it advises is a list
+        moved = load_wordlist({"target_sets": targets, "attribute_sets": attributes * 2})
+        assert [c.attributes for c in moved.classes] == [("e", "f"), ("e", "f")]

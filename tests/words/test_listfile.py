@@ -11,6 +11,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
 from helpers.places import ROOT
 from helpers.wordlists import AGE, GOOD, write
 
@@ -103,3 +104,19 @@ def test_reading_lists_needs_no_heavy_library() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True
     )
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "table", ["", '[controls]\nhuman = ["person", "talk"]\nneutral = ["chair", "table"]\n']
+)
+def test_a_key_of_the_list_under_its_last_table_is_told_where_it_stands(tmp_path, table):
+    file = tmp_path / "own.toml"
+    classes = "".join(
+        f'[[class]]\nname = "{name}"\nprotected = ["{name}a", "{name}b"]\nattributes = ["{name}c", "{name}d"]\n'
+        for name in "xy"
+    )
+    file.write_text(
+        f'schema = 1\nname = "own"\nsource = "mine"\n{classes}{table}definitional_sets = [["xa", "ya"]]\n'
+    )
+    (problem,) = [text for text in map(str, check_wordlist(file)) if "unknown key" in text]
+    assert problem.endswith("'definitional_sets' stands before the first [[class]] or [controls]")

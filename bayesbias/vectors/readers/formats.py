@@ -29,12 +29,14 @@ KNOWN: tuple[Format, ...] = (
     SAFETENSORS,
     PICKLE,
 )
+_ARRAY = "a single numpy array, which holds no words"
+_WITH_WORDS = "an .npz file with the arrays 'words' and 'vectors'; in Python load_embedding((words, matrix))"
 _OTHER_FORMATS = {
     b"BZh": "bzip2; unpack it, or compress it with gzip",
     b"\xfd7zXZ": "xz; unpack it, or compress it with gzip",
     b"\x28\xb5\x2f\xfd": "Zstandard; unpack it, or compress it with gzip",
     b"\x89HDF": "HDF5",
-    b"\x93NUMPY": "a single numpy array, which holds no words",
+    b"\x93NUMPY": _ARRAY,
     b"PAR1": "Parquet",
     b"{": "JSON",
 }
@@ -108,5 +110,5 @@ def _refuse_others(head: Head) -> None:
                 "is not a format of word vectors known here",
                 where=head.path,
                 found=name,
-                valid=valid_formats(),
+                valid=_WITH_WORDS if name is _ARRAY else valid_formats(),
             )
