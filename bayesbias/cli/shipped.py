@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 KINDS = ("wordlists", "models", "embeddings")
 
+_MOST_READ_WHOLE = 2**28  # bytes of a file of vectors that is read for the words that may be meant
+_MOST_MEANT = 20  # missing words for which they are looked for
+_LENGTHS_APART = 2
+
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(KINDS))
@@ -204,26 +208,55 @@ def check_wordlist(
         sys.exit(2)
     words = load_wordlist(file)
     in_vectors = _in_vectors(words, embedding, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8)
+    meant = _meant(in_vectors["missing"], embedding, allow_pickle, invalid_utf8) if in_vectors else []
+    lacking = [f"not in {in_vectors['name']}: {', '.join(meant)}"] if in_vectors and meant else []
     if as_json:
-        state = {"file": file, "ok": True, "problems": [], "notes": list(words.notes)}
+        state = {"file": file, "ok": True, "problems": [], "notes": [*words.notes, *lacking]}
         screen.answer("check-wordlist", state if in_vectors is None else {**state, "vectors": in_vectors})
         return
     screen.say(
-        f"{file}: a good list: {len(words.protected_words)} protected words, {len(words.attribute_words)} stereotypes, "
-        f"{len(words.control_words)} controls"
+        f"{file}: {'a good list' if words.control_words else 'a list that works'}: {len(words.protected_words)} protected "
+        f"words, {len(words.attribute_words)} stereotypes, {len(words.control_words)} controls"
+        + (
+            ""
+            if words.control_words
+            else "; without them nobody can tell near to a stereotype from near to everything"
+        )
     )
-    for note in words.notes:
+    for note in (*words.notes, *lacking):
         screen.say(f"note: {note}")
     if in_vectors is None:
         return
     matched = [f"{word} as {taken}" for word, taken in in_vectors["matched"].items()]
     for said, named in (
-        (f"not in {in_vectors['name']}", in_vectors["missing"]),
         (f"spelt otherwise in {in_vectors['name']}", matched),
         (f"made of pieces in {in_vectors['name']}, as a misspelt word would be", in_vectors["composed"]),
     ):
         if named:
             screen.say(f"note: {said}: {', '.join(named)}")
+
+
+def _meant(missing: list[str], embedding: str | None, allow_pickle: bool, invalid_utf8: str) -> list[str]:
+    """Return missing words, the first of them with the word of the vectors that may be meant.
+
+    It is looked for in a file that is not too large to be read whole, among words of the same beginning and about that length.
+    """
+    from bayesbias.vectors.loading import load_embedding
+
+    file = None if embedding is None else Path(embedding)
+    if not missing or file is None or not file.is_file() or file.stat().st_size > _MOST_READ_WHOLE:
+        return missing
+    known = load_embedding(file, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8).words
+    out = []
+    for word in missing[:_MOST_MEANT]:
+        near = [
+            one
+            for one in known
+            if one[:1].casefold() == word[:1].casefold() and abs(len(one) - len(word)) <= _LENGTHS_APART
+        ]
+        hint = nearest(word, near)
+        out.append(f"{word} ({hint})" if hint else word)
+    return [*out, *missing[_MOST_MEANT:]]
 
 
 def _in_vectors(words: WordList, embedding: str | None, **settings: Any) -> dict[str, Any] | None:

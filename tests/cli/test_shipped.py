@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 
 import pytest
@@ -138,3 +139,34 @@ def test_a_list_in_another_language_is_not_held_to_english_vectors(run, tmp_path
     words.write_text(wordlist_text().replace('language = "en"', 'language = "de"'), encoding="utf-8")
     assert 'language = "de"' in words.read_text(encoding="utf-8")
     assert "vectors" not in json.loads(run("check-wordlist", words, "--json")[1])
+
+
+def without_controls(listed: str) -> str:
+    return re.sub(r"\[controls\]\nhuman.*\nneutral.*\n", 'controls = "none"\n', wordlist_text(classes=listed))
+
+
+def test_words_that_vectors_lack_come_with_what_may_be_meant(run, tmp_path):
+    path, vectors = tmp_path / "own.toml", tmp_path / "v.txt"
+    listed = classes(young=(["teen", "youth"], ["rahs", "lively"]), old=(["elder", "aged"], ["slow", "wise"]))
+    path.write_text(without_controls(listed), encoding="utf-8")
+    known = ["teen", "youth", "rash", "lively", "elder", "aged", "slow", "arise"]
+    vectors.write_text("".join(f"{word} {i + 1} 1\n" for i, word in enumerate(known)), encoding="utf-8")
+    said = "not in v: rahs (did you mean 'rash'?), wise"
+    code, out, _ = run("check-wordlist", path, "--embedding", vectors)
+    assert code == 0
+    assert f"note: {said}\n" in out
+    code, out, _ = run("check-wordlist", path, "--embedding", vectors, "--json")
+    found = json.loads(out)
+    assert (code, found["ok"]) == (0, True)
+    assert said in found["notes"]
+    assert found["vectors"]["missing"] == ["rahs", "wise"]
+
+
+def test_a_list_without_controls_works_and_is_not_called_good(run, tmp_path):
+    path = tmp_path / "own.toml"
+    listed = classes(young=(["teen", "youth"], ["rash", "lively"]), old=(["elder", "aged"], ["slow", "wise"]))
+    path.write_text(without_controls(listed), encoding="utf-8")
+    code, out, _ = run("check-wordlist", path)
+    assert code == 0
+    assert "a list that works: 4 protected words, 4 stereotypes, 0 controls; without them" in out
+    assert "a good list" not in out
