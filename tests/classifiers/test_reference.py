@@ -24,7 +24,7 @@ def training_file(path: Path) -> Path:
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_bow_reproduces_the_published_predictions(gender, published, tmp_path):
     # Source: predictions_logreg.txt; its comment states the accuracy 0.8268348623853211.
     pytest.importorskip("sklearn", reason="needs the extra `classifiers`")

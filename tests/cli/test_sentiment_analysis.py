@@ -531,7 +531,7 @@ def test_a_list_of_occupations_is_shown_and_checked(monkeypatch, capsys, tmp_pat
     assert "20 noun pairs, 20 professions" in capsys.readouterr().out
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_a_run_of_two_classifiers_has_a_report(run, gender, tmp_path, monkeypatch, capsys):
     without_figures(monkeypatch)
     without_pictures(monkeypatch)

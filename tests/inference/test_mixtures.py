@@ -104,7 +104,7 @@ def test_rows_that_are_mixtures_of_classes_weigh_their_parts():
     np.testing.assert_allclose(by_batch["low"], np.repeat(out["low"], 4, axis=0), atol=1e-9)
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_ends_stay_where_they_are_from_seed_to_seed():
     """Ends of six fits differ by no more than their Monte Carlo errors say, and by less than those of sorted draws."""
     table = grid((4, 4), (5, 5), 10, 20, seed=2)

@@ -90,7 +90,7 @@ def test_a_repeated_pair_counts_once():
     assert find_geometry(pd.concat([pairs, pairs])) == find_geometry(pairs)
 
 
-@pytest.mark.parametrize("tables", [100, pytest.param(1000, marks=pytest.mark.claim)])
+@pytest.mark.parametrize("tables", [40, pytest.param(1000, marks=pytest.mark.claim)])
 @pytest.mark.parametrize(
     ("words", "attributes", "sds", "correlations"),
     [

@@ -130,7 +130,7 @@ def test_holm_is_over_the_whole_family_of_certain_values():
     assert together["p_holm"] > alone["p_holm"] == alone["p_upper"]
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_a_test_does_not_depend_on_what_else_is_run():
     alone = seat("sent-weat6", seed=shifted(3), cache=False).frame.iloc[0]
     among = seat(["weat7", "sent-weat6"], [toy, "minilm-static"], seed=shifted(3), cache=False).frame
