@@ -14,7 +14,17 @@ from bayesbias.inference.sensitivity import LARGE_SHIFT, largest_shift, unexamin
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["largest_prior_shift", "prior_doubts", "unexamined_priors"]
+    from bayesbias.models.spec import ModelSpec
+
+__all__ = ["AS_WIDE", "largest_prior_shift", "parameter_in_words", "prior_doubts", "unexamined_priors"]
+
+AS_WIDE = {"halved": "half as wide", "doubled": "twice as wide"}
+_COLUMNS = {
+    "protected_word": "protected word",
+    "protected_class": "class",
+    "attribute_class": "list of attributes",
+    "attribute_kind": "kind of attributes",
+}  # any other column is called by its name
 
 
 def prior_doubts(
@@ -49,7 +59,7 @@ def prior_doubts(
         out.append(
             Doubt(
                 kind="prior",
-                text=f"{template.format(_called(row))}{of} rests on a prior: with {_which(row)} it goes from "
+                text=f"{template.format(_called(row))}{of} rests on a prior: with {_which(fit, row)} it goes from "
                 f"{_from_to(row)}, by {printed(abs(row['shift_in_sd']), row.get('error'), 1)} of its sd{more}; state "
                 f"the prior with the result, or gather more {more_of}",
                 level=str(level),
@@ -95,13 +105,13 @@ def largest_prior_shift(fit: BiasFit) -> str:
         return ""
     of = _of(fit, row)
     unknown = [
-        f"{parameter} {'half' if direction == 'halved' else 'twice'} as wide"
+        f"{parameter_in_words(fit.spec, parameter)} {AS_WIDE[direction]}"
         for parameter, direction, _ in unexamined(table)
     ]
     rest = f" With the prior of {conjoined(unknown)} it is not known." if unknown else ""
     return (
         "With each prior half or twice as wide, no main contrast moves by more than "
-        f"{printed(abs(row['shift_in_sd']), row.get('error'), 2)} of its sd ({row['contrast']}{of}, with {_which(row)}).{rest}"
+        f"{printed(abs(row['shift_in_sd']), row.get('error'), 2)} of its sd ({row['contrast']}{of}, with {_which(fit, row)}).{rest}"
     )
 
 
@@ -125,8 +135,72 @@ def _of(fit: BiasFit, row: Any) -> str:
     return f" of {'the list ' if by == 'attribute_class' else ''}{row['name']}"
 
 
-def _which(row: Any) -> str:
-    return f"the prior of {row['parameter']} {'half' if row['direction'] == 'halved' else 'twice'} as wide"
+def _which(fit: BiasFit, row: Any) -> str:
+    return f"the prior of {parameter_in_words(fit.spec, row['parameter'])} {AS_WIDE[row['direction']]}"
+
+
+def parameter_in_words(spec: ModelSpec, name: str) -> str:
+    """Say what a parameter is, from its place in the model file and what it is indexed by; its name in brackets.
+
+    Parameters
+    ----------
+    spec : ModelSpec
+    name : str
+        One that the model lacks is returned as it is.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> cells = bb.load_model("cells")
+    >>> for name in ("g", "d", "csd", "kw", "sigma"):
+    ...     print(parameter_in_words(cells, name))
+    the mean distance (g)
+    how far the distance differs by connection (d)
+    the spread of differences by protected word and connection (csd)
+    how far the scatter by protected word differs by class (kw)
+    the noise, for each connection (sigma)
+    """
+    if name not in spec.parameters:
+        return name
+    return f"{_role(spec, name)} ({name})"
+
+
+_OF_NOISE = {"sigma": "noise", "nu": "tails of the noise"}
+
+
+def _role(spec: ModelSpec, name: str) -> str:
+    parameter = spec.parameters[name]
+    each = f", for each {_named(parameter.dims)}" if parameter.dims else ""
+    noise = next((arg for arg, value in spec.noise.items() if value == name), None)
+    if noise is not None:
+        return f"the {_OF_NOISE.get(noise, f'{noise} of the noise')}{each}"
+    if name in spec.factors():
+        return _factor(spec, name)
+    above = next((p for p in spec.parameters.values() if name in p.args.values()), None)
+    if above is not None and above.args.get("mu") != name:
+        of = "differences" if above.fact is None else f"slopes on {above.fact}"
+        by = f" by {_named(above.dims)}" if above.dims else ""
+        return f"the spread of {of}{by}{each if set(parameter.dims) - set(above.dims) else ''}"
+    if parameter.fact is not None:
+        return f"the slope on {parameter.fact}{each}"
+    # Around zero a term says how far labels differ, if another one carries what they share.
+    means = [other for other in spec.mu if spec.parameters[other].fact is None and not spec.is_random(other)]
+    if parameter.dims and len(means) > 1 and above is None and parameter.args.get("mu") == 0:
+        return f"how far the {_named((spec.outcome,))} differs by {_named(parameter.dims)}"
+    return f"the mean {_named((spec.outcome,))}{each}"
+
+
+def _factor(spec: ModelSpec, name: str) -> str:
+    """Say what is multiplied: the labels that all terms with this factor scatter over."""
+    scattered = [p.dims for p in spec.parameters.values() if p.times == name]
+    shared = tuple(column for column in scattered[0] if all(column in dims for dims in scattered))
+    of = f"the scatter by {_named(shared)}" if shared else "the scatter"
+    dims = spec.parameters[name].dims
+    return f"how far {of} differs by {_named(dims)}" if dims else f"the factor of {of}"
+
+
+def _named(columns: tuple[str, ...]) -> str:
+    return conjoined(_COLUMNS.get(column, column.replace("_", " ")) for column in columns)
 
 
 def _table(fit: BiasFit, refit: bool | None = None) -> pd.DataFrame | None:

@@ -192,12 +192,15 @@ def _losses(result: SeatResult, several: bool) -> tuple[Loss, ...]:
 
 def _prior_doubts(result: SeatResult, several: bool) -> list[Doubt]:
     """Name the tests whose contrast moves by more than half its sd with a prior half or twice as wide."""
+    from bayesbias.findings.priors import AS_WIDE, parameter_in_words
     from bayesbias.inference.sensitivity import LARGE_SHIFT
+    from bayesbias.models.loading import load_model
 
     if "prior_shift" not in result.frame:  # of an earlier version
         return []
     rows = result.frame[result.frame["prior_shift"].abs() > LARGE_SHIFT]
     rows = rows[rows["converged"].astype(bool)]
+    spec = load_model("sentence")  # which every test is fitted with
     out = []
     for row in rows.to_dict("records"):
         on = f" on {named_encoder(row['model'], row['options'])}" if several else ""
@@ -206,7 +209,7 @@ def _prior_doubts(result: SeatResult, several: bool) -> list[Doubt]:
             Doubt(
                 kind="prior",
                 text=f"{row['test']}{on}: the contrast rests on a prior, and moves by {_shift(row)} of its sd "
-                f"with that of {parameter} {'half' if direction == 'halved' else 'twice'} as wide; state the prior with the "
+                f"with the prior of {parameter_in_words(spec, parameter)} {AS_WIDE[direction]}; state the prior with the "
                 "result, or test more words",
                 level="overall",
                 contrast="associated - different",

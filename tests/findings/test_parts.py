@@ -450,7 +450,8 @@ def test_sentence_tests_say_how_many_are_clear_and_what_is_left_out():
     (doubt,) = findings_of(SeatResult(moved, failures, dropped, notes, {"prob": 0.89})).doubts
     assert (doubt.kind, doubt.group, doubt.parameter) == ("prior", "two", "csd")
     assert doubt.text.startswith(
-        "two: the contrast rests on a prior, and moves by 0.7 of its sd with that of csd twice as wide"
+        "two: the contrast rests on a prior, and moves by 0.7 of its sd with the prior of the spread of differences by "
+        "protected word and connection (csd) twice as wide"
     )
 
 

@@ -14,11 +14,16 @@ from helpers.tables import grid
 import bayesbias as bb
 from bayesbias.findings.of_result import findings_of
 from bayesbias.findings.parts import Effect, Unexamined
-from bayesbias.findings.priors import largest_prior_shift, prior_doubts, unexamined_priors
+from bayesbias.findings.priors import (
+    largest_prior_shift,
+    parameter_in_words,
+    prior_doubts,
+    unexamined_priors,
+)
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.models.loading import load_model
-from bayesbias.models.stretching import stretched_prior
+from bayesbias.models.loading import load_model, parse_model
+from bayesbias.models.stretching import stretchable, stretched_prior
 from bayesbias.tables.reading import as_pair_table
 
 
@@ -87,7 +92,8 @@ def test_what_is_not_known_is_said(monkeypatch):
     frame.loc[lost, ["shift_in_sd", "mean_after"]] = np.nan
     monkeypatch.setattr(BiasFit, "prior_sensitivity", lambda self, refit=None: frame)
     assert largest_prior_shift(result).endswith(
-        "With the prior of ws half as wide and ws twice as wide it is not known."
+        "With the prior of the spread of differences by attribute (ws) half as wide and the spread of differences by attribute "
+        "(ws) twice as wide it is not known."
     )
     not_known = (Unexamined("prior_unknown", "ws", "halved"), Unexamined("prior_unknown", "ws", "doubled"))
     assert unexamined_priors(result) == not_known
@@ -101,6 +107,73 @@ def test_what_is_not_known_is_said(monkeypatch):
     empty: pd.DataFrame = frame[lost]
     monkeypatch.setattr(BiasFit, "prior_sensitivity", lambda self, refit=None: empty)
     assert largest_prior_shift(result) == ""
+
+
+OWN = """
+schema = 1
+name = "own"
+description = "Words in their places."
+[likelihood]
+outcome = "distance"
+distribution = "StudentT"
+nu = "nu"
+mu = ["g", "cell", "word", "slope_my_fact"]
+sigma = 0.1
+[parameter.g]
+distribution = "Normal"
+mu = 1
+sigma = 0.3
+[parameter.cell]
+dims = ["connection", "protected_class"]
+distribution = "Normal"
+mu = 0
+sigma = 0.3
+[parameter.word]
+dims = ["protected_word"]
+distribution = "Normal"
+mu = 0
+sigma = "wide"
+times = "more"
+[parameter.slope_my_fact]
+dims = ["own_column"]
+distribution = "Normal"
+mu = 0
+sigma = "tilt"
+times = "my_fact"
+[parameter.wide]
+distribution = "Exponential"
+lam = 2
+[parameter.tilt]
+distribution = "Exponential"
+lam = 2
+[parameter.more]
+dims = ["own_column"]
+distribution = "LogNormal"
+mu = 0
+sigma = 0.4
+[parameter.nu]
+distribution = "Gamma"
+alpha = 2
+beta = 0.1
+"""
+
+
+def test_a_parameter_of_any_model_is_said_in_words():
+    own = parse_model(OWN.encode(), "own.toml")
+    assert {name: parameter_in_words(own, name) for name in (*stretchable(own), "gone")} == {
+        "g": "the mean distance (g)",
+        "cell": "how far the distance differs by connection and class (cell)",
+        "wide": "the spread of differences by protected word (wide)",
+        "tilt": "the spread of slopes on my_fact by own column (tilt)",
+        "more": "how far the scatter by protected word differs by own column (more)",
+        "nu": "the tails of the noise (nu)",
+        "gone": "gone",
+    }
+    for name in ("additive", "cells", "change", "crossed", "fact", "sentence", "sentiment"):
+        shipped = load_model(name)
+        for parameter in stretchable(shipped):
+            said = parameter_in_words(shipped, parameter)
+            assert said.endswith(f" ({parameter})") and "_" not in said
 
 
 def a_prior_that_moves(monkeypatch, **row):
@@ -144,6 +217,8 @@ def test_sentiment_says_which_mean_rests_on_a_prior(monkeypatch):
     result = made_up_fit(analysis, "sentiment", draws=1000)
     a_prior_that_moves(monkeypatch, contrast="m1", parameter="b")
     (doubt,) = (doubt for doubt in findings_of(result).doubts if doubt.kind == "prior")
-    assert doubt.text.startswith("the mean of m1 rests on a prior: with the prior of b half as wide")
+    assert doubt.text.startswith(
+        "the mean of m1 rests on a prior: with the prior of the mean difference, for each classifier (b) half as wide"
+    )
     assert doubt.text.endswith("or gather more sentences")
     assert [each.parameter for each in findings_of(result).unexamined] == ["kw"]
