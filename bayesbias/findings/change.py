@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed
@@ -14,7 +15,7 @@ from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.studies.construction import EXACT, Construction, control_changes
 from bayesbias.studies.geometry import Geometry, Left, Related
-from bayesbias.tables.coverage import Loss, losses
+from bayesbias.tables.coverage import Loss, losses, losses_for_facts, words_of_groups
 from bayesbias.words.wordlist import CONTROLS
 
 __all__ = ["construction_account", "construction_sentences", "findings_of_change"]
@@ -78,20 +79,30 @@ def _unexamined(item: Method) -> tuple[Unexamined, ...]:
 def _losses(result: Comparison, item: Method) -> tuple[Loss, ...]:
     """Return what was listed for the original and is not among the pairs that were compared."""
     coverage = result.original.provenance.get("coverage", {})
+    after = item.after.provenance.get("coverage", {})
     pairs = item.pairs
     compared = {
-        "protected": pairs.groupby(pairs["protected_class"].astype(str))["protected_word"].nunique(),
-        "attributes": pairs.groupby(pairs["attribute_class"].astype(str))["attribute"].nunique(),
+        "protected": words_of_groups(pairs, "protected_class", "protected_word"),
+        "attributes": words_of_groups(pairs, "attribute_class", "attribute"),
     }
-    return losses(
-        {
-            side: {
-                name: {**group, "found": int(found.get(name, 0))}
-                for name, group in coverage.get(side, {}).items()
-            }
-            for side, found in compared.items()
+    spec = None if item.change is None else item.change.spec
+    facts = [] if spec is None else [name for name in spec.facts() if name in coverage.get("facts", {})]
+
+    def found(side: str, name: str, group: Mapping[str, Any]) -> int:
+        if not facts:
+            return compared[side].get(name, 0)
+        # What is not compared either has no vector, before or after, or lacks the facts.
+        later = after.get(side, {}).get(name, {}).get("missing", ())
+        return int(group["listed"]) - len({*group["missing"], *later})
+
+    there = {
+        side: {
+            name: {**group, "found": found(side, name, group)}
+            for name, group in coverage.get(side, {}).items()
         }
-    )
+        for side in compared
+    }
+    return (*losses(there), *losses_for_facts(there, facts, compared))
 
 
 _NO_CONTRAST = (

@@ -283,7 +283,7 @@ def _of_tests(analysis: SentimentAnalysis, name: str) -> list[str]:
     if control is not None:
         out.append(
             f"Control sentences, without a profession: female - male is {signed(control['f_minus_m'])[0]}, "
-            f"{_test_in_words(control, False)}."
+            f"{_test_in_words(control)}."
         )
     return out
 

@@ -30,7 +30,7 @@ def _sentences_on(frame: pd.DataFrame, prob: float, spec: ModelSpec) -> list[str
             low, high = ends_as_known(row, signed=True)
             what = f"{lead}{row.of}" if of_pairs else f"the {spec.outcome.replace('_', ' ')} of {row.of}"
             out.append(
-                f"With one standard deviation more of {fact} ({row.scale:.3g}), {what} changes by "
+                f"With one standard deviation more of {fact} ({row.scale:.3g} in its own unit), {what} changes by "
                 f"{as_known(row, 'mean', signed=True)} ({prob:.0%} HPDI {low} to {high}: {_direction(row)}), on average over "
                 "new words."
             )

@@ -134,8 +134,17 @@ def _superiority(fit: BiasFit, prob: float) -> list[str]:
     first, second = row["contrast"].split(" - ")
     return [
         f"Of two random pairs, one {first} and one {second}, the {first} one is nearer {_of_hundred(row, 'superiority')} times "
-        f"in 100 ({prob:.0%} HPDI {' to '.join(_ends_of_hundred(row, 'superiority'))}; 50 is chance)."
+        f"in 100 ({prob:.0%} HPDI {' to '.join(_ends_of_hundred(row, 'superiority'))}; 50 is chance{_as_here(fit)})."
     ]
+
+
+def _as_here(fit: BiasFit) -> str:
+    """Say for which facts pairs are random, where a slope carries a part of their scatter."""
+    facts = fit.spec.facts()
+    if not facts:
+        return ""
+    verb = "is" if len(facts) == 1 else "are"
+    return f"; of words whose {conjoined(facts)} {verb} spread as among those fitted here"
 
 
 def _disagreement(frame: pd.DataFrame) -> str:

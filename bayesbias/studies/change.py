@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -101,14 +102,18 @@ def compare(
                 valid="what distance_table or read_distances returns, or a data frame",
                 hint="fits of one table are compared with compare_models",
             )
-    first = with_facts_known(as_pair_table(original), spec.facts())
+    whole = as_pair_table(original)
+    first = with_facts_known(whole, spec.facts())
     facts = first.provenance.get("facts", {})
     tables = {str(k): as_pair_table(v) for k, v in debiased.items()} if holds_tables(debiased) else None
     if tables is None:
         tables = {"debiased": as_pair_table(debiased)}
     if not tables:
         raise InputError("nothing to compare the original with", found="an empty mapping")
-    joined = {name: join_pairs(first, table, name) for name, table in tables.items()}
+    gone = _pairs_of(whole).difference(_pairs_of(first), sort=False)  # words without the facts, which no table may then have
+    joined = {name: join_pairs(first, _without(table, gone), name) for name, table in tables.items()}
+    for _, account in joined.values():
+        account["notes"] = [*first.coverage.notes[len(whole.coverage.notes) :], *account["notes"]]
     pairs, accounts = common_pairs(joined)
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])
@@ -153,6 +158,19 @@ def compare(
         "order": order,
     }
     return Comparison(before, methods, between, provenance)
+
+
+def _pairs_of(table: PairTable) -> pd.MultiIndex:
+    import pandas as pd
+
+    return pd.MultiIndex.from_frame(table.frame[["protected_word", "attribute"]].astype(str))
+
+
+def _without(table: PairTable, gone: pd.MultiIndex) -> PairTable:
+    """Return a table without some pairs."""
+    if not len(gone):
+        return table
+    return replace(table, frame=table.frame[~_pairs_of(table).isin(gone)].reset_index(drop=True))
 
 
 def _best_first(methods: Mapping[str, Method]) -> list[str]:

@@ -297,8 +297,9 @@ def composed_in_words(coverage: Mapping[str, Any]) -> str | None:
     Examples
     --------
     >>> group = {"listed": 2, "found": 2, "missing": [], "composed": ["teenagr"]}
-    >>> composed_in_words({"protected": {"young": group}, "attributes": {"neutral": group}})
-    'made of pieces, as a misspelt word would be: teenagr; and 1 control word'
+    >>> controls = {**group, "composed": ["doorknob"]}
+    >>> composed_in_words({"protected": {"young": group}, "attributes": {"neutral": controls}})
+    '2 words are made of pieces, as misspelt ones would be: teenagr; and 1 control word'
     """
     own: dict[str, None] = {}
     controls: dict[str, None] = {}
@@ -307,10 +308,19 @@ def composed_in_words(coverage: Mapping[str, Any]) -> str | None:
             (controls if side == "attributes" and name in CONTROLS else own).update(
                 dict.fromkeys(group.get("composed", ()))
             )
+    besides = [word for word in controls if word not in own]
+    many = len(own) + len(besides)
+    if not many:
+        return None
     parts = [some(own)] if own else []
-    if controls:
-        parts.append(number_of(len(controls), "control word"))
-    return f"made of pieces, as a misspelt word would be: {'; and '.join(parts)}" if parts else None
+    if besides:
+        parts.append(number_of(len(besides), "control word"))
+    lead = (
+        "1 word is made of pieces, as a misspelt one"
+        if many == 1
+        else f"{many} words are made of pieces, as misspelt ones"
+    )
+    return f"{lead} would be: {'; and '.join(parts)}"
 
 
 def found_by_class(

@@ -120,6 +120,7 @@ def test_the_fewest_noun_pairs_that_carry_the_mean(analysis):
 def test_sentences_say_the_numbers(analysis, fit):
     said = " ".join(findings_of(fit).parts[0].lines())
     assert "t(399) = -5.91 (male - female), p = 7.5e-09 (2.2e-08 after Bonferroni for 3 tests)" in said
+    assert "t(19) = -1.34 (male - female), p = 0.19." in said  # of the control sentences
     assert "Over the means of the noun pairs: t(19) = -1.36, p = 0.19" in said
     assert "4 of 20 noun pairs carry the difference: without The male candidate" in said
     assert "4 noun pairs make no difference at all, to the last digit (My nephew / My niece" in said

@@ -6,10 +6,12 @@ import dataclasses
 
 import numpy as np
 import pytest
+from helpers.draws import made_up_comparison
 from helpers.fits import made_up, pairs
 from helpers.tables import opinions, with_facts
 
 import bayesbias as bb
+from bayesbias.findings.of_result import findings_of
 from bayesbias.findings.slopes import sentences_of_slopes
 from bayesbias.findings.words import findings_of_words
 from bayesbias.models.slopes import with_slopes
@@ -56,9 +58,8 @@ def test_the_headline_says_of_which_list_few_words_have_the_fact(known, said):
     rng = np.random.default_rng(1)
     words = [word for group in groups.values() for own in group.values() for word in own]
     ages = {f"y-{i}": i for i in range(12)} | {f"x-{i}": i for i in range(known)}
-    table = bb.distance_table(
-        {word: rng.normal(size=8) for word in words}, groups, controls="none", facts={"age": ages}
-    )
+    vectors = {word: rng.normal(size=8) for word in words}
+    table = bb.distance_table(vectors, groups, controls="none", facts={"age": ages})
     spec = with_slopes("cells", "age")
     left = with_facts_known(table, ["age"])
     scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
@@ -69,3 +70,18 @@ def test_the_headline_says_of_which_list_few_words_have_the_fact(known, said):
     assert said is None or said in found.headline
     facts = [{"kind": "most", "side": "attribute", "name": "x", "listed": 12, "found": 5, "fact": "age"}]
     assert found.as_dict()["losses"] == (facts if said else [])
+    (_, sentence, *_) = found.lines()
+    assert sentence.endswith("; 50 is chance; of words whose age is spread as among those fitted here).")
+    # Of a comparison those that the debiased vectors lack are not those without the fact.
+    fewer = bb.distance_table(
+        {word: vectors[word] + 0.1 for word in words if word not in [f"y-{i}" for i in range(9)]},
+        groups,
+        controls="none",
+    )
+    both = made_up_comparison(table, {"few": fewer}, model=with_slopes("change", "age"), draws=200)
+    (part,) = findings_of(both).parts
+    gone = {"kind": "most", "side": "attribute", "name": "y", "listed": 12, "found": 3}
+    assert [loss.as_dict() for loss in part.losses] == [gone, *(facts if said else [])]
+    without = ", ".join(f"x-{i}" for i in range(known, 12))
+    assert part.notes[0] == f"left out of the fit, since they have no age: {without}"
+    assert not any("only in few" in note for note in part.notes)

@@ -215,5 +215,5 @@ def test_words_made_of_pieces_are_named():
     assert "composed" not in coverage.attributes["old"]
     controls = sum(len(coverage.attributes[name].get("composed", ())) for name in ("human", "neutral"))
     assert controls > 50
-    said = f"made of pieces, as a misspelt word would be: teenagr, energtic; and {controls} control words"
+    said = f"{2 + controls} words are made of pieces, as misspelt ones would be: teenagr, energtic; and {controls} control words"
     assert said in coverage.sentences()
