@@ -110,7 +110,9 @@ def compare(
         tables = {"debiased": as_pair_table(debiased)}
     if not tables:
         raise InputError("nothing to compare the original with", found="an empty mapping")
-    gone = _pairs_of(whole).difference(_pairs_of(first), sort=False)  # words without the facts, which no table may then have
+    gone = _pairs_of(whole).difference(
+        _pairs_of(first), sort=False
+    )  # words without the facts, which no table may then have
     joined = {name: join_pairs(first, _without(table, gone), name) for name, table in tables.items()}
     for _, account in joined.values():
         account["notes"] = [*first.coverage.notes[len(whole.coverage.notes) :], *account["notes"]]
