@@ -24,6 +24,19 @@ def versions_of(*packages: str) -> dict[str, str]:
     return {name: _installed(name) for name in packages}
 
 
+def with_python(*packages: str) -> dict[str, str]:
+    """Return the versions of packages and that of Python.
+
+    Examples
+    --------
+    >>> list(with_python("bayesbias"))
+    ['bayesbias', 'python']
+    """
+    import platform
+
+    return {**versions_of(*packages), "python": platform.python_version()}
+
+
 @functools.cache
 def _installed(name: str) -> str:
     from importlib.metadata import version

@@ -24,6 +24,7 @@ _MOST = 16  # targets that are printed; a run has all
     metavar="LIST",
     help="A word list with two classes: the two sets.",
 )
+@options.classes("The two classes of LIST to take, where there are more.")
 @click.option("--facts", required=True, metavar="FILE", help="A CSV file with a column word, and numbers.")
 @click.option("--fact", metavar="COLUMN", help="Which of its columns; needed where there are several.")
 @click.option(
@@ -41,6 +42,7 @@ _MOST = 16  # targets that are printed; a run has all
 def wefat(
     embedding: str,
     sets: str,
+    classes: list[str] | None,
     facts: str,
     fact: str | None,
     samples: int,
@@ -84,6 +86,7 @@ def wefat(
         words,
         Path(facts),
         fact,
+        classes=classes,
         prob=prob,
         samples=samples,
         seed=seed,

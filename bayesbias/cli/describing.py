@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from bayesbias.basics.files import check_folder, whole_file
+from bayesbias.basics.files import check_folder, plain, whole_file
+from bayesbias.basics.versions import with_python
 from bayesbias.cli import options, screen
 
 
@@ -81,7 +82,16 @@ def describe(
         files = list(contents)
     if as_json:
         where = None if out is None else str(out)
-        screen.answer("describe", {"embedding": vectors.name, "shapes": payload, "written": where})
+        about = {
+            "embedding": {"name": vectors.name, **vectors.provenance},
+            "controls": controls,
+            "top": top,
+            "neighbours": neighbours,
+            "versions": with_python("bayesbias", "numpy"),
+        }
+        found = {"shapes": payload, "findings": shapes["as they are"].in_words()}
+        written = {"provenance": plain(about), "written": where}
+        screen.answer("describe", {"embedding": vectors.name, **found, **written})
         return
     from bayesbias.columns.table import screen_table
     from bayesbias.columns.vectors import shape_columns

@@ -9,6 +9,8 @@ import click
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import plain
+from bayesbias.basics.versions import with_python
 from bayesbias.cli import inputs, options, screen
 from bayesbias.scores.measures import MEASURES, Given
 
@@ -23,7 +25,7 @@ from bayesbias.scores.measures import MEASURES, Given
     metavar="NAMES",
     help=f"Which of {', '.join(MEASURES)}, with commas between; by default all that the input allows.",
 )
-@click.option("--classes", metavar="X,Y", help="The two protected classes to compare, where there are more.")
+@options.classes("The two protected classes to compare, where there are more.")
 @options.of_settings(setting for row in MEASURES.values() for setting in row.settings)
 @options.postprocess
 @options.vector_files
@@ -33,7 +35,7 @@ def measure(
     wordlist: str | None,
     distances: str | None,
     measures: str | None,
-    classes: str | None,
+    classes: list[str] | None,
     allow_pickle: bool,
     postprocess: str | None,
     invalid_utf8: str,
@@ -43,7 +45,6 @@ def measure(
     """Compute the averaged scores in common use."""
     asked = _asked(measures)
     _refuse_unused(asked, settings)
-    couple = None if classes is None else [c.strip() for c in classes.split(",")]
     pairs = inputs.pairs_asked_for(
         embedding,
         wordlist,
@@ -56,7 +57,7 @@ def measure(
         postprocess=postprocess,
     )
     table, words, vectors = pairs.table, pairs.words, pairs.vectors
-    given = Given(table, words, vectors, couple, lambda text: screen.say(f"note: {text}", err=True))
+    given = Given(table, words, vectors, classes, lambda text: screen.say(f"note: {text}", err=True))
     present = list(dict.fromkeys(table.frame["protected_class"].astype(str)))
     if asked is None:
         why_not = {name: row.why_not(given, present) for name, row in MEASURES.items()}
@@ -66,12 +67,19 @@ def measure(
         asked = [name for name, reason in why_not.items() if not reason]
     else:
         _check_input(asked, given, present)
-    results = {}
-    for name in asked:
-        own = {setting.name: settings[setting.name] for setting in MEASURES[name].settings}
-        results[name] = MEASURES[name].run(given, **own)
+    chosen = {
+        name: {setting.name: settings[setting.name] for setting in MEASURES[name].settings} for name in asked
+    }
+    results = {name: MEASURES[name].run(given, **own) for name, own in chosen.items()}
     if as_json:
-        screen.answer("measure", {"measures": {name: result.as_json() for name, result in results.items()}})
+        found = {name: result.as_json() for name, result in results.items()}
+        said = {name: [line.strip() for line in result.in_words()] for name, result in results.items()}
+        about = {
+            "table": dict(table.provenance),
+            "settings": chosen,
+            "versions": with_python("bayesbias", "numpy"),
+        }
+        screen.answer("measure", {"measures": found, "findings": said, "provenance": plain(about)})
         return
     for result in results.values():
         screen.say("\n".join(result.in_words()))

@@ -257,6 +257,15 @@ def postprocess(command: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--postprocess", type=choice, help=text)(command)
 
 
+def classes(text: str) -> Option:
+    """Two classes of a list."""
+    return click.option("--classes", metavar="X,Y", callback=_couple, help=text)
+
+
+def _couple(_context: click.Context, _option: click.Parameter, given: str | None) -> list[str] | None:
+    return None if given is None else [name.strip() for name in given.split(",")]
+
+
 def of_settings(rows: Iterable[Setting]) -> Option:
     """Options for what the rows of a table of measures or methods may be told, in their order; equal ones are shared."""
     settings = list(dict.fromkeys(rows))

@@ -10,7 +10,7 @@ import click
 
 import bayesbias
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import records
+from bayesbias.basics.files import plain, records
 from bayesbias.cli import inputs, options, screen
 from bayesbias.columns.sentences import contrast_columns
 from bayesbias.columns.table import screen_table
@@ -178,11 +178,14 @@ def sentences(
 
 def seat_json(result: SeatResult) -> dict[str, Any]:
     """Return what ``bayesbias seat --json`` prints; what does not exist is null."""
+    findings = findings_of_sentences(result)
     return {
         "tests": _rows(result),
         "failures": records(result.failures),
         **({"slopes": records(result.slopes)} if len(result.slopes) else {}),
-        "findings": findings_of_sentences(result).as_dict(),
+        "finding": findings.headline,
+        "findings": findings.as_dict(),
+        "provenance": plain(dict(result.provenance)),
     }
 
 

@@ -59,8 +59,8 @@ def prior_doubts(
         out.append(
             Doubt(
                 kind="prior",
-                text=f"{template.format(_called(row))}{of} rests on a prior: with {_which(fit, row)} it goes from "
-                f"{_from_to(row)}, by {printed(abs(row['shift_in_sd']), row.get('error'), 1)} of its sd{more}; state "
+                text=f"{template.format(_called(row))}{of} rests on a prior: with {_which(fit, row)} it goes "
+                f"from {_from_to(row)}, by {printed(abs(row['shift_in_sd']), row.get('error'), 1)} of its sd{more}; state "
                 f"the prior with the result, or gather more {more_of}",
                 level=str(level),
                 contrast=str(row["contrast"]),
@@ -111,7 +111,8 @@ def largest_prior_shift(fit: BiasFit) -> str:
     rest = f" With the prior of {conjoined(unknown)} it is not known." if unknown else ""
     return (
         "With each prior half or twice as wide, no main contrast moves by more than "
-        f"{printed(abs(row['shift_in_sd']), row.get('error'), 2)} of its sd ({row['contrast']}{of}, with {_which(fit, row)}).{rest}"
+        f"{printed(abs(row['shift_in_sd']), row.get('error'), 2)} of its sd ({row['contrast']}{of}, "
+        f"with {_which(fit, row)}).{rest}"
     )
 
 

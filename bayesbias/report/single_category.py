@@ -191,7 +191,11 @@ def _again(result: SingleCategory, command: Sequence[str] | None) -> Again:
         notes.append("The facts came from memory: save them as a file with a column word first.")
     source = last_of_path(facts["source"]) if facts.get("sha256") else "facts.csv"
     vectors = last_of_path(about.get("embedding", {}).get("source", "embedding"))
-    settings = {"prob": None if result.prob == PROB else result.prob, **settings_of(result.fit.provenance)}
+    settings = {
+        "classes": about.get("wordlist", {}).get("classes"),
+        "prob": None if result.prob == PROB else result.prob,
+        **settings_of(result.fit.provenance),
+    }
     lines = [
         f"found = {called('single_category', vectors, sets, source, known.fact, **settings)}",
         report_call("found", result.prob, rope=0.0).replace(", rope=0.0", ""),

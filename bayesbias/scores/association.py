@@ -29,6 +29,7 @@ from bayesbias.scores.permutation import Method, PermutationResult, permutation_
 from bayesbias.scores.stereotypes import (
     ROUNDING,
     ScoreResult,
+    called_set,
     frame_of_rows,
     stereotype_grid,
     table_of_source,
@@ -59,6 +60,8 @@ class WeatResult(ScoreResult):
         The table, or the word list and the vectors.
     classes : tuple of str
         The names of X and Y.
+    attribute_classes : tuple of str
+        The names of A and B; those of X and Y where a list names them by their class.
     x, y, a, b : tuple of str
         The words of the four sets that were used.
     scores : dict of str to float
@@ -84,6 +87,7 @@ class WeatResult(ScoreResult):
     """
 
     classes: tuple[str, str]
+    attribute_classes: tuple[str, str]
     x: tuple[str, ...]
     y: tuple[str, ...]
     a: tuple[str, ...]
@@ -118,9 +122,13 @@ class WeatResult(ScoreResult):
         effect = "none" if self.effect_size is None else f"{self.effect_size:.4f}"
         most = "" if self.largest_effect_size is None else f", at most {self.largest_effect_size:.4f}"
         bounds = "" if self.p_lower in (None, self.p_upper) else f", {self.p_lower:.6g} to {self.p_upper:.6g}"
+        a, b = (
+            called_set(letter, name, self.classes, n)
+            for letter, name, n in zip("AB", self.attribute_classes, (self.n_a, self.n_b), strict=True)
+        )
         return [
             f"WEAT, {self.name}",
-            f"  X {self.classes[0]} ({self.n_x}), Y {self.classes[1]} ({self.n_y}), A ({self.n_a}), B ({self.n_b})",
+            f"  X {self.classes[0]} ({self.n_x}), Y {self.classes[1]} ({self.n_y}), {a}, {b}",
             f"  statistic {self.statistic:.6f}",
             f"  effect size {effect} ({self.denominator}{most})",
             f"  p {self._p_text(6)} ({self.p_method}, {self.sides}-sided{bounds})",
@@ -245,6 +253,7 @@ def weat(
         notes=tuple(notes),
         _pairs=frame_of_rows(rows, columns),
         classes=(x_class, y_class),
+        attribute_classes=(grid.attributes_called(x_class), grid.attributes_called(y_class)),
         x=tuple(x),
         y=tuple(y),
         a=tuple(a),

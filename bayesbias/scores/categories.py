@@ -21,6 +21,7 @@ from bayesbias.scores.resampling import SignFlips, sign_flip_test
 from bayesbias.scores.stereotypes import (
     ROUNDING,
     ScoreResult,
+    called_set,
     frame_of_rows,
     stereotype_grid,
     table_of_source,
@@ -42,6 +43,7 @@ DEFECTS = (
     "the attribute words count as fixed, so the p-value and the interval say nothing of others like them, and are too sure; "
     "and a score over the spread of its own cosines grows as that shrinks"
 )
+_SEEN = 0.005  # of what an interval covers beyond what was asked
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +54,8 @@ class ScWeatResult(ScoreResult):
     ----------
     classes : tuple of str
         The names of X and Y, whose attributes are A and B.
+    attribute_classes : tuple of str
+        The names of A and B; those of X and Y where a list names them by their class.
     scores : dict of str to float
         Of each word: its mean cosine similarity with A less that with B, over the standard deviation of all of these
         cosines, with n - 1. Words whose cosines do not vary have none.
@@ -80,6 +84,7 @@ class ScWeatResult(ScoreResult):
     """
 
     classes: tuple[str, str]
+    attribute_classes: tuple[str, str]
     scores: dict[str, float]
     mean_score: dict[str, float | None]
     difference: dict[str, float]
@@ -112,14 +117,21 @@ class ScWeatResult(ScoreResult):
         error = error_of_p(self.p_lower[c], self.p_upper[c], self.p_method[c])
         return p_printed(self.p_value[c], error, digits)
 
+    def _why_wider(self, c: str, cover: float) -> str:
+        """Say why the interval covers more than was asked, where that can be seen."""
+        if cover - self.prob < _SEEN:
+            return ""
+        return f" ({self.n[c]} words allow none nearer to the {self.prob:.0%} asked for)"
+
     def in_words(self) -> list[str]:
         """Say what was found, in lines for the screen."""
         lines = [f"SC-WEAT, {self.name}"]
-        for c, own in zip(self.classes, ("A", "B"), strict=True):
+        for c, letter, name in zip(self.classes, "AB", self.attribute_classes, strict=True):
+            own = called_set(letter, name, self.classes)
             names = ("low", "high", "mcse_low", "mcse_high")
             ends, cover = {name: getattr(self, name)[c] for name in names}, self.coverage[c]
             interval = " to ".join(ends_as_known(ends, "low", "high", 6))
-            within = "" if self.low[c] is None else f", {cover:.1%} interval {interval}"
+            within = "" if cover is None else f", {cover:.1%} interval {interval}{self._why_wider(c, cover)}"
             score = self.mean_score[c]
             lines += [
                 f"  {c} ({self.n[c]}): mean score {'none' if score is None else f'{score:.4f}'}; its own attributes are {own}",
@@ -222,6 +234,7 @@ def sc_weat(
         notes=tuple(notes),
         _pairs=frame_of_rows(rows, ["protected_word", "protected_class", "mean_a", "mean_b", "sd", "score"]),
         classes=chosen,
+        attribute_classes=(grid.attributes_called(chosen[0]), grid.attributes_called(chosen[1])),
         scores={word: score for group in by_class.values() for word, score in group.items()},
         mean_score={c: math.fsum(s.values()) / len(s) if s else None for c, s in by_class.items()},
         difference={c: test.mean for c, test in tests.items()},

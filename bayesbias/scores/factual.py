@@ -10,7 +10,7 @@ import itertools
 import math
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -152,6 +152,7 @@ def wefat(
     facts: Any = None,
     fact: str | None = None,
     *,
+    classes: Sequence[str] | None = None,
     prob: float = 0.89,
     samples: int = 99_999,
     seed: int | None = None,
@@ -162,12 +163,15 @@ def wefat(
     ----------
     embedding : Embedding, or anything `load_embedding` reads
     sets : default "wefat"
-        A word list with two classes, whose protected words are the two sets A and B; what `load_wordlist` takes.
+        A word list with two classes (or two of its `classes`), whose protected words are the two sets A and B; what
+        `load_wordlist` takes.
     facts : path, data frame or mapping
         A table with a column ``word`` and numbers, or ``{fact: {word: number}}``; see `bayesbias.tables.join_facts`. Its
         words are those that are scored.
     fact : str, optional
         Which of its columns; needed where there are several.
+    classes : pair of str, optional
+        The classes of the list to take as A and B; needed where there are more than two.
     prob : float, default 0.89
         Of the interval.
     samples : int, default 99999
@@ -203,7 +207,7 @@ def wefat(
     checks.count(samples, "samples")
     listed = load_wordlist(sets, controls="none")
     both_classes = classes_of_list(
-        listed, None, "the two sets are the classes of a list: write one of two classes"
+        listed, classes, "name two with --classes X,Y of the command, classes=(X, Y) in Python"
     )
     x, y = (c.name for c in both_classes)
     given = facts_given({} if facts is None else facts)

@@ -17,7 +17,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import plain
 from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import conjoined, some
 from bayesbias.tables.coverage import Coverage, Loss, LossKind, losses
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable, holds_pairs
@@ -85,6 +85,10 @@ class StereotypeGrid:
             dict.fromkeys([*protected, *(w for s in sets for w in self._missing_attributes.get(s, []))])
         )
 
+    def attributes_called(self, c: str) -> str:
+        """Return the name of the attributes of a class; that of the class where they have none of their own."""
+        return conjoined(self._names_of_sets[c]) if self._names_of_sets[c] else c
+
     def missing_attributes(self) -> list[str]:
         """All attributes that the vectors lack, set by set."""
         return [w for name in self.attribute_sets for w in self._missing_attributes.get(name, [])]
@@ -92,6 +96,18 @@ class StereotypeGrid:
     def missing_protected(self) -> list[str]:
         """All protected words that the vectors lack, class by class."""
         return [w for words in self._missing_protected.values() for w in words]
+
+
+def called_set(letter: str, name: str, classes: Sequence[str], n: int | None = None) -> str:
+    """Call a set of attributes by its letter and, where that says more than the classes do, its name; and count it.
+
+    Examples
+    --------
+    >>> called_set("A", "Career", ("men", "women"), 8), called_set("A", "men", ("men", "women"))
+    ('A Career (8)', 'A')
+    """
+    named = letter if name in classes else f"{letter} {name}"
+    return named if n is None else f"{named} ({n})"
 
 
 def table_of_source(source: Any, wordlist: Any) -> PairTable:

@@ -24,7 +24,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import BayesbiasError, InputError
 from bayesbias.basics.files import sha256_of
 from bayesbias.basics.progress import ticking
-from bayesbias.basics.versions import versions_of
+from bayesbias.basics.versions import with_python
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.inference.estimands import PROB
@@ -484,17 +484,12 @@ def _provenance(
     spec: Any,
     sampler: tuple[int, int, int],
 ) -> dict[str, Any]:
-    import platform
-
     out: dict[str, Any] = {
         "tests": [{"name": test.name, "sha256": test.sha256, "origin": test.origin} for test in tests],
         "encoders": [describe_encoder(encoder) for encoder in encoders],
         "seed": seed,
         "samples": samples,
-        "versions": {
-            "python": platform.python_version(),
-            **versions_of("bayesbias", "numpy", "pandas"),
-        },
+        "versions": with_python("bayesbias", "numpy", "pandas"),
     }
     if spec is not None:
         out["model"] = {"name": spec.name, "sha256": spec.sha256}

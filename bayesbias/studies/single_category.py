@@ -269,6 +269,7 @@ def single_category(
     facts: Any = None,
     fact: str | None = None,
     *,
+    classes: Sequence[str] | None = None,
     prob: float = PROB,
     samples: int = 99_999,
     seed: int | None = None,
@@ -290,6 +291,8 @@ def single_category(
         `bayesbias.tables.join_facts`.
     fact : str, optional
         The column; where there is one alone, it need not be named.
+    classes : pair of str, optional
+        The classes of the list to take as the two sets; needed where there are more than two.
     prob : float in (0, 1)
         Of intervals.
     samples : int
@@ -328,7 +331,9 @@ def single_category(
     read = {one.name: one for one in facts_given({} if facts is None else facts, wanted)}
     words = [*listed.protected_words, *(word for one in read.values() for word in one.values)]
     vectors = load_embedding(embedding, words=list(dict.fromkeys(words)))
-    published = wefat(vectors, listed, list(read.values()), fact, prob=prob, samples=samples, seed=seed)
+    published = wefat(
+        vectors, listed, list(read.values()), fact, classes=classes, prob=prob, samples=samples, seed=seed
+    )
     for name, members in zip(published.classes, (published.a, published.b), strict=True):
         if len(members) < 2:
             raise InputError(
@@ -354,6 +359,7 @@ def single_category(
             "name": listed.name,
             "sha256": listed.sha256,
             "controls": "none",
+            **({} if classes is None else {"classes": list(published.classes)}),
             **({"file": os.path.basename(listed.origin)} if listed.name not in shipped_wordlists() else {}),
         },
         "embedding": {"name": vectors.name, **{str(key): value for key, value in vectors.provenance.items()}},

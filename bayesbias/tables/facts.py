@@ -520,8 +520,8 @@ def _with_column(
             )
         elif between >= _CONFOUNDED:
             notes.append(
-                f"words of one class are much alike in {column}: {between:.0%} of its variance lies between classes, so that what "
-                "goes with it can hardly be told from what goes with the classes"
+                f"words of one class are much alike in {column}: {between:.0%} of its variance lies between classes, so that "
+                "what goes with it can hardly be told from what goes with the classes"
             )
     else:
         kept = {word: str(value) for word, value in of_words.items()}

@@ -30,6 +30,7 @@ COMMON = ["wefat", "--embedding", "minilm-static", "--draws", "200", "--tune", "
 @pytest.mark.slow
 def test_one_object_and_the_same_in_lines(run, occupations):
     arguments = [*COMMON, "--facts", occupations, "--fact", "women", "--seed", str(shifted(1))]
+    arguments += ["--sets", "religion", "--classes", "islam,judaism"]
     code, out, _ = run(*arguments, "--json")
     found = json.loads(out)
     assert code == 0
@@ -41,6 +42,7 @@ def test_one_object_and_the_same_in_lines(run, occupations):
     assert {name for name, row in rows.items() if row["off_line"]} == set(found["off_line"])
     assert found["finding"] == found["findings"]["headline"]
     assert found["provenance"]["embedding"]["name"] == "minilm-static"
+    assert found["classes"] == found["provenance"]["wordlist"]["classes"] == ["islam", "judaism"]
     lines = run(*arguments)[1].splitlines()
     (head,) = [line for line in lines if line.split()[:1] == ["target"]]
     names = [name.strip() for name in head.split("  ") if name.strip()]
@@ -58,3 +60,20 @@ def test_a_fact_that_is_not_there_is_said(run, occupations):
     assert code == 2
     assert "name the fact" in err
     assert "--fact COLUMN" in err
+    code, _, err = run(*COMMON, "--facts", occupations, "--fact", "women", "--sets", "religion")
+    assert code == 2
+    assert "name two with --classes X,Y" in err
+    several = [
+        *COMMON,
+        "--facts",
+        occupations,
+        "--fact",
+        "women",
+        "--sets",
+        "religion",
+        "--classes",
+        "islam, judaim",
+    ]
+    code, _, err = run(*several)
+    assert code == 2
+    assert "did you mean 'judaism'?" in err

@@ -38,6 +38,9 @@ def test_describe_tells_each_version(file, tmp_path) -> None:
     printed = json.loads(run("describe", "--embedding", file, "--top", 2, "--neighbours", 4, "--json"))
     assert list(printed["shapes"]) == ["as they are", "center", "standardize", "abtt"]
     shape = describe_vectors(file, top=2, neighbours=4)
+    assert printed["findings"] == shape.in_words()
+    assert (printed["provenance"]["top"], printed["provenance"]["embedding"]["name"]) == (2, shape.name)
+    assert {"bayesbias", "python"} < set(printed["provenance"]["versions"])
     assert printed["shapes"]["as they are"] == json.loads(json.dumps(shape.as_dict()))
     assert printed["shapes"]["center"]["provenance"]["postprocess"]["method"] == "center"
     text = run("describe", "--embedding", file, "--out", tmp_path / "shape")

@@ -27,8 +27,13 @@ def run(*args: object) -> str:
 @pytest.mark.slow
 def test_measure_prints_one_object() -> None:
     printed = json.loads(run("measure", "--embedding", "minilm-static", "--wordlist", "weat7", "--json"))
-    assert list(printed) == ["schema", "measures"]
-    printed = printed["measures"]
+    assert list(printed) == ["schema", "measures", "findings", "provenance"]
+    said, made, printed = printed["findings"], printed["provenance"], printed["measures"]
+    assert list(said) == list(made["settings"]) == list(printed)
+    assert "X math (8), Y arts (8), A male_terms (8), B female_terms (8)" in said["weat"]
+    assert {"bayesbias", "python"} < set(made["versions"])
+    assert len(made["table"]["wordlist"]["sha256"]) == 64
+    assert made["settings"]["ect"] == {"prob": 0.89, "resamples": 999, "seed": None}
     assert list(printed) == ["weat", "sc_weat", "mac", "relative_norm_distance", "ect", "rnsb"]
     result = weat("minilm-static", "weat7")
     keys = ["statistic", "effect_size", "p_value", "p_lower", "p_upper", "p_method", "sides", "n_x", "n_y"]

@@ -71,8 +71,10 @@ def test_json_is_one_object_with_a_row_for_each_test(monkeypatch, capsys):
     assert (code, err) == (0, "")
     assert (said["schema"], said["failures"]) == ("bayesbias.seat/1", [])
     assert said["findings"] == findings_of_sentences(seat("weat6,weat7", seed=shifted(1))).as_dict()
+    assert said["finding"] == said["findings"]["headline"]
     assert [row["test"] for row in rows] == ["weat6", "weat7"]
     result = seat("weat6,weat7", seed=shifted(1))
+    assert said["provenance"] == dict(result.provenance)
     for row, expected in zip(rows, result.frame.to_dict("records"), strict=True):
         assert set(row) >= {*NINE, *P, "p_words", "level", "dropped"}
         assert row.pop("notes") == []

@@ -173,7 +173,8 @@ def test_a_parameter_of_any_model_is_said_in_words():
         shipped = load_model(name)
         for parameter in stretchable(shipped):
             said = parameter_in_words(shipped, parameter)
-            assert said.endswith(f" ({parameter})") and "_" not in said
+            assert said.endswith(f" ({parameter})")
+            assert "_" not in said
 
 
 def a_prior_that_moves(monkeypatch, **row):

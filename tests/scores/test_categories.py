@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
 
 import numpy as np
@@ -47,5 +48,14 @@ def test_sc_weat_asks_each_class_for_its_own_attributes() -> None:
     assert result.low["arts"] < result.difference["arts"] < result.high["arts"]
     assert result.as_json()["p_method"] == {"math": "exact", "arts": "exact"}
     swapped = sc_weat("minilm-static", "weat7", classes=("arts", "math"), prob=0.8)
+    assert swapped.attribute_classes == ("female_terms", "male_terms")
+    (cover,) = {result.coverage["arts"], swapped.coverage["arts"]}
+    why = " (8 words allow none nearer to the 80% asked for)" if cover - 0.8 > 0.005 else ""
+    said = " ".join(swapped.in_words())
+    assert "its own attributes are A female_terms" in said
+    assert f"{cover:.1%} interval {swapped.low['arts']:.6f} to {swapped.high['arts']:.6f}{why}; p" in said
+    fewer = dataclasses.replace(swapped, coverage={**swapped.coverage, "arts": 0.906})
+    assert "90.6% interval" in " ".join(fewer.in_words())
+    assert "(8 words allow none nearer to the 80% asked for)" in " ".join(fewer.in_words())
     assert swapped.p_value == result.p_value
     assert swapped.mean_score["math"] == pytest.approx(-result.mean_score["math"])

@@ -62,6 +62,8 @@ def test_of_many_words_orders_are_drawn() -> None:
 def test_the_order_of_the_classes_is_the_sign() -> None:
     one = bb.scores.wefat(VECTORS, LIST, {"f": VALUES})
     other = bb.scores.wefat(VECTORS, {"y": LIST["y"], "x": LIST["x"]}, {"f": VALUES})
+    named = bb.scores.wefat(VECTORS, LIST, {"f": VALUES}, classes=("y", "x"))
+    assert (named.r, named.classes) == (other.r, ("y", "x"))
     assert other.r == pytest.approx(-one.r)
     assert other.p_value == pytest.approx(one.p_value)
 
@@ -96,9 +98,14 @@ def test_words_whose_number_is_missing_are_named(tmp_path) -> None:
 def test_what_cannot_be_correlated(facts, fact, said: str) -> None:
     with pytest.raises(InputError, match=said):
         bb.scores.wefat(VECTORS, LIST, facts, fact)
-    # What it advises can be done: neither this function nor its command takes the names of two classes.
-    with pytest.raises(InputError, match=r"two protected classes.*write one of two classes"):
+    with pytest.raises(
+        InputError, match=r"two protected classes.*--classes X,Y of the command, classes=\(X, Y\)"
+    ):
         bb.scores.wefat(VECTORS, "religion", {"f": VALUES})
+    with pytest.raises(InputError, match="two different protected classes"):
+        bb.scores.wefat(VECTORS, "religion", {"f": VALUES}, classes=("islam", "islam"))
+    with pytest.raises(InputError, match="islam"):
+        bb.scores.wefat(VECTORS, "religion", {"f": VALUES}, classes=("islm", "judaism"))
 
 
 def occupations(shared) -> dict[str, float]:
