@@ -48,12 +48,22 @@ def _in_words(scenario: Scenario, fit: str | None, *, sizes: bool = True) -> str
     )
 
 
-def _print_result(frame: pd.DataFrame, title: str) -> None:
+_OF_80 = 1.43  # of a normal the error of the 80 % quantile is so many times that of the mean
+
+
+def _print_result(frame: pd.DataFrame, title: str, headings: Mapping[str, str]) -> None:
+    from bayesbias.columns.simulation import OF_TABLES
+
     screen.say(title)
     # Errors of these say how many digits stand, and are not shown. Of few tables an error is large, and a share rounded to it
     # would read as the opposite: 0.7 as 1. Shares are counts of tables, exact for these.
     hidden = frame.rename(columns={f"{name}_se": f"mcse_{name}" for name in ("wrong_sign", "width")})
-    screen.frame(hidden, least=screen.OF_TABLES)
+    if "simulated_se" in hidden:
+        known = hidden["simulated_se"]
+        hidden = hidden.assign(mcse_simulated_width=known, mcse_simulated_80=_OF_80 * known)
+    if "kind" in hidden:
+        hidden = hidden.assign(kind=hidden["kind"].str.replace("_", " "))
+    screen.frame(hidden, least=OF_TABLES, headings=headings)
 
 
 _SIZES = [
@@ -157,6 +167,7 @@ def calibrate(
     import pandas as pd
 
     from bayesbias.basics.workers import cores
+    from bayesbias.columns.simulation import CALIBRATION
     from bayesbias.simulation import calibration, shuffles
     from bayesbias.simulation.accounting import engine_in_words
 
@@ -236,6 +247,7 @@ def calibrate(
                 f"associated - different by {model}, real and with the meaning taken out. called: share of tables whose "
                 f"{prob:.0%} interval leaves out zero;\nwhere there is nothing to find, about {1 - prob:.0%} or less. "
                 f"mean, sd: of the posterior means. Seed {seed}.",
+                CALIBRATION,
             )
             screen.say(engine_in_words(frame.assign(method=model), engine))
         return
@@ -275,9 +287,11 @@ def calibrate(
     screen.say("")
     _print_result(
         frames["difference"],
-        f"{prob:.0%} intervals where connections differ (called = power, of which wrong_sign in the wrong direction)",
+        f"{prob:.0%} intervals where connections differ (called: power, of which wrong sign in the wrong direction)",
+        CALIBRATION,
     )
-    _print_result(frames["no_difference"], f"{prob:.0%} intervals where they do not (called = false alarms)")
+    title = f"{prob:.0%} intervals where they do not (called: false alarms)"
+    _print_result(frames["no_difference"], title, CALIBRATION)
 
 
 @click.command()
@@ -325,7 +339,7 @@ def plan(
     """Say how many words a good interval or score needs.
 
     With --width, tried are 3 to 30 protected words and 3 to 50 stereotypes per class, with as many classes and control
-    words as the fit has. known_width is the width were the spreads known; a study has to learn them, so that
+    words as the fit has. A width at known spreads is that were they known; a study has to learn them, so that
     combinations are checked by fits of simulated tables, those with the fewest words per class first, until one passes.
 
     With --reliability and a fit of your own table, the spreads of its model say how reliable a score would be with
@@ -444,6 +458,7 @@ def _plan_width(
 ) -> None:
     import pandas as pd
 
+    from bayesbias.columns.simulation import OF_TABLES, PLAN
     from bayesbias.simulation.planning import plan_words
 
     scenario = _scenario(fit, None, None)
@@ -480,7 +495,9 @@ def _plan_width(
             else "the "
         )
         + ("leanest that are enough at known spreads" if len(enough) else "narrowest at known spreads")
-        + f" ({len(frame)} combinations in all, with --json). Seed {seed}.",
+        + f" ({len(frame)} combinations in all, with --json). Seed {seed}.\n"
+        "Widths at known spreads, and in simulated tables with the standard error; 80% of these lie below the last.",
+        PLAN,
     )
     row = (enough if len(enough) else frame.sort_values("known_width")).iloc[0]
     words = f"{row['words']} protected words and {row['attributes']} stereotypes per class"
@@ -498,13 +515,12 @@ def _plan_width(
         )
     else:
         error = f" (standard error {row['simulated_se']:.3f})" if row["simulated_se"] > 0 else ""
-        # Of a normal the error of the 80 % quantile is 1.43 times that of the mean.
         wide, most = (
             printed(
                 row[f"simulated_{of}"],
-                usual=max(screen.OF_TABLES, allowed(times * row["simulated_se"])),
+                usual=max(OF_TABLES, allowed(times * row["simulated_se"])),
             )
-            for of, times in (("width", 1.0), ("80", 1.43))
+            for of, times in (("width", 1.0), ("80", _OF_80))
         )
         close = width - row["simulated_width"] < 2 * row["simulated_se"]
         screen.say(

@@ -24,11 +24,11 @@ _SHOWN = {
     "rmse": "rmse",
     "flawless": "flawless",
     "coverage": "coverage",
-    "coverage_se": "se",
+    "coverage_se": "its error",
     "relative_width": "width",
     "called": "called",
-    "wrong_sign": "wrong_sign",
-    "seconds": "s",
+    "wrong_sign": "wrong sign",
+    "seconds": "seconds",
     "converged": "converged",
 }
 
@@ -77,8 +77,8 @@ def on_pools(
     screen.say(
         f"coverage: share of {settings['prob']:.0%} intervals that hold the value of the pool, to be compared with flawless:\n"
         "that of the simple mean with its exact standard deviation, which is higher where pools are small.\n"
-        "width: over the ideal. wrong_sign: share that leave out zero on the wrong side. s: median seconds of an answer.\n"
-        "Standard errors of shares after Agresti and Coull; a dash where a method has no such answer."
+        "width: over the ideal. wrong sign: share that leave out zero on the wrong side. seconds: median of an answer.\n"
+        "Standard errors of shares are after Agresti and Coull; a dash where a method has no such answer."
     )
     if engines := engine_in_words(frame, settings["engine"]):
         screen.say(engines)
@@ -114,8 +114,10 @@ def _sizes_in_words(pool: Pool) -> str:
 
 def _print_rows(frame: pd.DataFrame) -> None:
     """Print a table for each contrast, the methods one below the other."""
+    from bayesbias.columns.simulation import OF_TABLES
+
     columns: Sequence[str] = list(_SHOWN)
     for (level, name, contrast), part in frame.groupby(["level", "name", "contrast"], sort=False):
         screen.say(f"{level}, {contrast}" if level == "overall" else f"{level} {name}, {contrast}")
         errors = {f"mcse_{_SHOWN[name]}": part[f"{name}_se"] for name in columns if f"{name}_se" in part}
-        screen.frame(part[columns].rename(columns=_SHOWN).assign(**errors), least=screen.OF_TABLES)
+        screen.frame(part[columns].rename(columns=_SHOWN).assign(**errors), least=OF_TABLES)

@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from bayesbias.basics.digits import allowed, printed
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from bayesbias.columns.table import Table
 
 WIDE = 10_000  # where it is read by programs and pagers, which have no width to keep to
-OF_TABLES = 2  # decimals of a share of tables, however few they are
+_NO_HEADINGS: Mapping[str, str] = MappingProxyType({})
 _NARROWEST = 10  # characters in a line
 _NAMED = 4  # files that are named one by one
 _LONGEST = 200  # characters of a word in a table; of a longer one the middle is left out
@@ -114,9 +115,17 @@ def show(columns: Table) -> None:
 
 
 def frame(
-    rows: pd.DataFrame, digits: int = 3, title: str = "", *, general: bool = False, least: int | None = None
+    rows: pd.DataFrame,
+    digits: int = 3,
+    title: str = "",
+    *,
+    general: bool = False,
+    least: int | None = None,
+    headings: Mapping[str, str] = _NO_HEADINGS,
 ) -> None:
-    """Print a frame: its numbers with so many decimals (or, `general`, digits), a dash for what does not exist.
+    """Print a frame: its numbers with so many decimals (or, `general`, digits), yes or no, a dash for what does not exist.
+
+    A column stands under its heading, or its name if it has none.
 
     A number whose error stands in a column ``<its name>_se`` has no more digits than that allows, but `least` decimals where
     that is given; so it is where a column ``mcse_<its name>`` tells the error, which is not shown.
@@ -126,8 +135,10 @@ def frame(
     def cell(value: Any, error: float) -> str:
         if value is None or value is pd.NA or value != value:
             return "-"
+        if pd.api.types.is_bool(value):
+            return "yes" if value else "no"
         if not isinstance(value, float):
-            return str(value)
+            return f"{value:,}" if pd.api.types.is_integer(value) else str(value)
         text = f"{value:.{digits}{'g' if general else 'f'}}"
         decimals = len(text.partition("e")[0].partition(".")[2])
         if "e" in text:
@@ -138,7 +149,8 @@ def frame(
     hidden = [f"mcse_{name}" for name in rows.columns]
     names = [str(name) for name in rows.columns if name not in hidden]
     numbers = [pd.api.types.is_numeric_dtype(rows[name].dtype) for name in names]
-    head = [f"#{name}" if number else name for name, number in zip(names, numbers, strict=True)]
+    called = [headings.get(name, name) for name in names]
+    head = [f"#{name}" if number else name for name, number in zip(called, numbers, strict=True)]
     cells = [
         [cell(row[name], row.get(f"mcse_{name}", row.get(f"{name}_se", math.nan))) for name in names]
         for row in rows.to_dict("records")

@@ -61,11 +61,12 @@ def simulate(
         if given[option] is not None:
             raise InputError(f"{option} has no meaning for {what!r}", found=given[option])
     if what == "paper":
-        frame = paper.simulate_paper(10_000 if draws is None else draws)
+        frame = paper.paper_rows(paper.USUAL_DRAWS if draws is None else draws)
         if as_json:
-            screen.answer("simulate.paper", {"rows": records(frame)})
+            screen.answer("simulate.paper", {"rows": records(frame.drop(columns="mcse_value"))})
         else:
-            screen.frame(frame, 7, general=True)
+            screen.say(_PAPER)
+            screen.frame(frame, 7, general=True, headings={"value": "simulated"})
     elif what == "null":
         for option, numbers in (("--words", words), ("--pair-sd", pair_sd)):
             if numbers is not None and len(numbers) != 1:
@@ -86,7 +87,7 @@ def simulate(
             screen.answer("simulate.null", {**about, "summary": records(frame)})
         else:
             screen.say(f"effect sizes of {n} + {n} words without any difference, at most {null.largest:.4f}")
-            screen.frame(frame, 7, general=True)
+            screen.frame(frame, 4, general=True)
     else:
         settings: dict[str, Any] = {
             "n_words": words,
@@ -100,12 +101,19 @@ def simulate(
         if as_json:
             screen.answer("simulate.grid", {"seed": seed, "rows": records(frame)})
             return
+        from bayesbias.columns.simulation import grid_columns
+        from bayesbias.columns.table import screen_table
+
         screen.say(_GRID)
-        screen.frame(frame.drop(columns=["effect_low", "effect_high", "draws"]), 3, general=True)
+        screen.show(screen_table("", grid_columns(), frame.itertuples()))
 
 
+_PAPER = """\
+The simulations of the seed paper, as its code has them and as it means them: a single draw (factor, numerator, bias), then
+a loop, to the digits that its draws allow. With 10000 draws all that the paper prints comes out, digit for digit.
+"""
 _GRID = """\
 How often each method calls a difference that is not there (alarms, at the 5 % level, with a 95 % interval), and how far
-the truth lies from its score (truth_sd, truth_low, truth_high) beside the standard error it claims (claimed_sd).
+the truth lies from its score (its standard deviation, and where 95 % of truths lie) beside the standard error it claims.
 Question "classes": do two classes of words differ? "tables": did the mean of one class move between two tables?
 """

@@ -20,6 +20,7 @@ What follows from the slip, and what does not:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -30,6 +31,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.values import Shown, content_hash
+from bayesbias.scores.partitions import error_of_quantile
 from bayesbias.simulation.nulls import Floats
 from bayesbias.simulation.rrandom import RRandom
 
@@ -41,6 +43,8 @@ __all__ = ["FORMULAS", "PAPER_CASES", "PaperCase", "PaperDraws", "paper_draws", 
 FORMULAS = ("as coded", "as intended")
 """The two readings of the paper's ``mean(s1, s2)``."""
 _WORDS, _ATTRIBUTES = 4, 5  # protected words, two in each class; attributes in each set
+USUAL_DRAWS = 10_000
+"""The runs of the paper's loops."""
 _QUANTILES = (0.025, 0.275, 0.975)  # the paper prints the last two and means the outer two
 
 
@@ -186,7 +190,7 @@ def _paper_effect_sizes(s: Floats) -> dict[str, dict[str, Floats]]:
     }
 
 
-def simulate_paper(draws: int = 10_000) -> pd.DataFrame:
+def simulate_paper(draws: int = USUAL_DRAWS) -> pd.DataFrame:
     """Run all of the paper's simulations, as coded and as intended.
 
     Parameters
@@ -210,6 +214,14 @@ def simulate_paper(draws: int = 10_000) -> pd.DataFrame:
     >>> len(printed), bool(((printed["value"] / printed["printed"] - 1).abs() < 5e-7).all())
     (16, True)
     """
+    return paper_rows(draws).drop(columns="mcse_value")
+
+
+def paper_rows(draws: int) -> pd.DataFrame:
+    """Return the rows of `simulate_paper` with their Monte Carlo errors, ``mcse_value``.
+
+    The single draw has none, nor has what the paper prints of as many draws: they are those of R, digit for digit.
+    """
     import pandas as pd
 
     rows = []
@@ -223,9 +235,17 @@ def simulate_paper(draws: int = 10_000) -> pd.DataFrame:
                 "median": float(np.median(loop)),
                 **{f"quantile {q:.1%}": float(np.quantile(loop, q)) for q in _QUANTILES},
             }
+            errors = {
+                "mean": float(loop.std()) / math.sqrt(draws),
+                "median": error_of_quantile(loop, 0.5),
+                **{f"quantile {q:.1%}": error_of_quantile(loop, q) for q in _QUANTILES},
+            }
             for quantity, value in values.items():
                 printed = case.printed.get(quantity) if formula == "as coded" else None
-                rows.append((case.name, formula, quantity, printed, value))
-    frame = pd.DataFrame(rows, columns=["case", "formula", "quantity", "printed", "value"])
+                same = printed is not None and draws == USUAL_DRAWS
+                error = 0.0 if same else errors.get(quantity, 0.0)
+                rows.append((case.name, formula, quantity, printed, value, error))
+    columns = ["case", "formula", "quantity", "printed", "value", "mcse_value"]
+    frame = pd.DataFrame(rows, columns=columns)
     frame["printed"] = frame["printed"].astype("Float64")
     return frame

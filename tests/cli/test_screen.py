@@ -142,9 +142,16 @@ def test_a_frame_is_a_table_with_dashes_for_what_is_not_there(on):
     import pandas as pd
 
     stream = on(80)
-    screen.frame(pd.DataFrame({"method": ["[/]m", "n"], "n": [1, 2], "mean": [0.12345, float("nan")]}))
+    values = {
+        "method": ["[/]m", "n"],
+        "n": [1, 2000],
+        "mean_of": [0.12345, float("nan")],
+        "enough": [True, False],
+    }
+    screen.frame(pd.DataFrame(values), headings={"mean_of": "average"})
     rows = [line.split() for line in stream.text().splitlines() if line.strip("─ ")]
-    assert rows == [["method", "n", "mean"], ["[/]m", "1", "0.123"], ["n", "2", "-"]]
+    assert rows[0] == ["method", "n", "average", "enough"]
+    assert rows[1:] == [["[/]m", "1", "0.123", "yes"], ["n", "2,000", "-", "no"]]
 
 
 def test_shares_of_few_tables_are_not_rounded_to_their_opposite(monkeypatch):
@@ -161,6 +168,7 @@ def test_shares_of_few_tables_are_not_rounded_to_their_opposite(monkeypatch):
     cells = [
         line.split() for line in done.stdout.splitlines() if line.lstrip().startswith(("cells", "moments"))
     ]
+    assert "_" not in done.stdout.split("where connections differ", 1)[1]
     assert [line[1:-1] for line in cells[:2]] == [
         ["0.70", "0.125", "0.40", "0.00", "0.013", "0.17"],
         ["0.30", "0.125", "0.40", "-0.01", "0.013", "0.17"],

@@ -415,7 +415,14 @@ def test_simulate_paper_prints_its_rows(paper) -> None:
         if row["printed"] is not None:
             assert row["value"] == pytest.approx(row["printed"], rel=5e-7)
     assert sum(row["printed"] is not None for row in rows) == len(PRINTED)
-    assert "1.825005" in run("paper")
+    said = run("paper")
+    assert "1.825005" in said
+    assert said.count("1.707511") == 2  # a median that the paper prints, of as many draws
+    few = [line.split() for line in run("paper", "--draws", 500).splitlines() if " median " in line]
+    assert {len(line[-1].lstrip("-")) for line in few} <= {
+        3,
+        4,
+    }  # one decimal, or two where the spread is small
 
 
 def test_simulate_null_and_grid() -> None:
@@ -439,6 +446,9 @@ def test_simulate_null_and_grid() -> None:
         "--attributes",
         3,
     ]
+    said = run(*args, "--seed", shifted(6))
+    assert "_" not in said
+    assert {"words", "alarms", "claimed"} <= set(said.split())
     rows = json.loads(run(*args, "--seed", shifted(6), "--json"))["rows"]
     expected = simulate_grid([2, 4], [0.2], [0, 0.1], n_attributes=3, draws=50, seed=shifted(6))
     assert [row["alarms"] for row in rows] == expected["alarms"].tolist()
