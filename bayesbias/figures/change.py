@@ -22,6 +22,7 @@ from bayesbias.figures.style import (
     as_percent,
     axes_or_new,
     inches,
+    make_square,
     new_figure,
     plain,
     pt,
@@ -216,7 +217,7 @@ def plot_raw_pairs(comparison: Comparison, *, method: str | None = None, ax: Axe
         )
     ax.set_xlim(low - pad, high + pad)
     ax.set_ylim(low - pad, high + pad)
-    ax.set_box_aspect(1)
+    make_square(ax)
     headings.name_x(ax, "cosine distance, original")
     ax.set_ylabel(f"cosine distance, {plain(name)}")
     handles = [
@@ -323,7 +324,7 @@ def _draw_controls(comparison: Comparison, names: list[str], prob: float, axes: 
             )
         ax.set_xlim(low - pad, high + pad)
         ax.set_ylim(low - pad, high + pad)
-        ax.set_box_aspect(1)
+        make_square(ax)
         r = geometry.least
         text = (
             f"r = {number_text(r.value, 2)} ({interval_text(r.low, r.high, digits=2)})"

@@ -17,7 +17,7 @@ from bayesbias.figures.data import long
 from bayesbias.figures.outcomes import need_columns, table_name_of
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import ridge_axis
-from bayesbias.figures.style import FAINT, INK, axes_or_new, pt, size_ridges, styled
+from bayesbias.figures.style import FAINT, INK, axes_or_new, height_of, pt, size_ridges, styled
 from bayesbias.inference.contrasts import chosen_rows, keys_of_rows, level_draws
 from bayesbias.inference.diagnostics import describe_draws
 from bayesbias.inference.estimands import PROB
@@ -98,12 +98,13 @@ def plot_priors(
     low, high = (-1.0, 3.0) if possible else marks.value_range(every, 0.01)
     grid = np.linspace(low, high, 401)
     ridge_axis(ax, rows, (low, high))
+    aside = _size_beside(ax, len(rows))
     if possible:
         for edges in ((low, possible[0]), (possible[1], high)):
             ax.axvspan(*edges, facecolor="#E4E4E4", edgecolor="#B5B5B5", hatch="////", linewidth=0, zorder=0)
     differences: list[dict[str, Any]] = []
     if contrast:
-        differences = _draw_contrast(ax, contrast, len(names), grid)
+        differences = _draw_contrast(ax, contrast, len(names), grid, aside)
     shown: list[dict[str, Any]] = []
     for row, name in enumerate(names):
         curves = [
@@ -130,7 +131,7 @@ def plot_priors(
         if possible:
             out = float(np.mean((predictive[name] < possible[0]) | (predictive[name] > possible[1])))
             shown[-1]["impossible"] = out
-            headings.write_aside(ax, row, f"{percent(out)} of pairs\nimpossible")
+            headings.write_aside(ax, row, f"{percent(out)} of pairs\nimpossible", aside)
     headings.name_x(ax, outcomes.outcome_label(spec))
     handles = [
         marks.patch_handle(FAINT, "prior of the mean distance", alpha=0.5),
@@ -192,7 +193,14 @@ def _sd(draws: np.ndarray, chains: int, form: str) -> str:
     return as_known(about, "sd", usual)
 
 
-def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) -> list[dict[str, Any]]:
+def _size_beside(ax: Axes, ridges: int) -> float:
+    """Return the size of letters of which two lines stand beside a ridge."""
+    return float(np.clip(height_of(ax) / ridges / 3.2, 5.0, 8.0))
+
+
+def _draw_contrast(
+    ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray, aside: float
+) -> list[dict[str, Any]]:
     """Draw a ridge of differences, which are possible on both sides of zero; return its curves."""
     foot = row + 0.42
     ax.axhspan(row - 0.5, row + 0.6, facecolor="white", linewidth=0, zorder=0.5)
@@ -222,7 +230,7 @@ def _draw_contrast(ax: Axes, contrast: _Contrast, row: int, grid: np.ndarray) ->
             label="_posterior of a contrast",
         )
         spread += f"\nposterior sd {_sd(contrast.posterior, contrast.chains, '.2g')}"
-    headings.write_aside(ax, row, spread)
+    headings.write_aside(ax, row, spread, aside)
     return drawn
 
 

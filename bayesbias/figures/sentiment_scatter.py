@@ -22,6 +22,7 @@ from bayesbias.figures.style import (
     across,
     as_percent,
     inches,
+    make_square,
     new_panels,
     panels_of,
     pt,
@@ -105,7 +106,7 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
         )
         ax.set_xlim(low, high)
         ax.set_ylim(low, high)
-        ax.set_box_aspect(1)
+        make_square(ax)
         labelled.append((ax, x, y, part["profession"].astype(str).tolist()))
         headings.name_x(
             ax,

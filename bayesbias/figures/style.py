@@ -42,6 +42,8 @@ FAINT = "#767676"
 WIDTH = 7.0  # inches: two columns of a journal
 HEAD = 0.75  # height of a heading, in rows
 ROOM_AROUND = 1.4  # inches for title, legend and axis
+_ON_A_SLIDE = 0.09  # height of a row, which holds letters of 10 points
+_LOWEST_RIDGE = 0.3
 _TALLEST = 100.0  # inches; a PNG cannot hold more than 65,535 rows of pixels
 # A plain dict of Any: matplotlib's own type of it lists every setting there is.
 SETTINGS: Any = {
@@ -98,6 +100,8 @@ class FigureStyle:
         What it is saved as.
     asked : bool
         Whether a width was asked for.
+    whole : float, optional
+        Millimetres of height of the slide that a figure with its heading has to fit.
     """
 
     name: str
@@ -107,6 +111,7 @@ class FigureStyle:
     headed: bool = True
     formats: tuple[str, ...] = ("png", "svg")
     asked: bool = False
+    whole: float | None = None
 
 
 STYLES = {
@@ -116,7 +121,7 @@ STYLES = {
         # One column of Nature (89 mm; text of 5 to 7 points, at most 247 mm high with its legend).
         FigureStyle("journal", 89.0, 7.0, 200.0, headed=False, formats=("pdf", "svg"), asked=True),
         # A slide of 16 to 9, 10 inches wide, below its title.
-        FigureStyle("talk", 254.0, 14.0, 127.0, asked=True),
+        FigureStyle("talk", 254.0, 14.0, 127.0, asked=True, whole=142.875),
     )
 }
 _WIDTHS = (40.0, 2000.0)  # millimetres; less holds no labels
@@ -137,7 +142,8 @@ def figure_style(style: str | None = None, *, width: float | None = None) -> Ite
     ----------
     style : {"report", "journal", "talk"}, optional
         ``report`` has text of 8 points and is 178 mm wide; ``journal`` 7 points and 89 mm (one column), without
-        title and source, which belong into its caption and are in ``ax.data.attrs``; ``talk`` 14 points and 254 mm.
+        title and source, which belong into its caption and are in ``ax.data.attrs``; ``talk`` 14 points and 254 mm,
+        no higher than a slide of 16 to 9 unless there are more than some twenty rows.
         By default that in force, which outside of any block is ``report``.
     width : float, optional
         Millimetres, from 40 to 2000; by default that of the style.
@@ -203,9 +209,14 @@ def page() -> float:
     return _NOW.get().page / 25.4 / pt(1.0)
 
 
-def inches(width: float, height: float) -> tuple[float, float]:
-    """Return a size in inches of the style in force; the width is that of the style where it or a user has one."""
+def inches(width: float, height: float, *, grows: bool = False) -> tuple[float, float]:
+    """Return a size in inches of the style in force; the width is that of the style where it or a user has one.
+
+    On a slide it is no higher than that, unless it `grows` with what it shows.
+    """
     style = _NOW.get()
+    if style.whole is not None and not grows:
+        height = min(height, page())
     return (style.width / 25.4 if style.asked else pt(width)), pt(height)
 
 
@@ -272,15 +283,24 @@ def cover_figure(drawn: Any) -> set[str]:
     return fonts.cover([] if figure is None else figure.findobj(Text))
 
 
+def make_square(ax: Axes) -> None:
+    """Make an Axes of two like quantities a square, but on a slide, which would have little room for one."""
+    if _NOW.get().whole is None:
+        ax.set_box_aspect(1)
+
+
 def size_ridges(n: int) -> tuple[float, float]:
     """Return width and height in inches of a figure of ``n`` ridges."""
-    return inches(WIDTH, 1.35 + 0.78 * n)
+    each = 0.78 if _NOW.get().whole is None else float(np.clip((page() - 1.35) / n, _LOWEST_RIDGE, 0.78))
+    return inches(WIDTH, 1.35 + each * n, grows=True)
 
 
 def size_rows(rows: float, roomy: float, tight: float) -> tuple[float, float]:
     """Rows are roomy while a page lasts; then they shrink, and beyond that the figure grows."""
+    if _NOW.get().whole is not None:
+        tight = min(tight, _ON_A_SLIDE)
     height = ROOM_AROUND + rows * float(np.clip((page() - ROOM_AROUND) / rows, tight, roomy))
-    return inches(WIDTH, min(height, _TALLEST / pt(1.0)))
+    return inches(WIDTH, min(height, _TALLEST / pt(1.0)), grows=True)
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> Axes:
@@ -306,9 +326,13 @@ def make_room(figure: Figure, points: float) -> None:
 
     One of a user keeps its size, and so does a page of a report, which has room for headings.
     """
-    if figure in _OWN and _NOW.get().asked:
+    style = _NOW.get()
+    if figure in _OWN and style.asked:
         width, height = figure.get_size_inches()
-        figure.set_size_inches(width, height + points / 72)
+        wanted = height + points / 72
+        if style.whole is not None:  # what fits a slide still does with its heading
+            wanted = min(wanted, max(height, style.whole / 25.4))
+        figure.set_size_inches(width, wanted)
 
 
 def panels_of(figure: Figure, n: int, *, sharey: bool = False) -> list[Axes]:
@@ -325,7 +349,10 @@ def height_of(ax: Axes) -> float:
     """Height of the Axes in points of the style ``report``, as far as it is known before the layout."""
     figure = ax.get_figure(root=True)
     assert figure is not None
-    return float(ax.get_position().height * figure.get_size_inches()[1] * 72) / pt(1.0)
+    whole = float(figure.get_size_inches()[1] * 72) / pt(1.0)
+    height = ax.get_position().height * whole
+    # A slide is low, and what stands around the Axes takes much of it.
+    return float(height if _NOW.get().whole is None else min(height, whole - 72 * ROOM_AROUND))
 
 
 @contextlib.contextmanager

@@ -83,6 +83,10 @@ def test_a_figure_for_a_talk_has_large_letters(name: str) -> None:
         ax = drawn_on_page(name)
     ax.figure.draw_without_rendering()
     check_page(ax, 254, 8)
+    height = ax.figure.get_size_inches()[1] * MM
+    # A slide of 16 to 9. More than some twenty rows grow beyond it, since letters would be too small.
+    many = name == "plot_frequency_contrasts"
+    assert height <= 254 * 9 / 16 + 0.01 or (many and height < 165)
     assert ax.xaxis.label.get_fontsize() >= 14
     assert ax.get_title(loc="left") or not ax.data.attrs["note"]
 
