@@ -72,6 +72,7 @@ def plot_changes(
     method : str, optional
         By default the first.
     prob : float in (0, 1)
+        Probability of the HPDI of the change, drawn as a band.
     estimand : {"population", "these_words"}
     ax : matplotlib Axes, optional
         By default a new figure, as tall as the words need.
@@ -385,8 +386,9 @@ def plot_ranking(
     ----------
     comparison : Comparison
     prob : float in (0, 1)
+        Probability of the HPDI that is drawn as a line.
     rope : float > 0
-        Half-width of the grey band.
+        Half-width of the region of practical equivalence (ROPE), drawn as a grey band.
     estimand : {"population", "these_words"}
     ax : matplotlib Axes, optional
         By default a new figure.

@@ -52,8 +52,9 @@ def plot_contrasts(
     ----------
     fit : BiasFit
     prob : float in (0, 1)
+        Probability of the HPDI that is drawn as a line.
     rope : float > 0
-        Half-width of the ROPE.
+        Half-width of the region of practical equivalence (ROPE), drawn as a grey band.
     level : {"overall", "class", "stereotype", "word"}
         The last three as far as the model has them: ``stereotype`` is a list of stereotypes, words of its own class against
         words of the others.

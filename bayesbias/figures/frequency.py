@@ -151,7 +151,7 @@ def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | Non
     fit : BiasFit
         As `bayesbias.studies.with_frequency` returns it.
     rope : float > 0
-        Half-width of the region of practical equivalence.
+        Half-width of the region of practical equivalence (ROPE), drawn as a grey band.
     ax : matplotlib Axes, optional
         By default a new figure.
 

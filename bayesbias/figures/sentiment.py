@@ -65,7 +65,7 @@ def plot_professions(
     prob : float in (0, 1)
         Probability of the HPDI that is drawn as a line.
     classifier : str, optional
-        Which to draw, and needed on Axes of your own where the fit has several.
+        Which to draw, and needed on Axes of your own where there are several.
     ax : matplotlib Axes, optional
         By default a new figure, with a panel for each classifier; rows are in the order of the first.
 
@@ -101,10 +101,8 @@ def plot_noun_pairs(
 
     Parameters
     ----------
-    fit : BiasFit
-    prob : float in (0, 1)
-    classifier : str, optional
-    ax : matplotlib Axes, optional
+    fit, prob, classifier, ax
+        As in `plot_professions`.
 
     Returns
     -------

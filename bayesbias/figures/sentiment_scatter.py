@@ -158,6 +158,7 @@ def plot_earnings(
     Parameters
     ----------
     table : DataFrame, SentimentAnalysis or BiasFit
+        From `sentiment_table`; of an analysis or a fit its table.
     earnings : mapping, optional
         Profession -> earnings; by default those of the analysis or of the published list.
     prob : float in (0, 1)
