@@ -237,7 +237,8 @@ def share_draws(
         source = " x ".join(sorted(dims)) or name
         sources[source] = sources.get(source, 0) + variance
     sources["residual"] = noise_variance(design, draws, rows)
-    parts = np.stack(np.broadcast_arrays(*sources.values()), axis=-1)
+    n = np.zeros(len(next(iter(draws.values()))))
+    parts = np.stack(np.broadcast_arrays(n, *sources.values())[1:], axis=-1)
     shares = (parts / parts.sum(axis=-1, keepdims=True)).reshape(chains, -1, len(sources))
     return labelled_draws(shares, {"source": list(sources)})
 

@@ -22,7 +22,7 @@ population to generalise to; they are averaged over the listed words under both 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -145,6 +145,19 @@ def contrast_rows(means: Rows, pairs: Sequence[tuple[str, str]]) -> Rows:
                 second.append(at[level, name, b])
     linear = means.linear.taken(first).minus(means.linear.taken(second))
     return Rows(keys, linear, np.arange(len(keys)), np.ones(len(keys)))
+
+
+def sides_of(contrast: str, labels: Collection[str]) -> tuple[str, str]:
+    """Return the two labels whose contrast is called ``a - b``; a label may hold such a stroke itself.
+
+    Examples
+    --------
+    >>> sides_of("m1 - small - m2", ["m1 - small", "m2"])
+    ('m1 - small', 'm2')
+    """
+    parts = contrast.split(" - ")
+    cuts = ((" - ".join(parts[:k]), " - ".join(parts[k:])) for k in range(1, len(parts)))
+    return next(both for both in cuts if set(both) <= set(labels))
 
 
 def level_means(

@@ -144,9 +144,9 @@ def _with_new(
             continue  # averaged over new attributes
         rest = [dim for dim in parameter.dims if dim not in spec.units]
         spread = str(parameter.args["sigma"])
-        own = _cells_of(
-            design, name, spread, design.parent[name, "sigma"][design.index[name]], rest, group, counts
-        )
+        entries = design.parent[name, "sigma"][design.index[name]]
+        power = 1 if new == {_WORD} else 2
+        own = _cells_of(design, name, spread, entries, rest, group, counts, power)
         (shared if new == {_WORD} else apart).append(own)
     sigma = spec.noise["sigma"]
     if single:
@@ -163,8 +163,12 @@ def _cells_of(
     rest: Sequence[str],
     group: np.ndarray,
     counts: np.ndarray,
+    power: int = 1,
 ) -> Fresh:
-    """Return the new effects of one parameter (or the noise), and their weights in each group of rows."""
+    """Return the new effects of one parameter (or the noise), and their weights in each group of rows.
+
+    Slopes weigh by the fact of a row, or by the given power of it: of what each row has for itself variances are averaged.
+    """
     times = None if name is None else design.spec.parameters[name].times
     factors = np.zeros(len(group), dtype=np.int64) if times is None else design.index[times]
     codes = [entries, factors]
@@ -177,7 +181,7 @@ def _cells_of(
     weights = np.zeros((len(counts), cells.shape[1]))
     fact = None if name is None else design.spec.parameters[name].fact
     lever = 1.0 if fact is None else design.facts[fact]
-    np.add.at(weights, (group, cell.ravel()), lever / counts[group])
+    np.add.at(weights, (group, cell.ravel()), lever**power / counts[group])
     return Fresh(spread, cells[0], times, cells[1], weights)
 
 

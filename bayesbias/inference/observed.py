@@ -58,12 +58,13 @@ class Excluded:
 
 
 def observed_means(fit: BiasFit, level: str) -> pd.Series:
-    """Return the observed mean of each row of ``fit.means(level)``, in its order.
+    """Return the observed mean of each row of ``fit.means(level)``.
 
     Returns
     -------
     Series
-        Indexed by name and by what the model gives results for. They are known exactly, without an interval.
+        Indexed by name and by what the model gives results for, in the order in which they come in the table, which need
+        not be that of ``fit.means``. They are known exactly, without an interval.
     """
     frame, group = fit.table, fit.spec.results.group
     by = np.full(len(frame), "all")

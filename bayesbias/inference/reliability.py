@@ -358,22 +358,32 @@ def _cell_means(design: Design, draws: Mapping[str, np.ndarray], cells: Sequence
     """Return the mean of every cell over new words and attributes, shape (n, cells)."""
     spec = design.spec
 
-    def term(name: str, index: np.ndarray) -> Any:
+    def term(name: str, index: np.ndarray, lever: np.ndarray) -> Any:
         parameter = spec.parameters[name]
         if spec.is_random(name) and {_WORD, _ATTRIBUTE} & set(parameter.dims):
             centre = parameter.args["mu"]
-            return (
-                term(centre, design.parent[name, "mu"][index]) if isinstance(centre, str) else float(centre)
-            )
+            if isinstance(centre, str):
+                return term(centre, design.parent[name, "mu"][index], lever)
+            return float(centre) * np.array([lever[cell.rows].mean() for cell in cells])
         flat = draws[name].reshape(len(draws[name]), -1)
         averages = []
         for cell in cells:
-            used, counts = np.unique(index[cell.rows], return_counts=True)
-            averages.append(flat[:, used] @ (counts / counts.sum()))
+            entries = [index[cell.rows]]
+            if parameter.times is not None:
+                entries.append(design.index[parameter.times][cell.rows])
+            used, at = np.unique(np.stack(entries), axis=1, return_inverse=True)
+            values = flat[:, used[0]]
+            if parameter.times is not None:
+                values = values * draws[parameter.times].reshape(len(flat), -1)[:, used[1]]
+            averages.append(values @ (np.bincount(at.ravel(), lever[cell.rows]) / len(cell.rows)))
         return np.stack(averages, axis=-1)
 
+    def lever_of(name: str) -> np.ndarray:
+        fact = spec.parameters[name].fact
+        return np.ones(len(design.y)) if fact is None else design.facts[fact]
+
     size = (len(next(iter(draws.values()))), len(cells))
-    return np.broadcast_to(sum(term(name, design.index[name]) for name in spec.mu), size)
+    return np.broadcast_to(sum(term(name, design.index[name], lever_of(name)) for name in spec.mu), size)
 
 
 def _components(

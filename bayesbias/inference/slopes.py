@@ -15,7 +15,7 @@ import numpy as np
 from bayesbias.basics.errors import FitError
 from bayesbias.inference.answers import Asking, asked_rows
 from bayesbias.inference.contrasts import described_with_rope, joined_rows, relabelled
-from bayesbias.inference.estimands import PROB, ROPE, Rows
+from bayesbias.inference.estimands import PROB, ROPE, Rows, sides_of
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -44,11 +44,12 @@ def slope_rows(design: Design, table: pd.DataFrame, fact: str, contrasted: bool,
     }
     rows = replace(at[1.0], linear=at[1.0].linear.minus(at[0.0].linear))
     group = table[design.spec.results.group].astype(str).to_numpy()
-    varying = {label for label in dict.fromkeys(group) if (design.facts[fact][group == label] != 0).any()}
+    present = list(dict.fromkeys(group))
+    varying = {label for label in present if (design.facts[fact][group == label] != 0).any()}
     known = [
         k
         for k, key in enumerate(rows.keys)
-        if set(key[2].split(" - ") if contrasted else [key[2]]) <= varying
+        if set(sides_of(key[2], present) if contrasted else [key[2]]) <= varying
     ]
     return rows.chosen(_levels_that_differ(rows.chosen(known), known))
 

@@ -110,11 +110,14 @@ def total_sd(
     for name, variance in term_variances(design, draws, rows).items():
         if free & set(spec.parameters[name].dims) or np.ptp(design.index[name][rows]) > 0:
             parts.append(variance)
-    for name in spec.mu:  # words lie along a line
+    lines = []
+    for name in spec.mu:
         fact = spec.parameters[name].fact
         if fact is not None and not spec.is_random(name):
             slopes = draws[name].reshape(len(draws[name]), -1)[:, design.index[name][rows]]
-            parts.append((slopes * design.facts[fact][rows]).var(axis=1))
+            lines.append(slopes * design.facts[fact][rows])
+    if lines:  # words lie along one line, whichever slopes it is the sum of
+        parts.append(np.sum(lines, axis=0).var(axis=1))
     n = len(next(iter(draws.values())))
     return np.sqrt(np.broadcast_to(sum(np.broadcast_to(part, n) for part in parts), n))
 

@@ -27,7 +27,7 @@ from bayesbias.inference.contrasts import (
     labelled_draws,
     labels_of_rows,
 )
-from bayesbias.inference.estimands import ESTIMANDS, PREDICTIVE
+from bayesbias.inference.estimands import ESTIMANDS, PREDICTIVE, sides_of
 from bayesbias.inference.mixtures import Mixtures
 from bayesbias.inference.spreads import total_sd
 from bayesbias.models.design import Design, labels_of
@@ -94,8 +94,7 @@ def _yardsticks(
 def _measured_in(column: str, present: Sequence[str], contrast: str) -> tuple[str, ...]:
     if column == "connection" and _YARDSTICK in present:
         return (_YARDSTICK,)
-    first, _, second = contrast.partition(" - ")
-    return first, second
+    return sides_of(contrast, present)
 
 
 def in_full(unit: str) -> str:
@@ -130,6 +129,7 @@ def superiority_draws(
     groups = table[results.group].astype(str).to_numpy()
     values = contrasts.to_numpy()
     out = np.empty_like(values)
+    present = set(groups)
     known: dict[tuple[str, str, str], np.ndarray] = {}
 
     def variance(level: str, name: str, group: str) -> np.ndarray:
@@ -143,7 +143,7 @@ def superiority_draws(
         return known[level, name, group]
 
     for row, (level, name, contrast) in enumerate(keys_of_rows(contrasts, "level", "name", "contrast")):
-        first, _, second = contrast.partition(" - ")
+        first, second = sides_of(contrast, present)
         together = variance(level, name, first) + variance(level, name, second)
         out[..., row] = ndtr(-values[..., row] / np.sqrt(together))
     return labelled_draws(out, labels_of_rows(contrasts))

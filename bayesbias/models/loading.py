@@ -283,9 +283,9 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
             continue
         if not spec.parameters[parameter.times].positive:
             raise InputError("needs a positive parameter", where=at, found=parameter.times)
-        if name not in spec.mu or not spec.is_random(name) or isinstance(parameter.args["mu"], str):
+        if name not in spec.mu or not spec.is_random(name) or parameter.args["mu"] != 0:
             raise InputError(
-                "only a term of the mean that scatters around a number, with a spread of its own, may have a factor",
+                "only a term of the mean that scatters around zero, with a spread of its own, may have a factor",
                 where=at,
                 found=name,
             )

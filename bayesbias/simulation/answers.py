@@ -101,12 +101,18 @@ def _by_weat(table: pd.DataFrame) -> list[dict[str, Any]]:
     classes = list(dict.fromkeys(table["protected_class"]))[:2]
     if len(classes) < 2:
         return []
+    # A list need not be called as the class is that it belongs to.
+    associated = table[table["connection"].astype(str) == "associated"]
+    a, b = (list(associated.loc[associated["protected_class"] == c, "attribute"].unique()) for c in classes)
+    if not a or not b:
+        return []
     # Straight from the simulated numbers, which no range check may refuse: normal noise knows no 0 and 2.
-    own = table[table["attribute_class"].isin(classes) & table["protected_class"].isin(classes)]
-    mean = own.pivot_table(
-        index="protected_word", columns="attribute_class", values="distance", observed=True
+    own = table[table["attribute"].isin([*a, *b]) & table["protected_class"].isin(classes)]
+    near, far = (
+        own[own["attribute"].isin(side)].groupby("protected_word", observed=True)["distance"].mean()
+        for side in (a, b)
     )
-    score = mean[classes[1]] - mean[classes[0]]
+    score = far - near
     group = own.drop_duplicates("protected_word").set_index("protected_word")["protected_class"]
     x, y = (score[group[score.index] == c].to_numpy() for c in classes)
     # WEAT gives no interval of a distance; the contrast it stands for is associated - different.

@@ -136,10 +136,15 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     words = table.drop_duplicates("protected_word")["protected_class"].value_counts(sort=False)
     own = table[table["connection"] == "associated"].groupby("protected_class", sort=False, observed=True)
     attributes = own["attribute"].nunique()
+    if lacking := [str(name) for name in words.index if name not in attributes.index]:
+        raise InputError(
+            "a scenario has stereotypes of every class, and the table of the fit has none of these",
+            found=lacking,
+        )
     kinds = table.drop_duplicates("attribute")["attribute_kind"].value_counts()
     values: dict[str, Any] = {}
     draws = fit.draws()
-    called = {str(label): f"class{place}" for place, label in enumerate(words.index)}
+    called = _names_in_scenario(table, list(words.index))
     for name in _population_parameters(fit.spec):
         mean, dims = draws[name].mean(axis=0), fit.spec.parameters[name].dims
         if not set(dims) <= _CARRIED:
@@ -150,7 +155,15 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
                 valid=sorted(_CARRIED),
                 hint="fit cells, crossed, or shared",
             )
-        values[name] = _by_label(mean, [[called.get(x, x) for x in fit.design.coords[dim]] for dim in dims])
+        labels = [[called.get(dim, {}).get(x, x) for x in fit.design.coords[dim]] for dim in dims]
+        if twice := next((own for own in labels if len(set(own)) < len(own)), None):
+            raise InputError(
+                "a scenario has one list of stereotypes for each class",
+                where=f"{fit.spec.name}, {name}",
+                found=twice,
+                hint="fit crossed, or shared",
+            )
+        values[name] = _by_label(mean, labels)
     return Scenario(
         model=fit.spec.name,
         words=tuple(int(words[c]) for c in words.index),
@@ -159,6 +172,17 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
         neutral=int(kinds.get("neutral", 0)),
         values=values,
     )
+
+
+def _names_in_scenario(table: pd.DataFrame, classes: Sequence[Any]) -> dict[str, dict[str, str]]:
+    """Return what the classes of a table, and their lists of stereotypes, are called in its scenario."""
+    names = {str(label): f"class{place}" for place, label in enumerate(classes)}
+    out = {"protected_class": names}
+    if "attribute_class" in table.columns:
+        associated = table.loc[table["connection"] == "associated", ["protected_class", "attribute_class"]]
+        pairs = associated.astype(str).drop_duplicates().itertuples(index=False, name=None)
+        out["attribute_class"] = {listed: names[own] for own, listed in pairs}
+    return out
 
 
 _CARRIED = {"connection", "attribute_kind", "protected_class", "attribute_class"}

@@ -502,7 +502,10 @@ class Comparison(Shown):
         )
         if not first.sizes["row"]:
             raise FitError(f"methods are ranked by {OF_INTEREST}, which the tables do not hold")
-        mine, gap = first.to_numpy()[..., 0], second.to_numpy()[..., 0]
+        # All fits have one seed, and draw their effects from the same random numbers: draws of the same place go together
+        # by that alone. Half a chain apart they do not.
+        gap = np.roll(second.to_numpy()[..., 0], second.sizes["draw"] // 2, axis=1)
+        mine = first.to_numpy()[..., 0]
         changes = draws_of_changes(
             self.between[name, following], self.methods[following].pairs, estimand, gap.shape
         )

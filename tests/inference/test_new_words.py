@@ -10,6 +10,7 @@ from bayesbias.basics.errors import FitError
 from bayesbias.inference.answers import answer_draws, asked_rows
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
+from bayesbias.models.slopes import with_slopes
 
 
 def design_of(model, table):
@@ -88,3 +89,17 @@ def test_noise_that_is_not_normal_has_no_new_pair():
     assert asked_rows(design, table, "one_new_word", contrasted=True).keys
     with pytest.raises(FitError, match="one_new_pair needs normal noise"):
         asked_rows(design, table, "one_new_pair", contrasted=True)
+
+
+def test_slopes_of_a_new_attribute_scatter_by_the_square_of_the_fact():
+    table = grid((3, 2), (3, 2), 0, 0)
+    # Below the mean, most of them.
+    words = {word: x for x, word in enumerate(table["protected_word"].unique(), -3)}
+    table["x"] = table["protected_word"].map(words).astype(float)
+    design = Design.of(with_slopes("crossed", "x", (), varying=["attribute"]), table)
+    draws = {name: 0 * values for name, values in design.prior_draws(3, 7).items()}
+    draws["slope_x_attribute_sd"] = np.full(3, 0.1)
+    for name in ("class0", "class1"):
+        own = table["protected_class"] == name
+        gap = added(design, table, draws, "one_new_pair", "class", name, "associated - different")
+        np.testing.assert_allclose(gap[:, 0], 2 * 0.01 * (table["x"][own] ** 2).mean(), rtol=1e-12)

@@ -25,6 +25,7 @@ from bayesbias.inference.reliability import (
 )
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
+from bayesbias.models.slopes import with_slopes
 from bayesbias.models.spec import ModelSpec
 
 # A mean of its own for every kind of term, some spreads by label: connection and list fixed, all else random.
@@ -260,6 +261,19 @@ def test_scores_are_weat_and_mac():
     assert macs == pytest.approx(f[0].mean(axis=1), rel=1e-12)
     fs = float(_spreads(design)["fs"])
     assert _part(found, "mac", "absolute").universe[0] == pytest.approx(fs**2 / 3, rel=1e-12)
+
+
+def test_what_slopes_carry_of_a_score_goes_by_the_fact():
+    frame = _grid(3, 3, 4)
+    frame["x"] = frame["attribute"].map({a: float(k) for k, a in enumerate(frame["attribute"].unique())})
+    design = Design.of(with_slopes("cells", "x", ["protected_class"]), frame)
+    draws = {name: 0 * values for name, values in design.prior_draws(1, 7).items()}
+    draws["slope_x_protected_class"] = np.array([[0.1, 0.0, 0.0]])
+    found = score_components(design, frame, draws)
+    means = frame.groupby(["protected_class", "connection"])["x"].mean()
+    gaps = [0.1 * (means["c0", "associated"] - means["c0", "different"]), 0, 0]
+    expected = np.mean(np.square(gaps))
+    assert _part(found, "class", "against_zero").universe[0] == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.slow

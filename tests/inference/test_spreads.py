@@ -11,7 +11,9 @@ from helpers.seeds import shifted
 from bayesbias.basics.errors import FitError
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.spreads import total_sd
+from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
+from bayesbias.models.slopes import with_slopes
 from bayesbias.tables.reading import read_distances
 
 
@@ -108,6 +110,18 @@ def test_numbers_of_the_model_file_count_and_what_is_common_to_all_pairs_does_no
     draws, k = result.draws(), result.design.coords["connection"].index("neutral")
     expected = np.sqrt(draws["csd"][:, k] ** 2 + draws["ws"] ** 2 + 0.09)
     np.testing.assert_allclose(total_sd(result.design, draws, of(table, "neutral")), expected, rtol=1e-12)
+
+
+def test_words_lie_along_one_line_whichever_slopes_it_is_the_sum_of(table):
+    x = table["protected_word"].map(
+        {word: float(n) for n, word in enumerate(table["protected_word"].unique())}
+    )
+    design = Design.of(with_slopes("crossed", "x"), table.assign(x=x))
+    draws = {name: 0 * values for name, values in design.prior_draws(2, 7).items()}
+    rows = of(table, "neutral")
+    draws["slope_x"] = np.full(2, 0.3)
+    draws["slope_x_connection"] = np.full((2, len(design.coords["connection"])), -0.2)
+    np.testing.assert_allclose(total_sd(design, draws, rows), 0.1 * x[rows].std(ddof=0), rtol=1e-12)
 
 
 def test_noise_without_a_variance_is_refused(table):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.definitions import brute_hpdi
+from helpers.draws import made_up_fit
 from helpers.fits import made_up, pairs
 from helpers.monte_carlo import (
     assert_near,
@@ -179,6 +181,26 @@ def test_vectors_that_scatter_less_have_the_same_standardised_contrast():
     # With the priors of the whole scale, which shrink the narrower spreads a little less, the difference is small.
     kept = fit(shrunk, "crossed", seed=shifted(3), **settings).standardised(**rows)
     assert (abs(kept["mean"] - a["mean"]) < 0.5 * a["sd"]).all()
+
+
+def test_a_label_may_hold_a_stroke_itself():
+    def found(first: str) -> tuple[np.ndarray, list[str]]:
+        words = [("w0", first), ("w1", first), ("w2", "y"), ("w3", "y")]
+        rows = [
+            (w, s, f"t{t}", t - 1.5, 0.2 * np.sin(k + t)) for k, (w, s) in enumerate(words) for t in range(4)
+        ]
+        frame = pd.DataFrame(rows, columns=["set_word", "set", "target", "fact", "distance"])
+        fit = made_up_fit(frame, "fact", draws=20)
+        numbers = ["mean", "hpdi_low", "hpdi_high"]
+        parts = [
+            own(level="overall", estimand="population")[numbers]
+            for own in (fit.standardised, fit.superiority)
+        ]
+        return np.concatenate(parts), fit.slopes()["of"].tolist()
+
+    plain, stroke = found("x"), found("x - small")
+    np.testing.assert_array_equal(plain[0], stroke[0])
+    assert [of.replace("x", "x - small") for of in plain[1]] == stroke[1]
 
 
 def test_noise_without_a_variance_is_refused():

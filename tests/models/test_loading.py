@@ -306,9 +306,14 @@ def test_unknown_models_are_refused(tmp_path):
             'mu = "g"\nsigma = 0.1\ntimes = "fsdd"',
             ["around a number", "fsd"],
         ),
+        (
+            'dims = ["attribute"]\ndistribution = "Normal"\nmu = 0\n',
+            'dims = ["attribute"]\ndistribution = "Normal"\nmu = 0.3\n',
+            ["scatters around zero", "may have a factor", "v"],
+        ),
     ],
 )
-def test_what_cannot_be_a_slope_is_refused(old, new, parts):
+def test_what_cannot_be_multiplied_is_refused(old, new, parts):
     text = slopes_model("a").text
     assert old in text
     with pytest.raises(InputError) as error:

@@ -12,7 +12,9 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from helpers import monte_carlo as mc
+from helpers.draws import made_up_fit
 from helpers.seeds import shifted
+from helpers.tables import grid
 from scipy import stats
 
 import bayesbias as bb
@@ -130,6 +132,21 @@ def test_scenario_is_taken_from_a_fit():
     for name, dim in (("ws", "attribute_kind"), ("csd", "connection")):
         entry = fit.design.coords[dim].index("human")
         assert scenario.values[name]["human"] == pytest.approx(float(fit.draws()[name].mean(axis=0)[entry]))
+
+
+def test_a_list_need_not_be_called_as_its_class():
+    table = grid(human=0, neutral=0)
+    renamed = table.assign(attribute_class="l" + table["attribute_class"].str[5:])
+    fit = made_up_fit(renamed, "cells", draws=20)
+    scenario = scenario_room.scenario_from_fit(fit)
+    simulated = simulate_table(scenario, 1)
+    assert set(simulated["attribute_class"]) == {"class0", "class1", "class2"}
+    at = fit.design.coords["attribute_class"].index("l1")
+    assert scenario.values["e"]["class1"] == float(fit.draws()["e"].mean(axis=0)[at])
+    assert answers._by_weat(renamed) == answers._by_weat(table)
+    lone = (renamed["protected_class"] == "class1") & (renamed["connection"] == "associated")
+    with pytest.raises(InputError, match="stereotypes of every class.*class1"):
+        scenario_room.scenario_from_fit(made_up_fit(renamed[~lone], "crossed", draws=20))
 
 
 @pytest.mark.slow

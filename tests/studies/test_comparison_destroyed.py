@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import matplotlib as mpl
 import numpy as np
 import pytest
+import xarray as xr
 from helpers.changes import NONE, changed, destroyed_comparison, noisy, table
 from helpers.draws import made_up_comparison
+from helpers.seeds import shifted
 
 mpl.use("Agg")
 
@@ -15,6 +19,7 @@ from matplotlib.figure import Figure
 import bayesbias as bb
 from bayesbias.figures.change import plates, plot_controls
 from bayesbias.findings.of_result import findings_of
+from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.comparison import Comparison
 from bayesbias.tables.reading import as_pair_table
 
@@ -51,6 +56,33 @@ def test_a_method_is_no_nearer_to_zero_because_it_stands_first(destroyed):
     between = destroyed.between_methods().set_index("method")
     assert between.loc["copy", "verdict"] == "farther from zero"
     assert between.loc["copy", "p_nearer_zero"] < 0.05
+
+
+def test_draws_of_fits_that_share_their_random_numbers_are_not_held_against_each_other():
+    before = as_pair_table(table())
+    after = {name: as_pair_table(changed(table(), NONE, seed)) for name, seed in (("a", 1), ("b", 2))}
+    found = made_up_comparison(before, after, draws=500)
+    same = np.random.default_rng(shifted(1)).standard_normal((2, 500))
+
+    def around_zero(fit: BiasFit | None, sd: float) -> BiasFit:
+        """Return a fit in which nothing is known of but associated pairs, by the same random numbers for all fits."""
+        assert fit is not None
+        posterior = 0 * fit.tree["posterior"].to_dataset()
+        posterior["d"].loc[{"connection": "associated"}] = sd * same
+        tree = fit.tree.copy()
+        tree["posterior"] = xr.DataTree(posterior)
+        return dataclasses.replace(fit, tree=tree)
+
+    methods = {
+        name: dataclasses.replace(item, after=around_zero(item.after, 0.02))
+        for name, item in found.methods.items()
+    }
+    between = {
+        key: dataclasses.replace(item, fit=around_zero(item.fit, 0.03)) for key, item in found.between.items()
+    }
+    row = dataclasses.replace(found, methods=methods, between=between).between_methods().iloc[0]
+    assert abs(row["p_nearer_zero"] - 0.5) < 4 * row["mcse_p_nearer_zero"]
+    assert abs(row["mean"]) < 4 * row["mcse_mean"]
 
 
 def test_the_gap_beside_the_spread_of_controls(destroyed):
