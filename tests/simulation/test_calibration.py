@@ -145,7 +145,7 @@ def test_a_list_need_not_be_called_as_its_class():
     assert scenario.values["e"]["class1"] == float(fit.draws()["e"].mean(axis=0)[at])
     assert answers._by_weat(renamed) == answers._by_weat(table)
     lone = (renamed["protected_class"] == "class1") & (renamed["connection"] == "associated")
-    with pytest.raises(InputError, match="stereotypes of every class.*class1"):
+    with pytest.raises(InputError, match=r"stereotypes of every class.*class1"):
         scenario_room.scenario_from_fit(made_up_fit(renamed[~lone], "crossed", draws=20))
 
 
