@@ -218,6 +218,8 @@ def sentiment(
 
 def _facts_asked(listed: Occupations, files: Sequence[str], asked: Iterable[str]) -> list[Any]:
     """Read the facts, before anything is predicted: those of files, and of the list where slopes on them are asked."""
+    from dataclasses import replace
+
     from bayesbias.basics import checks
     from bayesbias.tables.facts import facts_given
     from bayesbias.tables.sentiment import with_profession_facts
@@ -225,7 +227,8 @@ def _facts_asked(listed: Occupations, files: Sequence[str], asked: Iterable[str]
     given = [fact for file in files for fact in facts_given(file)]
     named = {fact.name for fact in given}
     own = {name: known for name, known in listed.facts.items() if name in asked and name not in named}
-    facts = [*given, *([own] if own else [])]
+    listed_facts = [replace(fact, unit=listed.units.get(fact.name, "")) for fact in facts_given(own)]
+    facts = [*given, *listed_facts]
     for name in asked:
         checks.choice(name, [*named, *listed.facts], "fact", "--slope")
     with_profession_facts(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import as_known, ends_as_known
@@ -16,10 +17,12 @@ def sentences_of_slopes(fit: BiasFit, prob: float) -> list[str]:
     """Say what one standard deviation of each fact goes with, in the first contrast, or else in all that is asked of it."""
     if not fit.spec.facts():
         return []
-    return _sentences_on(fit.slopes(prob), prob, fit.spec)
+    facts = fit.provenance.get("table", {}).get("facts", {})
+    units = {fact: about["unit"] for fact, about in facts.items() if about.get("unit")}
+    return _sentences_on(fit.slopes(prob), prob, fit.spec, units)
 
 
-def _sentences_on(frame: pd.DataFrame, prob: float, spec: ModelSpec) -> list[str]:
+def _sentences_on(frame: pd.DataFrame, prob: float, spec: ModelSpec, units: Mapping[str, str]) -> list[str]:
     """Say it of a table of slopes."""
     of_pairs, lead = spec.results.group == "connection", "the change of " if spec.outcome == "change" else ""
     out = []
@@ -29,8 +32,9 @@ def _sentences_on(frame: pd.DataFrame, prob: float, spec: ModelSpec) -> list[str
         for row in shown.itertuples():
             low, high = ends_as_known(row, signed=True)
             what = f"{lead}{row.of}" if of_pairs else f"the {spec.outcome.replace('_', ' ')} of {row.of}"
+            unit = units.get(str(fact), "in its own unit")
             out.append(
-                f"With one standard deviation more of {fact} ({row.scale:.3g} in its own unit), {what} changes by "
+                f"With one standard deviation more of {fact} ({row.scale:.3g} {unit}), {what} changes by "
                 f"{as_known(row, 'mean', signed=True)} ({prob:.0%} HPDI {low} to {high}: {_direction(row)}), on average over "
                 "new words."
             )

@@ -60,6 +60,7 @@ class Given:
     sha256: str
     side: str | None = None
     without: tuple[str, ...] = ()  # words that stand there with an empty cell
+    unit: str = ""  # of numbers, where it is known
 
     @property
     def numeric(self) -> bool:
@@ -512,6 +513,7 @@ def _with_column(
             "scale": divisor,
             "least": float(numbers.min()),
             "most": float(numbers.max()),
+            **({"unit": given.unit} if given.unit else {}),
         }
         between = _between_classes(frame, side, kept)
         if between >= 1 - 1e-12:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
@@ -30,6 +30,7 @@ __all__ = ["Occupations", "load_occupations", "occupation_sentences"]
 GENDERS = ("male", "female")
 SENTENCE_COLUMNS = ("sentence", "noun_pair", "noun", "gender", "profession", "category", "control")
 _TEMPLATE = "{noun} is {a} {profession}."
+_FACTS = ("earnings", "female_share")
 _UNSTATED = "not stated"
 
 
@@ -53,6 +54,8 @@ class Occupations(Shown):
         What stands for a profession in the control sentences.
     categories : dict
         Category -> what it means.
+    units : dict
+        Earnings or share of women -> the unit of its numbers, where that is stated.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class Occupations(Shown):
     professions: pd.DataFrame
     control: str
     categories: dict[str, str]
+    units: dict[str, str] = field(default_factory=dict)
 
     def sentences(self, *, control: bool = False) -> pd.DataFrame:
         """Return the sentences, see `occupation_sentences`."""
@@ -104,7 +108,7 @@ class Occupations(Shown):
     def facts(self) -> dict[str, dict[str, float]]:
         """Earnings and share of women, of the professions for which they are stated: name of the fact -> profession -> number."""
         out = {}
-        for name in ("earnings", "female_share"):
+        for name in _FACTS:
             known = self.professions.dropna(subset=name)
             if len(known):
                 out[name] = {p: float(e) for p, e in zip(known["profession"], known[name], strict=True)}
@@ -128,7 +132,8 @@ def load_occupations(
 
         ``noun_pairs`` (each ``male``, ``female`` and perhaps a ``template``) and ``professions`` (names, or
         tables with ``name`` and perhaps ``category``, ``article``, ``earnings``, ``female_share``) are
-        needed. ``template`` holds ``{noun}``, ``{profession}`` and perhaps ``{a}``, which becomes a or an.
+        needed; ``units`` may say in what the last two are. ``template`` holds ``{noun}``, ``{profession}`` and perhaps
+        ``{a}``, which becomes a or an.
 
     Returns
     -------
@@ -168,6 +173,7 @@ def load_occupations(
         "noun_pairs",
         "professions",
         "categories",
+        "units",
     )
     checks.known_keys(data, valid, where, needed=("noun_pairs", "professions"))
     checks.schema({"schema": 1, **data}, 1, where)
@@ -175,6 +181,9 @@ def load_occupations(
     control = _text(data.get("control", "person"), f"{where}, control")
     categories = data.get("categories", {})
     checks.table(categories, f"{where}, categories")
+    units = checks.table(data.get("units", {}), f"{where}, units")
+    checks.known_keys(units, _FACTS, f"{where}, units")
+    units = {key: _text(unit, f"{where}, units, {key}") for key, unit in units.items()}
 
     pairs = []
     for i, item in enumerate(_listed(data["noun_pairs"], f"{where}, noun_pairs"), start=1):
@@ -209,7 +218,7 @@ def load_occupations(
     for value, key in ((said_name, "name"), (said_source, "source")):
         if not isinstance(value, str):
             raise InputError("must be a text", where=f"{where}, {key}", found=value)
-    out = Occupations(said_name, said_source, where, nouns, frame, control, dict(categories))
+    out = Occupations(said_name, said_source, where, nouns, frame, control, dict(categories), units)
     for column, label in (("noun_pair", "noun pair"), ("profession", "profession")):
         values = (nouns if column == "noun_pair" else frame)[column]
         checks.distinct(values.tolist(), f"a {label}", where)

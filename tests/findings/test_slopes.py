@@ -35,7 +35,12 @@ def test_of_classifiers_each_has_its_own_sentence():
     table = opinions().assign(pay=lambda own: own["profession"].str[1].astype(float) - 1.5)
     scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
     values = {"slope_pay_classifier": lambda name: 0.2 if name == "a" else -0.2}
-    said = sentences_of_slopes(made_up(table, spec, scales | values, sd=0.001), 0.89)
+    fit = made_up(table, spec, scales | values, sd=0.001)
+    said = sentences_of_slopes(fit, 0.89)
+    assert all("(1 in its own unit)" in text for text in said)
+    of_table = {"table": {"facts": {"pay": {"unit": "euros an hour", "scale": 3.21}}}}
+    known = dataclasses.replace(fit, provenance={**fit.provenance, **of_table})
+    assert "(3.21 euros an hour)" in sentences_of_slopes(known, 0.89)[0]
     assert [text.split(" changes by ")[0].rpartition(", ")[2] for text in said] == [
         "the difference of a",
         "the difference of b",

@@ -137,8 +137,14 @@ def test_the_page_has_the_slopes_and_the_lines_that_make_them(carried, monkeypat
 def said(monkeypatch, capsys):
     """Run the command without a sampler; return exit code, standard output and standard error."""
 
+    tables = []
+
+    def fit(table, spec, **_):
+        tables.append(table)
+        return fitted(table, spec)
+
     def call(*arguments: object):
-        monkeypatch.setattr(sentiment_analysis.bayesbias, "fit", lambda table, spec, **_: fitted(table, spec))
+        monkeypatch.setattr(sentiment_analysis.bayesbias, "fit", fit)
         monkeypatch.setattr(
             sys, "argv", ["bayesbias", "sentiment", "--predictions", "m1", *map(str, arguments)]
         )
@@ -146,6 +152,7 @@ def said(monkeypatch, capsys):
             main.main()
         return int(ended.value.code or 0), *capsys.readouterr()
 
+    call.tables = tables
     return call
 
 
@@ -153,6 +160,8 @@ def test_the_command_takes_earnings_from_the_list(said):
     code, out, _ = said("--slope", "earnings")
     assert code == 0
     assert "Slopes on facts about professions" in out
+    (table,) = said.tables
+    assert table.attrs["facts_from"]["earnings"]["unit"] == "US dollars a week"
     assert "no earnings: tailor" in out
 
 

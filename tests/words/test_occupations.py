@@ -67,7 +67,8 @@ def test_own_occupations(tmp_path):
     path.write_text(
         'template = "{noun} works as {a} {profession}."\ncontrol = "adult"\n'
         'noun_pairs = [{male = "He", female = "She"}, {male = "Sir", female = "Madam", template = "{noun}, {profession}!"}]\n'
-        'professions = ["engineer", {name = "hourly worker", article = "an", earnings = 12.5, category = "paid"}]\n',
+        'professions = ["engineer", {name = "hourly worker", article = "an", earnings = 12.5, category = "paid"}]\n'
+        'units = {earnings = "euros an hour"}\n',
         encoding="utf-8",
     )
     own = bb.words.load_occupations(path)
@@ -77,6 +78,7 @@ def test_own_occupations(tmp_path):
         "He works as an adult.", "Sir, adult!", "She works as an adult.", "Madam, adult!",
     ]  # fmt: skip
     assert own.earnings == {"hourly worker": 12.5}
+    assert own.units == {"earnings": "euros an hour"}
     assert own.professions["category"].tolist() == ["not stated", "paid"]
     table = bb.sentiment_table(bb.predict(score, path))
     assert len(table) == 4
@@ -107,6 +109,7 @@ def test_own_occupations(tmp_path):
         ({"professions": [""]}, "professions, number 1, name: must be a text"),
         ({"noun_pairs": [{"male": "He"}]}, "noun_pairs, number 1: lacks the key 'female'"),
         ({"noun_pairs": [["He", "She"]]}, "noun_pairs, number 1: must be a table"),
+        ({"units": {"earning": "euros"}}, "units: unknown key.*did you mean 'earnings'"),
         ({"template": "{noun} is a {job}."}, "template: does not hold the right fields"),
         ({"template": "{noun is a {profession}."}, "template: "),
         ({"schema": 2}, "unknown schema; found: 2; valid: schema = 1"),
