@@ -71,14 +71,15 @@ def read_tree(path: Path, own: bool, valid: str | None = None) -> xr.DataTree:
     ----------
     path : Path
     own : bool
-        Whether it is known to be as this package wrote it. It is then read at once, else in a process of its own.
+        Whether it bears the seal of this package, which anyone can make. It is then read at once where nothing in it can be
+        larger than the file, else in a process of its own.
     valid : str, optional
         What may stand there, for messages.
     """
     import xarray as xr
 
     size = state_of(path, valid=valid).st_size
-    if own:
+    if own and _is_plain(path, valid):
         with (
             guarded(path, "cannot be read as netCDF", valid=valid),
             # A writer holds its lock until its file is in place, where it is whole: nobody need wait for it.
@@ -100,6 +101,19 @@ def read_tree(path: Path, own: bool, valid: str | None = None) -> xr.DataTree:
                 groups[entry["in"]][entry["name"]] = variable
         sets = {name: xr.decode_cf(xr.Dataset(held, attrs=facts[name])) for name, held in groups.items()}
         return xr.DataTree.from_dict(sets)
+
+
+def _is_plain(path: Path, valid: str | None) -> bool:
+    import h5py
+
+    from bayesbias.border.reading_hdf5 import RefusedError, surveyed
+
+    with guarded(path, "cannot be read as netCDF", valid=valid):
+        try:
+            with h5py.File(path, "r", locking=False) as file:
+                return surveyed(file)
+        except RefusedError as error:
+            raise InputError(in_one_line(str(error), 200), where=path, valid=valid) from None
 
 
 @contextlib.contextmanager
