@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import io
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from bayesbias.basics.errors import InputError
+from bayesbias.border import parquet
 from bayesbias.border.parquet import read_columns, read_frame
+from bayesbias.border.parquet_pages import Pages, measured_pages
 
 
 @pytest.fixture
@@ -48,9 +55,6 @@ def test_what_is_no_parquet_or_cut_short_is_refused(tmp_path, frame):
 
 @pytest.mark.slow
 def test_a_column_of_one_value_is_no_bomb_until_it_is(tmp_path):
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     path = tmp_path / "a.parquet"
     some = pa.DictionaryArray.from_arrays(pa.array(np.zeros(1_000_000, "int32")), ["associated"])
     pq.write_table(pa.table({"connection": some}), path)
@@ -62,3 +66,57 @@ def test_a_column_of_one_value_is_no_bomb_until_it_is(tmp_path):
             writer.write_table(part)
     with pytest.raises(InputError, match="unpacks to far more"):
         read_columns(path)
+
+
+def refused(path, table, match, **how):
+    pq.write_table(table, path, **how)
+    with pytest.raises(InputError, match=match) as caught:
+        read_columns(path)
+    assert len(str(caught.value)) <= 400
+
+
+def test_what_unpacks_to_far_more_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    """One long text in every cell, lists of one value, and pages whose own headers say more than the footer does."""
+    path = tmp_path / "a.parquet"
+    monkeypatch.setattr(parquet, "_ALWAYS_ALLOWED", 1 << 20)
+    long = pa.DictionaryArray.from_arrays(pa.array(np.zeros(5_000, "i4")), ["x" * 1_000])
+    refused(path, pa.table({"note": long}), "unpacks to far more")
+    refused(path, pa.table({"note": long.cast(pa.string())}), "unpacks to far more")
+    assert len(read_columns(path, categories=["note"])) == 5_000
+    refused(path, pa.table({"a": [np.zeros(500_000, "f4")]}), "unpacks to far more")
+    refused(path, pa.table({"a": [["x"]]}), "holds lists of texts, which are not read")
+    refused(path, pa.table({f"c{i}": [1] for i in range(1_001)}), "it has 1,001 columns")
+    shared = {"use_dictionary": False, "column_encoding": "DELTA_BYTE_ARRAY"}
+    refused(path, pa.table({"a": ["x"]}), "DELTA_BYTE_ARRAY, which is not read", **shared)
+
+
+def varint(number: int) -> bytes:
+    low = bytes([number & 127 | (128 if number > 127 else 0)])
+    return low + (varint(number >> 7) if number > 127 else b"")
+
+
+@pytest.mark.parametrize(
+    ("unpacked", "stored", "values", "said"),
+    [
+        (800, 10, 100, None),
+        (2**31 - 1, 10, 100, None),  # which is told, and then refused
+        (-1, 10, 100, "larger than the file has room for"),
+        (800, 2**31 - 1, 100, "larger than the file has room for"),
+        (800, 10, -5, "fewer values than none"),
+    ],
+)
+def test_pages_are_measured_by_what_they_say_themselves(unpacked, stored, values, said):
+    numbers = [varint((n << 1) ^ (n >> 63)) for n in (0, unpacked, stored, values, 0)]
+    header = b"".join(b"\x15" + number for number in numbers[:3])
+    header += b"\x2c" + b"".join(b"\x15" + number for number in numbers[3:]) + b"\0\0"
+    content = b"PAR1" + header + bytes(10)
+    column = SimpleNamespace(
+        data_page_offset=4, has_dictionary_page=False, total_compressed_size=len(content) - 4
+    )
+    group = SimpleNamespace(num_columns=1, column=lambda place: column)
+    facts = SimpleNamespace(num_row_groups=1, row_group=lambda place: group)
+    if said is None:
+        assert measured_pages(io.BytesIO(content), facts, len(content)) == Pages(unpacked, values)
+    else:
+        with pytest.raises(ValueError, match=said):
+            measured_pages(io.BytesIO(content), facts, len(content))
