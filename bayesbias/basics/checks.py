@@ -6,6 +6,7 @@ that says where, what was found and what is valid. `where` is the name of the ar
 
 from __future__ import annotations
 
+import itertools
 import math
 import numbers
 import os
@@ -19,6 +20,7 @@ from bayesbias.basics.wording import Shortened, put_in_words
 MOST_SEED = 2**32 - 1
 MOST_CHAINS = 1000
 MOST_DRAWS = 1_000_000  # of all chains; of the default model with all its scales they take 128 MB
+_MOST_UNKNOWN = 100  # keys, each of which is told with what may be meant
 _LONGEST_NAME, _LONGEST_PATH = 255, 4095  # bytes, on every system in use
 
 
@@ -191,8 +193,7 @@ def known_keys(
             valid=", ".join(known),
             hint=(hints or {}).get(str(key)) or nearest(str(key), known),
         )
-        for key in data
-        if key not in known
+        for key in itertools.islice((key for key in data if key not in known), _MOST_UNKNOWN)
     ]
     if lacking := [key for key in needed if key not in data]:
         keys = f"the key{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}"

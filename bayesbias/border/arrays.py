@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
 from bayesbias.border.guarding import guarded
-from bayesbias.border.unpacking import opened_zip
+from bayesbias.border.opening import opened
+from bayesbias.border.unpacking import believable, bomb, opened_zip
 
 if TYPE_CHECKING:
     import numpy as np
 
 _MOST_HEADER = 10_000  # bytes; of a plain array it has some 120
+_MOST_TENSOR_HEADER, _MOST_MARKS, _CHUNK = 1 << 26, 20_000, 1 << 20
+_TEXT = 64  # bytes that a text takes where it is read, however short it is
 _PICKLED = "holds an array of objects, which is a pickle; loading it could run code from the file"
 
 
@@ -124,7 +127,11 @@ def opened_array(
     with contextlib.ExitStack() as stack:
         with guarded(where, "the array is damaged", valid=valid):
             stream = stack.enter_context(archive.open(member))
-        yield stream, array_header(stream, where, member.file_size, valid=valid)
+        header = array_header(stream, where, member.file_size, valid=valid)
+        taken = math.prod(header.shape) * _TEXT if header.dtype.kind in "SU" else 0
+        if not believable(taken, member.compress_size):
+            raise bomb(where, taken, member.compress_size)
+        yield stream, header
 
 
 def read_array(archive: zipfile.ZipFile, name: str, path: Path, *, valid: str | None = None) -> np.ndarray:
@@ -144,6 +151,34 @@ def read_exactly(stream: Any, count: int, where: object, *, valid: str | None = 
     if len(data) < count:
         raise InputError("the array is truncated", where=where, found=f"{len(data):,} bytes", valid=valid)
     return data
+
+
+def check_safetensors(path: Path, *, valid: str | None = None) -> None:
+    """Refuse a safetensors file whose header would fill the memory: of very many tensors, or of more than any list of words.
+
+    Source of the layout: the safetensors format; eight bytes of the length of the header, then JSON.
+    """
+    with opened(path, valid=valid) as file:
+        length = int.from_bytes(file.read(8), "little")
+        if length > _MOST_TENSOR_HEADER:
+            problem = "the header of the safetensors file is longer than any list of words"
+            raise InputError(problem, where=path, found=f"{length:,} bytes", valid=valid)
+        marks = 0
+        while length > 0 and (part := file.read(min(_CHUNK, length))):
+            # The list of words is one text, in which all marks are escaped.
+            marks += part.count(b'"') - part.count(b'\\"')
+            length -= len(part)
+        if marks > _MOST_MARKS:
+            problem = "the header of the safetensors file holds very many tensors or entries"
+            raise InputError(problem, where=path, found=f"{marks:,} quotation marks", valid=valid)
+
+
+def check_list_of_texts(text: str, count: int, where: object, *, valid: str | None = None) -> None:
+    """Refuse, before it is parsed, JSON that holds far more than a list of so many texts."""
+    texts = (text.count('"') - text.count('\\"')) // 2
+    if texts > count or text.count(",") > 1000 + 10 * max(count, texts):
+        found = f"{count:,} rows, and {max(texts, text.count(',')):,} entries or more"
+        raise InputError("is a list of more than there are rows", where=where, found=found, valid=valid)
 
 
 def texts_of(array: np.ndarray, where: object) -> list[str]:

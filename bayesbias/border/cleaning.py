@@ -19,6 +19,11 @@ MOST_DEPTH = 100
 # What a file of keys and lists has at its ends; and what is told further on to be no list of words.
 _LEAVES = (numbers.Real, datetime.date, datetime.time, bytes, set, frozenset)
 _NAMED = 8  # levels that a message names
+MOST_MARKS = 100
+"""Marks above and below one letter; languages have four, Unicode's stream-safe text (UAX #15) thirty. Composing takes the square
+of them."""
+# What may be such marks: all but Latin letters, and those of East Asia, of which lines consist.
+_MARKS = re.compile(f"[^\0-\u02ff\u3100-\ua66e\uac00-\ud7ff\uff00-\uffef]{{{MOST_MARKS + 1},}}")
 _BLANKS = re.compile(r"\s+")
 
 
@@ -53,7 +58,19 @@ def checked_text(text: str, where: object) -> str:
         half = "\ud800" <= odd.group() <= "\udfff"
         problem = "holds half of a surrogate pair" if half else "holds a control character"
         raise InputError(problem, where=where, found=odd.group(), valid="text")
+    if not text.isascii() and any(_heaped(match.group()) for match in _MARKS.finditer(text)):
+        raise InputError(f"holds a letter with more than {MOST_MARKS} marks", where=where, valid="text")
     return unicodedata.normalize("NFC", text)
+
+
+def _heaped(text: str) -> bool:
+    """Say whether more marks follow one another than any letter has."""
+    run = 0
+    for letter in text:
+        run = run + 1 if unicodedata.combining(letter) else 0
+        if run > MOST_MARKS:
+            return True
+    return False
 
 
 def checked_tree(value: Any, where: object) -> Any:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.basics.errors import InputError
-from bayesbias.border.cleaning import checked_text, checked_tree, steering
+from bayesbias.border.cleaning import MOST_DEPTH, checked_text, checked_tree, steering
 from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import read_bytes
 
@@ -27,6 +27,9 @@ MOST_TEXT, MOST_TABLE = (
     1 << 24,
 )  # bytes: sentences by the hundred thousand; facts, counts and lists as tables
 _MOST_NESTS = 1 << 20  # lists and objects in one file: each takes a hundred times the room of its brackets
+_MOST_TABLES = 20_000
+_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_MANY_PARTS = re.compile(rf"(?:[\w\"'-]++[ \t]*+\.[ \t]*+){{{MOST_DEPTH}}}")  # of a key: a.a.a
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # The marks that UTF-16 and UTF-32 begin with; of the latter first, since it begins with the former.
 _OTHER_MARKS = (
@@ -81,6 +84,11 @@ def parse_toml(text: bytes, where: str) -> dict[str, Any]:
     """Parse TOML; what is wrong with it is said with file and line."""
     _check_size(text, MOST_TOML, where)
     content = decoded(text, where)
+    # Each part of a key, and each table, is looked up in all before it.
+    if (tables := sum(1 for _ in _TABLE.finditer(content))) > _MOST_TABLES:
+        raise InputError("holds more tables than any such file", where=where, found=tables)
+    if _MANY_PARTS.search(content):
+        raise InputError("is nested too deeply", where=where, valid=f"at most {MOST_DEPTH} levels")
     with guarded(where, "is not valid TOML"):
         try:
             data = tomllib.loads(content)

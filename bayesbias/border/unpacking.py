@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import bz2
 import contextlib
-import gzip
 import io
 import lzma
 import os
@@ -27,6 +26,8 @@ ALWAYS_ALLOWED = 1 << 25  # bytes that anything may unpack to
 _MOST_DIRECTORY = 1 << 20  # bytes of the list of members of a zip file
 _XZ_MEMORY = 1 << 27  # bytes that a decoder may ask for; xz -9 takes half of it
 _STEP = 1 << 24
+_PADDED = ("gzip", "xz")  # which may be followed by zeros
+_MANY_STREAMS, _SHORTEST_STREAM = 1000, 100  # parts that any file may have, and bytes of each of the others
 _CHUNK = 1 << 18
 
 _BEGINNINGS = {
@@ -96,12 +97,7 @@ def unpacked(
     """
     called = f"{compression} file"
     try:
-        inner: Any
-        if compression == "gzip":
-            inner = gzip.GzipFile(fileobj=stream)
-        else:
-            inner = io.BufferedReader(_Decoded(stream, compression), _CHUNK)
-        with inner:
+        with io.BufferedReader(_Decoded(stream, compression, path), _CHUNK) as inner:
             yield io.BufferedReader(_Measured(inner, stream, path, ratio, always), chunk)
     except EOFError:
         raise InputError(
@@ -111,7 +107,7 @@ def unpacked(
             valid=f"a whole {called}",
             hint="copy or download it again",
         ) from None
-    except (zlib.error, gzip.BadGzipFile, lzma.LZMAError, _DamagedError) as error:
+    except (zlib.error, lzma.LZMAError, _DamagedError) as error:
         with guarded(path, f"the {called} is damaged", valid=f"a whole {called}"):
             raise error
 
@@ -158,14 +154,20 @@ class _Measured(io.RawIOBase):
 
 
 class _Decoded(io.RawIOBase):
-    """What a stream of bzip2 or xz unpacks to, never more at once than was asked for."""
+    """What a stream of gzip, bzip2 or xz unpacks to, never more at once than was asked for; it is sought by reading on."""
 
-    def __init__(self, packed: BinaryIO, compression: str) -> None:
-        self._packed, self._compression = packed, compression
+    def __init__(self, packed: BinaryIO, compression: str, path: Path) -> None:
+        self._packed, self._compression, self._path = packed, compression, path
+        self._begin()
+
+    def _begin(self) -> None:
         self._decoder = self._new()
-        self._at = 0
+        self._left = b""
+        self._at = self._streams = 0
 
     def _new(self) -> Any:
+        if self._compression == "gzip":
+            return _Gzip()
         if self._compression == "bzip2":
             return bz2.BZ2Decompressor()
         return lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
@@ -173,7 +175,20 @@ class _Decoded(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return True
+
     def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        target = offset + (self._at if whence == os.SEEK_CUR else 0)
+        if target < self._at:
+            self._packed.seek(0)
+            self._begin()
+        room = memoryview(bytearray(_CHUNK))
+        while self._at < target and self.readinto(room[: target - self._at]):
+            pass
         return self._at
 
     def readinto(self, buffer: Any) -> int:
@@ -182,9 +197,17 @@ class _Decoded(io.RawIOBase):
             decoder, more = self._decoder, b""
             if decoder.eof:  # several streams may follow one another
                 more = decoder.unused_data or self._packed.read(_CHUNK)
-                more = more.lstrip(b"\0") if self._compression == "xz" else more  # which pads with zeros
+                more = more.lstrip(b"\0") if self._compression in _PADDED else more
                 if not more:
                     return 0
+                self._streams += 1
+                if self._streams > _MANY_STREAMS + self._at // _SHORTEST_STREAM:
+                    raise InputError(
+                        f"is packed in very many short parts ({self._compression})",
+                        where=self._path,
+                        found=f"{self._streams:,} parts of {self._at:,} bytes",
+                        hint="if it is meant so, unpack it first",
+                    )
                 self._decoder = decoder = self._new()
             elif decoder.needs_input and not (more := self._packed.read(_CHUNK)):
                 raise EOFError
@@ -195,6 +218,31 @@ class _Decoded(io.RawIOBase):
         buffer[: len(data)] = data
         self._at += len(data)
         return len(data)
+
+
+class _Gzip:
+    """A decoder of one stream of gzip, which is used as those of bzip2 and xz are; zlib looks at its checksum."""
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(wbits=31)
+        self._full = False  # whether there may be more of what it was given
+
+    @property
+    def eof(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._inner.unused_data
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._full
+
+    def decompress(self, more: bytes, most: int) -> bytes:
+        data = self._inner.decompress(self._inner.unconsumed_tail + more, most)
+        self._full = len(data) == most or bool(self._inner.unconsumed_tail)
+        return data
 
 
 @contextlib.contextmanager

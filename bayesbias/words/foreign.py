@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -45,6 +46,7 @@ _KINDS = {
 }
 _FORMS_BY_KEYS = (("target_sets", "attribute_sets"), ("targ1", "attr1"))
 _QUERY = ("target_sets", "attribute_sets", "target_sets_names", "attribute_sets_names")
+_MOST_COMPARED = 100  # keys that are held against those of other programs
 _MOST_BLANKS = 2  # in a word; a sentence has more
 
 
@@ -97,7 +99,7 @@ def foreign_mapping(
         return _as_mapping(_sets_of_arguments(data, where), where)
     for form in _FORMS_BY_KEYS:
         # Of which one key is there, or both are nearly: what was meant is a form, not a list with classes of these names.
-        meant = {key: closest(key, form) for key in keys}
+        meant = {key: closest(key, form) for key in itertools.islice(map(str, data), _MOST_COMPARED)}
         if any(key in form for key in keys) or all(name in meant.values() for name in form):
             lacking = next(name for name in form if name not in keys)
             near = next((key for key, name in meant.items() if name == lacking and key not in _QUERY), None)

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from bayesbias.basics.errors import InputError
-from bayesbias.border.arrays import array_header, checked_texts, opened_arrays, read_array, texts_of
+from bayesbias.border.arrays import (
+    array_header,
+    check_list_of_texts,
+    check_safetensors,
+    checked_texts,
+    opened_arrays,
+    read_array,
+    texts_of,
+)
 
 
 def stored(array: np.ndarray, **kwargs) -> bytes:
@@ -127,3 +135,40 @@ def test_halves_of_letters_are_no_text():
     assert texts_of(np.array(["a", "é"]), "x") == ["a", "é"]
     with pytest.raises(InputError, match="does not hold text"):
         texts_of(np.array([0x7FFFFFFF], dtype="<u4").view("<U1"), "x")
+
+
+def test_short_texts_by_the_million_are_refused_before_they_are_made(tmp_path):
+    """In the file a text of one letter takes four bytes; read it takes sixty, of which nothing is left of the limit."""
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.npy", stored(np.zeros(1 << 20, "U1")))
+    with pytest.raises(InputError, match=r"unpacks to far more .*67,108,864 bytes"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("header", "said"),
+    [
+        (b"{" + b'"a":{"data_offsets":[0,0]},' * 6_000, "very many tensors or entries"),
+        (b'{"__metadata__":{' + b'"a\\\\":"",' * 8_000, "very many tensors or entries"),
+        (b'{"__metadata__":{"words":"[' + b'\\"a\\",' * 20_000 + b']"}}', None),
+    ],
+)
+def test_headers_of_tensors_are_counted(tmp_path, header, said):
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    if said is None:
+        check_safetensors(path)
+    else:
+        with pytest.raises(InputError, match=said):
+            check_safetensors(path)
+    path.write_bytes((2**63).to_bytes(8, "little") + header)
+    with pytest.raises(InputError, match=r"longer than any list of words; found: '9,223,372,036"):
+        check_safetensors(path)
+
+
+def test_a_list_of_more_texts_than_rows_is_refused_before_it_is_read():
+    check_list_of_texts('["a", "b\\"c", ",,,,"]', 3, "x")
+    for text in ('["a", "b", "c", "d"]', "[" + "1," * 2_000 + "1]"):
+        with pytest.raises(InputError, match="x: is a list of more than there are rows; found: '3 rows"):
+            check_list_of_texts(text, 3, "x")

@@ -34,6 +34,11 @@ def test_a_mark_of_utf8_is_taken_off_and_latin1_is_named_by_line():
         ('a = ["b", "\\u001b[1m"]', '{"a": ["b", "\\u001b[1m"]}', "x, a, 2: holds a control character"),
         ('a = "\\ud800"', '{"a": "\\ud800"}', ""),
         ("a = 1\na = 2", '{"a": 1, "a": 2}', ""),
+        (
+            'a = "a' + "\u0301\u0323" * 60 + '"',
+            '["a' + "\u0301\u0323" * 60 + '"]',
+            "holds a letter with more than 100 marks",
+        ),
         ('"\u00e4" = 1\n"a\u0308" = 2', '{"\u00e4": 1, "a\u0308": 2}', "a key stands twice"),
     ],
 )
@@ -65,9 +70,21 @@ def test_a_control_character_in_a_text_is_named_by_its_line(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "text", ["a." * 100_000 + "a = 1", "[" + "a . " * 101 + "a]", '"a".' * 101 + "a = 1"], ids=len
+)
+def test_keys_of_very_many_parts_are_refused_before(text):
+    began = time.process_time()
+    with pytest.raises(InputError, match="x: is nested too deeply; valid: at most 100 levels"):
+        parse_toml(text.encode(), "x")
+    assert time.process_time() - began < 0.5
+    assert parse_toml(b'a = "so ... it.is.said"\nb.c.d = 1.5', "x")["b"] == {"c": {"d": 1.5}}
+
+
+@pytest.mark.parametrize(
     ("read", "content"),
     [
         (lambda text: parse_toml(text, "a.toml"), b"a = 1\n" * 200_000),
+        (lambda text: parse_toml(text, "a.toml"), b"".join(b"[a%d]\n" % i for i in range(20_001))),
         (lambda text: parse_json(text, "a.json"), b"[" + b"1," * (1 << 21) + b"1]"),
         (lambda text: parse_json(text, "a.json"), b"[" + b"[]," * (1 << 20) + b"1]"),
         (lambda text: parse_json(text, "a.json", as_written=True), b"[" + b"[]," * (1 << 21) + b"1]"),
@@ -75,6 +92,6 @@ def test_a_control_character_in_a_text_is_named_by_its_line(tmp_path):
 )
 def test_what_a_parser_would_take_long_over_is_refused_before(read, content):
     began = time.process_time()
-    with pytest.raises(InputError, match=r"(larger|more lists) than any such file"):
+    with pytest.raises(InputError, match=r"(larger|more lists|more tables) than any such file"):
         read(content)
     assert time.process_time() - began < 0.5

@@ -122,6 +122,33 @@ def test_other_bombs_are_refused_as_soon(tmp_path, compression):
     bombed(path, compression)
 
 
+@pytest.mark.parametrize("compression", PACK)
+def test_parts_without_number_are_refused(tmp_path, compression):
+    """Each takes its time; what is packed in blocks has tens of thousands of bytes in each."""
+    path = tmp_path / "parts"
+    for part, count, refused in ((b"a\n", 3_000, True), (b"", 3_000, True), (b"a\n" * 500, 1_200, False)):
+        path.write_bytes(PACK[compression](part) * count)
+        with open(path, "rb") as raw, unpacked(raw, path, compression) as stream:
+            if refused:
+                with pytest.raises(InputError, match="is packed in very many short parts"):
+                    stream.read()
+            else:
+                assert stream.read() == part * count
+
+
+def test_a_name_without_end_in_a_gzip_file_is_passed_at_once(tmp_path):
+    path = tmp_path / "a.gz"
+    path.write_bytes(b"\x1f\x8b\x08\x08" + bytes(6) + b"n" * 5_000_000)
+    began = time.process_time()
+    with (
+        open(path, "rb") as raw,
+        pytest.raises(InputError, match="the gzip file is truncated"),
+        unpacked(raw, path) as stream,
+    ):
+        stream.read()
+    assert time.process_time() - began < 0.3
+
+
 @pytest.mark.slow
 def test_a_member_of_a_zip_that_claims_too_much_is_refused(tmp_path):
     path = tmp_path / "bomb.zip"

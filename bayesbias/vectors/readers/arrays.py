@@ -9,7 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from bayesbias.basics.errors import InputError
-from bayesbias.border.arrays import checked_texts, opened_array, opened_arrays, read_exactly, texts_of
+from bayesbias.border.arrays import (
+    check_list_of_texts,
+    check_safetensors,
+    checked_texts,
+    opened_array,
+    opened_arrays,
+    read_exactly,
+    texts_of,
+)
 from bayesbias.border.guarding import guarded
 from bayesbias.border.texts import parse_json
 from bayesbias.vectors.readers.headers import MOST_DIMENSIONS
@@ -67,19 +75,22 @@ def read_safetensors(asked: Reading) -> Rows:
         "the tensor 'vectors' with two dimensions and the metadata entry 'words', a JSON list of its words"
     )
     types = {"F16": "<f2", "F32": "<f4", "F64": "<f8"}
+    check_safetensors(path, valid=valid)
     with contextlib.ExitStack() as stack:
         with guarded(path, "the safetensors file is damaged", valid=valid):
             file = stack.enter_context(safe_open(path, framework="numpy"))
             names, facts = sorted(file.keys()), file.metadata() or {}
         if "vectors" not in names:
             raise InputError("holds no word vectors", where=path, found=names[:6], valid=valid)
-        words = parse_json(facts.get("words", "null"), f"{path}, the metadata entry 'words'", as_written=True)
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise InputError("the metadata entry 'words' is no list of words", where=path, valid=valid)
-        words = checked_texts(words, f"{path}, words")
         with guarded(path, "the safetensors file is damaged", valid=valid):
             part = file.get_slice("vectors")
             shape, dtype = tuple(part.get_shape()), str(part.get_dtype())
+        listed, where = facts.get("words", "null"), f"{path}, the metadata entry 'words'"
+        check_list_of_texts(listed, shape[0] if len(shape) == 2 and shape[1] else 0, where, valid=valid)
+        words = parse_json(listed, where, as_written=True)
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise InputError("the metadata entry 'words' is no list of words", where=path, valid=valid)
+        words = checked_texts(words, f"{path}, words")
         _check_tensor(path, shape, dtype in types, dtype, len(words))
         with guarded(path, "the safetensors file is damaged", valid=valid):
             rows = _wanted_rows(words, wanted, shape[1], types[dtype], lambda i: part[i : i + 1][0])
