@@ -58,11 +58,11 @@ def find_toml(
     if text in shipped_names(kind):
         return data_dir(kind) / f"{text}.toml"
     path = Path(text)
-    if text and path.is_dir():
+    if os.path.isdir(path):
         raise InputError(
             f"is a folder, not a {noun} file", where=path, valid=own.removeprefix("the path of ")
         )
-    if path.is_file() or path.is_fifo():  # of which is said, when it is read, whether that can be
+    if lies_at(path):  # whether it can be read is said when it is
         return path
     looks_like_path = path.suffix in endings or os.sep in text
     raise InputError(
@@ -73,14 +73,35 @@ def find_toml(
     )
 
 
+def lies_at(path: str | os.PathLike[str]) -> bool:
+    """Say whether something lies at a path, or the system does not let one look: who reads it then says why.
+
+    Unlike methods of `Path`, which throw what the system says of a folder that is closed or a name that is too long.
+
+    Examples
+    --------
+    >>> lies_at("."), lies_at("nowhere.csv"), lies_at("a" * 5000)
+    (True, False, False)
+    """
+    try:
+        os.lstat(path)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def check_folder(out: Path | None) -> None:
     """Refuse a folder that cannot be written, before the work and not after it."""
     if out is None:
         return
     existing = out
-    while not existing.exists() and existing != existing.parent:
+    while (
+        not os.path.exists(existing) and existing != existing.parent
+    ):  # which throws nothing, unlike that of `Path`
         existing = existing.parent
-    if not existing.is_dir():
+    if not os.path.isdir(existing):
         raise InputError("the output must be a folder", where=out, found=f"{existing} is a file")
     try:  # permissions alone do not tell: some file systems refuse whoever asks
         with tempfile.TemporaryDirectory(prefix=".bayesbias-", dir=existing):
@@ -153,6 +174,18 @@ def sum_beside(path: Path) -> Path:
     return path.with_name(f"{path.name}.sha256")
 
 
+def line_of_sum(digest: str, name: str) -> str:
+    r"""Return the line in which `sha256sum` writes the sum of a file: a name with a line break in it is escaped.
+
+    Examples
+    --------
+    >>> line_of_sum("ab12", "v.txt"), line_of_sum("ab12", "a\nb")
+    ('ab12  v.txt', '\\ab12  a\\nb')
+    """
+    escaped = name.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+    return f"{'' if escaped == name else chr(92)}{digest}  {escaped}"
+
+
 def _begun(path: Path) -> tuple[int | None, Path]:
     """Make a temporary file, locked for as long as its writer lives, where there are locks."""
     while True:
@@ -212,7 +245,7 @@ def _replace_with_sum(temporary: Path, path: Path) -> None:
         if handle is not None:
             stack.callback(os.close, handle)
         stack.callback(later.unlink, missing_ok=True)
-        later.write_text(f"{digest}  {path.name}\n", encoding="utf-8", newline="\n")
+        later.write_bytes(os.fsencode(f"{line_of_sum(digest, path.name)}\n"))
         _finish(later)
         if fcntl is not None:
             folder = os.open(path.parent, os.O_RDONLY)
@@ -232,7 +265,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 def cache_dir() -> Path:
     """Return the folder for files that can be made again: ``BAYESBIAS_CACHE``, or the user's cache folder."""
     if chosen := os.environ.get("BAYESBIAS_CACHE"):
-        return Path(chosen).expanduser()
+        return Path(os.path.expanduser(chosen))
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("bayesbias", appauthor=False))

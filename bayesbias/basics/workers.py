@@ -131,7 +131,12 @@ class Processes:
     def submit(self, task: Task) -> Any:
         """Hand the task to a worker and return its future."""
         free = next(number for number in range(len(self.slots)) if number not in self.holds.values())
-        future = self.slots[free].submit(task.work, *task.arguments)
+        try:
+            future = self.slots[free].submit(task.work, *task.arguments)
+        except BrokenProcessPool:  # it died while it had nothing to do
+            self.slots[free].shutdown(wait=True)
+            self.slots[free] = _process()
+            future = self.slots[free].submit(task.work, *task.arguments)
         self.holds[future] = free
         return future
 

@@ -94,8 +94,10 @@ def names_beside(path: Path) -> list[str] | None:
     """Return what lies in the folder of a path, at most ten thousand of it; None where there is no such folder."""
     try:
         return sorted(os.listdir(path.parent))[:10_000] if path.name else []
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError:  # a folder that is closed
+        return []
 
 
 def absent(path: Path, noun: str, valid: str | None) -> InputError:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import sum_beside
+from bayesbias.basics.files import line_of_sum, sum_beside
 from bayesbias.border.opening import opened, read_bytes, sha256_file
 
 SEAL_KEY = "sha256_of_rest"
@@ -127,11 +127,13 @@ def state_of_summed(path: Path) -> State:
         Where the sum itself is damaged.
     """
     beside = sum_beside(path)
-    if not beside.is_file():
+    if not os.path.isfile(beside):  # no error where its name would be too long
         return State.UNVERIFIED
-    for line in read_bytes(beside, 1 << 20).decode("utf-8", "replace").splitlines():
-        digest, _, name = line.partition(" ")
-        if name.lstrip(" *") == path.name:
+    mark, _, name = line_of_sum("", path.name).partition("  ")
+    for line in os.fsdecode(read_bytes(beside, 1 << 20)).split("\n"):
+        digest, _, named = line.removeprefix(mark).partition(" ")
+        # A second blank, or an asterisk, says how the file was read.
+        if line.startswith(mark) and named.rstrip("\r") in (name, f" {name}", f"*{name}"):
             if not re.fullmatch("[0-9a-fA-F]{64}", digest):
                 raise damaged(beside, hint="remove it, and the file is read unverified")
             return State.INTACT if sha256_file(path) == digest.lower() else State.DAMAGED

@@ -21,9 +21,11 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
 from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import Shortened
+from bayesbias.basics.wording import Shortened, number_of
 from bayesbias.border.frames import plain_numbers
+from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import read_bytes, sha256_file
+from bayesbias.border.texts import parse_json
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
 
 __all__ = ["Classifier"]
@@ -166,7 +168,7 @@ def checked_probabilities(
             hint=(f"{len(wrong)} such predictions; " if len(wrong) > 1 else "")
             + "are these scores or logits? then hand over probabilities"
             if np.isfinite(number)
-            else f"{len(wrong)} such predictions",
+            else number_of(len(wrong), "such prediction"),
         )
     return np.clip(array, 0.0, 1.0)
 
@@ -174,7 +176,7 @@ def checked_probabilities(
 def _write_folder(classifier: Classifier, model: BagOfWords | BiLstm, folder: Path) -> Path:
     from safetensors.numpy import save_file
 
-    if folder.exists() and not folder.is_dir():
+    if os.path.exists(folder) and not os.path.isdir(folder):
         raise InputError("is a file; a classifier is written into a folder", where=folder)
     with whole_file(folder / _WEIGHTS) as temporary:
         save_file(model.weights, str(temporary))
@@ -197,23 +199,19 @@ def _write_folder(classifier: Classifier, model: BagOfWords | BiLstm, folder: Pa
 
 def open_folder(folder: Path, name: str | None = None) -> Classifier:
     """Read a classifier that `Classifier.save` wrote."""
-    from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
     where = folder / _SETTINGS
-    if not where.is_file():
+    if not os.path.isfile(where):
         raise InputError(
             f"is not the folder of a classifier: it lacks {_SETTINGS}",
             where=folder,
             valid="a folder made by `bayesbias sentiment train`",
             hint=f"for a Hugging Face model say transformers:{folder}"
-            if (folder / "config.json").is_file()
+            if os.path.isfile(folder / "config.json")
             else None,
         )
-    try:
-        description = json.loads(read_bytes(where).decode("utf-8"))
-    except ValueError as error:
-        raise InputError(f"is damaged: {error}", where=where) from None
+    description = parse_json(read_bytes(where), where, as_written=True)
     needed = ("schema", "name", "kind", "weights_sha256", "settings", "provenance", "vocabulary")
     if (
         not isinstance(description, dict)
@@ -223,8 +221,12 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
         raise InputError(
             "is no description of a classifier", where=where, valid=f"the keys {', '.join(needed)}; schema 1"
         )
+    checks.text(description["name"], f"{where}, name")
+    words = checks.texts(description["vocabulary"], f"{where}, vocabulary")
+    for key in ("settings", "provenance"):
+        checks.table(description[key], f"{where}, {key}")
     checks.choice(description["kind"], REFERENCE_KINDS, "kind of classifier", where)
-    sha256 = sha256_file(folder / _WEIGHTS) if (folder / _WEIGHTS).is_file() else None
+    sha256 = sha256_file(folder / _WEIGHTS) if os.path.isfile(folder / _WEIGHTS) else None
     if sha256 != description["weights_sha256"]:
         raise InputError(
             f"does not belong to {_SETTINGS}" if sha256 else "is not there",
@@ -232,23 +234,19 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
             hint="was training broken off, or a file exchanged? train again",
         )
     kind, names = REFERENCE_KINDS[description["kind"]]
-    try:
+    with guarded(folder / _WEIGHTS, "is damaged"):
         weights = load_file(str(folder / _WEIGHTS))
-    except SafetensorError as error:
-        raise InputError(f"is damaged: {error}", where=folder / _WEIGHTS) from None
     if set(weights) != set(names):
         raise InputError("holds other weights", where=folder / _WEIGHTS, found=sorted(weights), valid=names)
     rows = len(weights["vectors"] if description["kind"] == "bilstm" else weights["idf"])
-    if len(description["vocabulary"]) != rows:
+    if len(words) != rows:
         raise InputError(
             "the vocabulary does not fit the weights",
             where=where,
-            found=len(description["vocabulary"]),
+            found=len(words),
             valid=str(rows),
         )
-    model = kind(
-        {word: row for row, word in enumerate(description["vocabulary"])}, weights, description["settings"]
-    )
+    model = kind({word: row for row, word in enumerate(words)}, weights, description["settings"])
     provenance = {
         "kind": description["kind"],
         **description["provenance"],

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.extras import needed
-from bayesbias.border.opening import sha256_file
+from bayesbias.basics.files import lies_at
+from bayesbias.border.opening import path_of, sha256_file, state_of
 from bayesbias.classifiers import classifier
 from bayesbias.classifiers.classifier import Classifier
 from bayesbias.classifiers.outputs import Answers, positive_column
@@ -46,8 +47,7 @@ def from_estimator(x: Any, name: str, positive: Any, provenance: dict[str, Any])
 
 def from_joblib(path: Path, name: str | None, positive: Any, allow_pickle: bool) -> Classifier:
     """Read a pipeline from a joblib file or pickle."""
-    if not path.is_file():
-        raise InputError("no such file", found=str(path))
+    state_of(path)  # which says what is the matter
     if not allow_pickle:
         raise InputError(
             "is a pickle: loading it runs code from the file",
@@ -79,7 +79,7 @@ def from_transformers(source: str, name: str | None, positive: Any) -> Classifie
 
     try:
         config = AutoConfig.from_pretrained(source, trust_remote_code=False)
-    except (OSError, ValueError) as error:
+    except Exception as error:  # from damaged files to a broken line: the libraries raise anything
         raise _not_loaded(source, error) from error
     architectures = config.architectures or []
     if not any(a.endswith("ForSequenceClassification") for a in architectures):
@@ -97,7 +97,7 @@ def from_transformers(source: str, name: str | None, positive: Any) -> Classifie
         model = AutoModelForSequenceClassification.from_pretrained(
             source, trust_remote_code=False, config=config
         )
-    except (OSError, ValueError) as error:
+    except Exception as error:
         raise _not_loaded(source, error) from error
     model.eval()
 
@@ -220,14 +220,15 @@ def load_classifier(
                     valid=f"{scheme}:{'PATH' if scheme == 'joblib' else 'NAME_OR_PATH'}",
                 )
             if scheme == "joblib":
-                return from_joblib(Path(rest).expanduser(), name, positive, allow_pickle)
+                return from_joblib(path_of(rest), name, positive, allow_pickle)
             return from_transformers(rest, name, positive)
-        path = Path(text).expanduser()
-        if path.is_dir():
+        path = Path(os.path.expanduser(text))
+        if os.path.isdir(path):
             return classifier.open_folder(path, name)
-        if path.suffix in (".joblib", ".pkl", ".pickle") and path.is_file():
+        there = lies_at(path)
+        if path.suffix in (".joblib", ".pkl", ".pickle") and there:
             return from_joblib(path, name, positive, allow_pickle)
-        if path.is_file():
+        if there:
             return _from_predictions(read_predictions(path, corpus, name=name, positive=positive), path)
         raise InputError(
             "no such classifier",

@@ -16,8 +16,9 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
-from bayesbias.basics.files import delimiter_of, whole_file
+from bayesbias.basics.files import delimiter_of, lies_at, whole_file
 from bayesbias.basics.progress import ticking
+from bayesbias.basics.wording import number_of
 from bayesbias.border.guarding import guarded
 from bayesbias.border.texts import read_text
 from bayesbias.classifiers.classifier import Classifier, checked_probabilities
@@ -140,7 +141,9 @@ def predict(
     done: dict[str, float] = {} if kept is None else kept.read()
     left = [s for s in sentences if s not in done]
     if len(left) < len(sentences):
-        notes.append(f"{len(sentences) - len(left)} predictions were taken from {Path(str(partial)).name}")
+        taken = len(sentences) - len(left)
+        were = "was" if taken == 1 else "were"
+        notes.append(f"{number_of(taken, 'prediction')} {were} taken from {Path(str(partial)).name}")
     with ticking(f"predicting with {model.name}", len(left), progress) as tick:
         for first in range(0, len(left), batch):
             part = left[first : first + batch]
@@ -175,9 +178,11 @@ def _failed(
     import pandas as pd
 
     if kept is None:
-        hint = f"{len(done)} predictions were finished; with partial=FILE a second run takes them up"
+        were = "was" if len(done) == 1 else "were"
+        hint = f"{number_of(len(done), 'prediction')} {were} finished; with partial=FILE a second run takes them up"
     else:
-        hint = f"{len(done)} finished predictions are in {kept.path}, where a second run takes them up"
+        are = "is" if len(done) == 1 else "are"
+        hint = f"{number_of(len(done), 'finished prediction')} {are} in {kept.path}, where a second run takes them up"
     out = ClassifierError(problem, where=f"classifier {model.name!r}", hint=hint)
     out.finished = pd.DataFrame({"sentence": list(done), "probability": list(done.values())})
     return out
@@ -204,7 +209,7 @@ class _PartialFile:
 
     def read(self) -> dict[str, float]:
         delimiter = delimiter_of(self.path)
-        if not self.path.exists():
+        if not lies_at(self.path):
             return {}
         head, _, rest = read_text(self.path).partition("\n")
         owner = head.removeprefix("# finished by: ").strip()

@@ -24,8 +24,9 @@ from bayesbias.basics.face import public_in
 from bayesbias.basics.files import data_dir, delimiter_of, shipped_names, whole_file
 from bayesbias.basics.sheets import unmarked, write_csv
 from bayesbias.basics.values import Shown
+from bayesbias.basics.wording import number_of
 from bayesbias.border.guarding import guarded
-from bayesbias.border.opening import sha256_file
+from bayesbias.border.opening import path_of, sha256_file
 from bayesbias.border.texts import lines_of, read_text
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.words.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
@@ -149,7 +150,7 @@ def read_predictions(
     >>> read_predictions(made.save(Path(tempfile.mkdtemp()) / "toy.csv"))
     <Predictions: 800 sentences and 40 controls by toy (mean 0.600)>
     """
-    path = Path(checks.path(path, "path", "a .csv file of predictions")).expanduser()
+    path = path_of(path, "path", "a .csv file of predictions")
     if positive not in (None, 0, 1):
         try:
             positive = int(str(positive))
@@ -157,7 +158,7 @@ def read_predictions(
             positive = -1
         if positive not in (0, 1):
             raise InputError("must be the number of a column", where="positive", found=positive, valid="0, 1")
-    if path.is_dir():
+    if os.path.isdir(path):
         raise InputError("is a folder, not a file of predictions", where=path)
     occupations = load_occupations(corpus)
     wanted = occupations.sentences(control=True)
@@ -187,7 +188,7 @@ def read_predictions(
         if not lacking.empty and (len(lacking) != wanted["control"].sum() or not lacking["control"].all()):
             missing = int((~lacking["control"]).sum()) or len(lacking)
             raise InputError(
-                f"{missing} sentences have no prediction",
+                f"{number_of(missing, 'sentence')} {'has' if missing == 1 else 'have'} no prediction",
                 where=f"{path}, classifier {label!r}",
                 found=lacking["sentence"].iloc[0],
                 valid=_valid_counts(wanted),

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.border.opening import sha256_file
+from bayesbias.border.opening import path_of, sha256_file
 from bayesbias.border.texts import lines_of, read_text
 from bayesbias.classifiers.classifier import Classifier, open_folder
 from bayesbias.classifiers.reference import BagOfWords, BiLstm
@@ -52,7 +52,7 @@ def read_labelled(path: str | os.PathLike[str]) -> tuple[list[str], npt.NDArray[
     >>> read_labelled(file)
     (['a charming journey', 'bleak'], array([1, 0]))
     """
-    path = Path(path).expanduser()
+    path = path_of(path, "path", "a file of labelled sentences")
     text = read_text(path)
     lines = [(i, line.split("\t")) for i, line in enumerate(lines_of(text), start=1) if line.strip()]
     if not lines:
@@ -114,7 +114,11 @@ def tried_and_kept(
     if dev is not None:
         sentences, labels = read_labelled(dev)
         accuracy = float(((model(sentences) >= 0.5) == labels).mean())
-        provenance |= {"dev": Path(dev).name, "dev_sha256": sha256_file(dev), "dev_accuracy": accuracy}
+        provenance |= {
+            "dev": Path(dev).name,
+            "dev_sha256": sha256_file(path_of(dev)),
+            "dev_accuracy": accuracy,
+        }
     classifier = Classifier(name, model, provenance)
     if out is None:
         return classifier
@@ -123,4 +127,4 @@ def tried_and_kept(
 
 
 def data_facts(data: Any, sentences: list[str]) -> dict[str, Any]:
-    return {"data": Path(data).name, "data_sha256": sha256_file(data), "sentences": len(sentences)}
+    return {"data": Path(data).name, "data_sha256": sha256_file(path_of(data)), "sentences": len(sentences)}

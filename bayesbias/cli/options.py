@@ -118,7 +118,7 @@ class Place(click.Path):
             )
         if literal(text) != text:
             self.fail(f"{text!r} holds characters that no name should have", parameter, context)
-        return Path(os.fsdecode(super().convert(value, parameter, context))).expanduser()
+        return Path(os.path.expanduser(os.fsdecode(super().convert(value, parameter, context))))
 
 
 class Numbers(click.ParamType):

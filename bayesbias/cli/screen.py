@@ -69,9 +69,13 @@ def data(text: str, end: str = "\n") -> None:
         sys.stdout.write(shown(text, lines=True) + end)
         sys.stdout.flush()
         return
-    import click
-
-    click.echo(text + end, nl=False)
+    content = (text + end).encode(errors="backslashreplace")
+    if (stream := getattr(sys.stdout, "buffer", None)) is None:  # one that takes texts alone
+        sys.stdout.write(content.decode())
+    else:  # past the encoding of the stream, which may be another
+        sys.stdout.flush()
+        stream.write(content)
+    sys.stdout.flush()
 
 
 def answer(command: str, content: Mapping[str, Any], version: int = 1) -> None:

@@ -19,6 +19,7 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
     from bayesbias.columns.slopes import slopes_on_screen
     from bayesbias.columns.table import screen_table
     from bayesbias.findings.sentiment import findings_of_sentiment, signed_estimate
+    from bayesbias.inference.scope import sure_ends
     from bayesbias.inference.verdicts import sentiment_verdict
     from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
 
@@ -35,7 +36,7 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
                 frame = fit.summary(prob, estimand)
                 row: Any = next(iter(frame[frame["classifier"] == name].itertuples()))
                 mean, low, high = signed_estimate(row)
-                verdict = sentiment_verdict(row.hpdi_low, row.hpdi_high)
+                verdict = sentiment_verdict(*sure_ends(row))
                 rows.append([holds, mean, f"{low} to {high}", verdict])
             scale = "log odds" if fit.spec.outcome == "logit_difference" else "probability"
             screen.table(

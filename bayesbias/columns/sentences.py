@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.columns.slopes import OF_ONE
 from bayesbias.columns.table import Cell, Column, count, interval, number, p_value, share, text
 from bayesbias.findings.sentences import named_encoder
+from bayesbias.inference.scope import sure_ends
+from bayesbias.inference.verdicts import Verdict, side
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,9 +70,14 @@ def says_of_contrast(row: Any) -> str:
         return "not fitted"
     if not row.converged:
         return "not to be trusted yet"
-    if row.hpdi_high < 0:
-        return "as the test supposes"
-    return "against what it supposes" if row.hpdi_low > 0 else "unclear"
+    return _SAYS[side(*sure_ends(row))]
+
+
+_SAYS = {
+    Verdict.BELOW: "as the test supposes",
+    Verdict.OPEN: "unclear",
+    Verdict.ABOVE: "against what it supposes",
+}
 
 
 def size_columns(several: bool, lacking: bool) -> list[Column]:

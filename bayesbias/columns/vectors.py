@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bayesbias.basics.wording import number_of
 from bayesbias.columns.table import Cell, Column
 from bayesbias.vectors.shape import Cosines, VectorShape
 
@@ -10,7 +11,7 @@ Row = tuple[str, VectorShape]
 
 def shape_columns(top: int) -> list[Column]:
     """Return the columns of shapes; a row is a name and a `VectorShape`."""
-    carried = f"carried by {top} dimensions"
+    carried = f"carried by {number_of(top, 'dimension')}"
     return [
         Column("vectors", lambda row: Cell(row[0])),
         Column("mean cosine", lambda row: _mean(row[1].words), True),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -138,7 +137,7 @@ def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     """
     if isinstance(embedding, str | os.PathLike):
         text = os.fspath(embedding)
-        if not Path(text).expanduser().is_file() and text not in (*shipped_embeddings(), *GENSIM_DATA):
+        if not os.path.isfile(os.path.expanduser(text)) and text not in (*shipped_embeddings(), *GENSIM_DATA):
             load_embedding(embedding, ["the"])  # says what is wrong before any work is done
         of = short_name(text)
     else:

@@ -68,7 +68,7 @@ class Cache:
             yield connection
 
     def start(self, description: Mapping[str, Any]) -> None:
-        """Make the file where there is none; `told` (name, options, provenance) is for its reader."""
+        """Make the file where there is none; `description` (name, options, provenance) is for its reader."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         row = (
             self.encoder,

@@ -6,7 +6,6 @@ import os
 import sqlite3
 import warnings
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import cache_dir
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import number_of
+from bayesbias.border.opening import path_of
 from bayesbias.encoders.cache import Cache, refused_cache
 from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences, describe_encoder
 from bayesbias.encoders.loading import load_encoder
@@ -103,7 +103,11 @@ def encode(
     with ticking(f"encoding with {encoder.name}", len(todo), progress) as tick:
         for number, first in enumerate(range(0, len(todo), size), start=1):
             batch = todo[first : first + size]
-            kept = f"the vectors of {len(vectors)} sentences are kept in {store.path}" if store else None
+            kept = (
+                f"vectors of {number_of(len(vectors), 'sentence')} are kept in {store.path}"
+                if store
+                else None
+            )
             where = f"encoder {encoder.name!r}, batch {number} of {count}"
             batch_vectors = _encoded_batch(encoder, batch, where, kept if vectors else None, dim)
             dim = batch_vectors.shape[1]
@@ -191,7 +195,7 @@ def _encoded_batch(
         raise refuse(
             "the vector holds NaN or infinite numbers",
             int(broken[0]),
-            found=f"{len(broken)} such vectors in the batch",
+            found=f"{number_of(len(broken), 'such vector')} in the batch",
             valid="finite numbers",
         )
     zero = np.flatnonzero(~array.any(axis=1))
@@ -199,7 +203,7 @@ def _encoded_batch(
         raise refuse(
             "the vector holds only zeros, and no cosine can be computed from it",
             int(zero[0]),
-            found=f"{len(zero)} such vectors in the batch",
+            found=f"{number_of(len(zero), 'such vector')} in the batch",
         )
     return array
 
@@ -245,7 +249,7 @@ def _opened_cache(encoder: Encoder, cache: bool | str | os.PathLike[str]) -> Cac
                 hint="load_encoder(function, name=..., version=...), or an attribute fingerprint, or cache=False",
             )
         return None
-    path = cache_dir() / "encoders.sqlite" if cache is True else Path(cache).expanduser()
+    path = cache_dir() / "encoders.sqlite" if cache is True else path_of(cache, "cache")
     store = Cache(path, str(fingerprint))
     try:
         store.start(describe_encoder(encoder))

@@ -85,7 +85,7 @@ def load_encoder(
         return _from_object(spec, name, version)
     if text == STATIC_ENCODER:
         return static_encoder(name=name)
-    if colon and kind in _OPTIONS and not Path(text).exists():
+    if colon and kind in _OPTIONS and not os.path.exists(text):
         target, options = _parsed_spec(kind, rest, text)
         given = {"name": name, "device": device}
         options |= {key: value for key, value in given.items() if value is not None}
@@ -147,10 +147,10 @@ def _parsed_spec(kind: str, rest: str, text: str) -> tuple[str, dict[str, Any]]:
 
 def _unknown_encoder(text: str) -> InputError:
     kind, colon, _ = text.partition(":")
-    path = Path(text).expanduser()
-    if path.is_dir():
+    path = os.path.expanduser(text)
+    if os.path.isdir(path):
         hint: str | None = f"a model in a folder: transformers:{text} or sentence-transformers:{text}"
-    elif path.is_file() or text in GENSIM_DATA:
+    elif os.path.isfile(path) or text in GENSIM_DATA:
         hint = f"the mean of its word vectors: cbow:{text}"
     elif colon:
         hint = nearest(kind, _OPTIONS)

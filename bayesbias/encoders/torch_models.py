@@ -31,17 +31,17 @@ def import_libraries(wanted: str) -> tuple[Any, Any]:
 def folder_or_hub_name(model: str | os.PathLike[str]) -> tuple[str, bool]:
     """Return the model's folder, or its name on the hub, and whether it is a folder."""
     text = os.fspath(model)
-    path = Path(text).expanduser()
-    if path.is_dir():
+    path = Path(os.path.expanduser(text))
+    if os.path.isdir(path):
         return str(path), True
-    if path.is_file():
+    if os.path.isfile(path):
         raise InputError(
             "is a file, not the folder of a model", where=path, hint=f"its folder: {path.parent}"
         )
     if not re.fullmatch(r"\w[\w.-]*(/\w[\w.-]*)?", text) or (
-        path.parent.is_dir() and path.parent != Path(".")
+        os.path.isdir(path.parent) and path.parent != Path(".")
     ):
-        beside = [str(other) for other in path.parent.glob("*") if other.is_dir()]
+        beside = [str(other) for other in path.parent.glob("*") if os.path.isdir(other)]
         raise InputError(
             "no such model",
             found=text,

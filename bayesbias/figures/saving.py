@@ -116,7 +116,7 @@ def _save(
             hint = nearest(str(kind).strip("."), _FORMATS)
             raise InputError("unknown figure format", found=kind, valid=_FORMATS, hint=hint)
     folder = Path(checks.path(folder, "folder", "the path of a folder"))
-    if folder.exists() and not folder.is_dir():
+    if os.path.exists(folder) and not os.path.isdir(folder):
         raise InputError("is a file, not a folder", where=folder)
     check_folder(folder)
     contents: dict[Path, bytes] = {}
@@ -156,8 +156,8 @@ def plates_of(
 @contextlib.contextmanager
 def _nothing_new_left(folder: Path, files: Iterable[Path]) -> Iterator[None]:
     """Where the block fails, remove the files and folders that were not there before it."""
-    new = [path for path in files if not path.exists()]
-    folders = [path for path in (folder, *folder.parents) if not path.exists()]
+    new = [path for path in files if not os.path.exists(path)]
+    folders = [path for path in (folder, *folder.parents) if not os.path.exists(path)]
     try:
         yield
     except BaseException:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics.digits import printed
 from bayesbias.basics.wording import number_of, percent
 from bayesbias.findings.parts import Doubt, Findings, sentence_of_losses
+from bayesbias.inference.scope import sure_ends
+from bayesbias.inference.verdicts import Verdict, side
 from bayesbias.tables.coverage import Loss, loss_of
 
 if TYPE_CHECKING:
@@ -68,7 +70,8 @@ def _clear(name: str, rows: pd.DataFrame, prob: float | None) -> str:
     fitted = fitted[fitted["converged"].astype(bool)]
     if not len(fitted):
         return text
-    below, above = int((fitted["hpdi_high"] < 0).sum()), int((fitted["hpdi_low"] > 0).sum())
+    sides = [side(*sure_ends(row)) for row in fitted.itertuples()]
+    below, above = sides.count(Verdict.BELOW), sides.count(Verdict.ABOVE)
     return (
         f"{text} (by the fitted model, for new words and templates, the {percent(prob)} HPDI of associated - different lies "
         f"below zero, as supposed, in {below} of {len(fitted)}{f', above in {above}' if above else ''})"

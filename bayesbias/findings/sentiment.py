@@ -17,6 +17,7 @@ from bayesbias.findings.priors import prior_doubts, unexamined_priors
 from bayesbias.findings.slopes import sentences_of_slopes
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import sentiment_verdict
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_fit import NO_DIFFERENCE, analysis_of, contrasts_or_why_not
@@ -193,7 +194,7 @@ def _of_model(fit: BiasFit, classifier: str, prob: float) -> str:
     m_here, low_here, high_here = signed_estimate(these)
     return (
         f"Crossed model: for new nouns and professions like these, female - male is {m}{scale} "
-        f"({prob:.0%} HPDI {low} to {high}; {sentiment_verdict(new.hpdi_low, new.hpdi_high)}); for "
+        f"({prob:.0%} HPDI {low} to {high}; {sentiment_verdict(*sure_ends(new))}); for "
         f"these sentences alone {m_here} ({low_here} to {high_here})."
     )
 

@@ -8,6 +8,7 @@ from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.wording import conjoined, digits_of, number_of, some
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.trust import agreed, no_conclusion
+from bayesbias.inference.scope import sure_ends
 from bayesbias.studies.single_category import Estimated, SingleCategory
 
 
@@ -33,9 +34,9 @@ def findings_of_single_category(result: SingleCategory) -> Findings:
     true, slope = result.true_correlation, result.slope
     how = (
         f"is nearer to {first} than to {second} words the higher its {known.fact}"
-        if slope.hpdi_low > 0
+        if sure_ends(slope)[0] > 0
         else f"is nearer to {second} than to {first} words the higher its {known.fact}"
-        if slope.hpdi_high < 0
+        if sure_ends(slope)[1] < 0
         else f"is not shown to be nearer to {first} or to {second} words the higher its {known.fact}"
     )
     headline = (

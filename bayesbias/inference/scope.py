@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayesbias.basics.digits import error_of
 from bayesbias.models.spec import ModelSpec, Results
 
 _OF_ESTIMAND = {
@@ -77,7 +78,7 @@ def has_new_words(spec: ModelSpec) -> bool:
     return pairs and not same_for_all_words(spec)
 
 
-def sure_ends(row: Any) -> tuple[float, float]:
+def sure_ends(row: Any, low: str = "hpdi_low", high: str = "hpdi_high") -> tuple[float, float]:
     """Return the ends of an interval as far as they are known: twice their Monte Carlo error wider, where that is known.
 
     Nothing is concluded from what lies within it.
@@ -86,7 +87,12 @@ def sure_ends(row: Any) -> tuple[float, float]:
     ----------
     row : Series or named tuple
         With ``hpdi_low, hpdi_high`` and, where ends have one, ``mcse_low, mcse_high``.
+    low, high : str
+        The ends, where they are called otherwise.
     """
-    low, high = (float(getattr(row, f"mcse_{end}", 0.0)) for end in ("low", "high"))
-    by = [2 * error if error == error else 0.0 for error in (low, high)]
-    return float(row.hpdi_low) - by[0], float(row.hpdi_high) + by[1]
+    ends, errors = (
+        [float(getattr(row, end)) for end in (low, high)],
+        [error_of(row, end) for end in (low, high)],
+    )
+    by = [2 * error if error == error else 0.0 for error in errors]
+    return ends[0] - by[0], ends[1] + by[1]

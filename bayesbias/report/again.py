@@ -134,7 +134,8 @@ def reproduction(
     notes : list of str
         To stand below.
     """
-    if any(str(table.get("embedding", {}).get("source", "")).startswith("a ") for table in tables.values()):
+    # What was read from a file has the size of it, what is shipped a hash.
+    if any("embedding" in of and not {"bytes", "sha256"} & set(of["embedding"]) for of in tables.values()):
         notes.append("Vectors that came from memory have to be saved to a file first.")
     notes.append(
         "Paths are given by their last part. Same inputs, seed and versions on the same machine: same "
@@ -194,4 +195,10 @@ def without_folders(word: str) -> str:
 
 def last_of_path(source: Any) -> str:
     """Return the last part of a path: a report is passed on, and need not tell where its author keeps files."""
-    return re.split(r"[\\/]", str(source))[-1] or str(source)
+    text = str(source)
+    return re.split(r"[\\/]", text.rstrip("\\/"))[-1] or text
+
+
+def model_of(source: str) -> str:
+    """Return the name of a model on the hub as it is, and of a folder its last part alone."""
+    return without_folders(f"{_HUBS[0]}:{source}").partition(":")[2]

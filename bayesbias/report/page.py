@@ -106,7 +106,7 @@ def write_report(
     target = Path(checks.path(path, "path", "the path of an .html file", hint))
     if target.suffix.lower() not in _SUFFIXES:
         raise InputError("a report is an HTML file", where=target, found=target.suffix, valid=_SUFFIXES)
-    if target.is_dir():
+    if os.path.isdir(target):
         raise InputError("is a folder, not a file", where=target)
     result: Any = run
     rope_given = rope

@@ -51,8 +51,9 @@ def data_part(
     attributes = table.groupby("attribute_class", sort=False, observed=True)["attribute"].unique()
     n_words, n_attributes = table["protected_word"].nunique(), table["attribute"].nunique()
     sentences = [
-        f"{len(table):,} pairs of {n_words} protected words in {number_of(len(words), 'class', 'classes')} "
-        f"({', '.join(map(str, words.index))}) and {number_of(n_attributes, 'attribute')}. "
+        f"{number_of(len(table), 'pair')} of {number_of(n_words, 'protected word')} in "
+        f"{number_of(len(words), 'class', 'classes')} ({', '.join(map(str, words.index))}) and "
+        f"{number_of(n_attributes, 'attribute')}. "
         "Each pair is one observation; nothing was averaged before the model saw it."
     ]
     rows = []
@@ -75,7 +76,7 @@ def data_part(
         n = len(coverage["missing"])
         sentences.append(
             f"{number_of(n, 'listed word')} {'was' if n == 1 else 'were'} not found and {'makes' if n == 1 else 'make'} "
-            "no pair; the table names them."
+            f"no pair; the table names {'it' if n == 1 else 'them'}."
         )
     kinds = table["connection"].astype(str).value_counts()
     tables = [

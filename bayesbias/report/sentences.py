@@ -27,12 +27,15 @@ from bayesbias.figures.sentences import plates
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.sentences import findings_of_sentences, named_encoder
 from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.inference.scope import sure_ends
+from bayesbias.inference.verdicts import Verdict, side as side_of
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.report.again import (
     called,
     files_of_facts,
     last_of_path,
+    model_of,
     report_call,
     reproduction,
     sampler_settings,
@@ -145,7 +148,9 @@ def _answer(study: _Study) -> Answer:
     if len(failures):
         reasons = list(dict.fromkeys(as_sentence(str(reason)) for reason in failures["reason"]))
         rest = (
-            [f"And {len(reasons) - 3} more reasons; the table below names all."] if len(reasons) > 3 else []
+            [f"And {number_of(len(reasons) - 3, 'more reason')}; the table below names all."]
+            if len(reasons) > 3
+            else []
         )
         doubts = [Box(f"{number_of(len(failures), 'failure')}: not all of it was run", [*reasons[:3], *rest])]
     few = [_results_table(study)] if len(study.rows) <= _FEW else []
@@ -207,7 +212,8 @@ def _counts(study: _Study) -> list[dict[str, Any]]:
         if study.prob is not None:
             fitted = rows[rows["contrast"].notna()]
             fitted = fitted[fitted["converged"].astype(bool)]
-            counts["supposed"] = f"{int((fitted['hpdi_high'] < 0).sum())} of {len(fitted)}"
+            below = [side_of(*sure_ends(row)) for row in fitted.itertuples()].count(Verdict.BELOW)
+            counts["supposed"] = f"{below} of {len(fitted)}"
         out.append(counts)
     return out
 
@@ -397,12 +403,9 @@ def _facts_of(about: Mapping[str, Any], lead: str = "") -> Iterator[str]:
         if isinstance(value, Mapping):
             yield from _facts_of(value, f"{name}: ")
         elif isinstance(value, str | int | float) and value != "":
-            shown = (
-                without_folders(value)
-                if isinstance(value, str) and key in ("source", "path", "file")
-                else value
-            )
-            yield f"{name}: {shown}"
+            if isinstance(value, str) and key in ("source", "path", "file", "model"):
+                value = model_of(value) if key == "model" else without_folders(value)
+            yield f"{name}: {value}"
 
 
 # -- model, trust, reproduction ---------------------------------------------------------------------

@@ -23,6 +23,7 @@ from bayesbias.report.again import (
     files_of_facts,
     last_of_path,
     model_name,
+    model_of,
     report_call,
     reproduction,
     sampler_settings,
@@ -223,7 +224,9 @@ def _data(analysis: SentimentAnalysis, fit: BiasFit) -> Data:
 
 def _told_of_classifier(about: dict[str, Any]) -> str:
     shown = {
-        k: v for k, v in about.items() if k not in ("kind", "sha256") and isinstance(v, str | int | float)
+        k: model_of(v) if k == "source" and isinstance(v, str) else v
+        for k, v in about.items()
+        if k not in ("kind", "sha256") and isinstance(v, str | int | float)
     }
     return "; ".join(f"{k.replace('_', ' ')}: {v}" for k, v in shown.items()) or "nothing"
 
@@ -248,7 +251,7 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequ
     for name in analysis.classifiers:
         of = about.get("classifiers", {}).get(name, {})
         kind = str(of.get("kind", ""))
-        source = str(of.get("file") or of.get("source") or of.get("folder") or f"{name}.csv")
+        source = model_of(str(of.get("file") or of.get("source") or of.get("folder") or f"{name}.csv"))
         is_file = kind in ("", "predictions", "callable") or not {"file", "source", "folder"} & set(of)
         if "shipped" in of and of["shipped"] == name:
             predictions.append(called("shipped_predictions", name))

@@ -21,6 +21,7 @@ from bayesbias.columns.table import (
 from bayesbias.inference.diagnostics import error_of_share
 from bayesbias.inference.observed import excluded_observed
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import sentiment_verdict
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
@@ -67,11 +68,7 @@ def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) ->
                 p_cell(pairs["p_value"]),
                 known_cell(r, "mean", signed=True),
                 known_interval_cell(r, signed=True),
-                Cell(
-                    sentiment_verdict(r["hpdi_low"], r["hpdi_high"])
-                    if fit.diagnostics()["ok"]
-                    else "no conclusion"
-                ),
+                Cell(sentiment_verdict(*sure_ends(r)) if fit.diagnostics()["ok"] else "no conclusion"),
             ]
         )
     head = ["classifier", "#female − male", "#p, sentence pairs", "#p, noun pairs", "#model, new sentences"]
@@ -100,7 +97,7 @@ def overall_table(fit: BiasFit, prob: float) -> Table:
                     known_cell(r, "sd"),
                     known_interval_cell(r, signed=True),
                     probability_cell(below, error),
-                    Cell(sentiment_verdict(r["hpdi_low"], r["hpdi_high"])),
+                    Cell(sentiment_verdict(*sure_ends(r))),
                 ]
             )
     head = ["classifier", "holds for", "#mean", "#sd", f"#{prob:.0%} HPDI", "#P(below 0)", "verdict"]

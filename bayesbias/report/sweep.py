@@ -12,6 +12,7 @@ from bayesbias.basics.wording import conjoined, ended, number_of, with_minus
 from bayesbias.columns.sweeps import cell_columns, compared_columns
 from bayesbias.columns.table import Table, page_table
 from bayesbias.figures.sweeps import plates
+from bayesbias.inference.estimands import STANDARD_ROPE
 from bayesbias.report.again import called, reproduction
 from bayesbias.report.parts import Again, Answer, Box, Data, Labelled, Page, Part, labelled
 from bayesbias.report.pictures import Gallery
@@ -165,8 +166,9 @@ def _trust(result: SweepResult) -> list[str]:
     fitted = result.cells[result.cells["status"] == "ok"]
     doubtful = int((~fitted["trusted"].fillna(True)).sum())
     if doubtful:
+        are = "is" if doubtful == 1 else "are"
         return [
-            f"Of {number_of(len(fitted), 'fitted cell')} {doubtful} are not to be trusted yet; the reasons stand above."
+            f"Of {number_of(len(fitted), 'fitted cell')} {doubtful} {are} not to be trusted yet; the reasons stand above."
         ]
     if not len(fitted):
         return ["No cell was fitted."]
@@ -198,9 +200,10 @@ def _glossary(frame: pd.DataFrame, prob: float) -> list[Labelled]:
         "and the model.",
     }
     if len(rope):
-        entries[f"ROPE, ±{float(rope.iloc[0]):g}"] = (
-            "The region of practical equivalence, in standard deviations: half of what is by convention called a small "
-            "effect. Nearer or farther: the interval leaves it; perhaps by little: it excludes zero alone; practically "
-            "equal: inside it; else unclear."
+        half = float(rope.iloc[0])
+        convention = ": half of what is by convention called a small effect" if half == STANDARD_ROPE else ""
+        entries[f"ROPE, ±{half:g}"] = (
+            f"The region of practical equivalence, in standard deviations{convention}. Nearer or farther: the interval leaves "
+            "it; perhaps by little: it excludes zero alone; practically equal: inside it; else unclear."
         )
     return labelled(entries)

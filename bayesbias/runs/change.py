@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import whole_file
 from bayesbias.basics.sheets import write_csv
 from bayesbias.border.opening import read_bytes
+from bayesbias.border.texts import parse_json
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.words import versions_of
 
@@ -73,10 +75,7 @@ def read_comparison(folder: Path) -> Comparison:
     from bayesbias.tables.change import read_joined_pairs
 
     path = folder / _FILE
-    try:
-        content = json.loads(read_bytes(path))
-    except ValueError as error:
-        raise InputError(f"is damaged ({error})", where=path) from None
+    content = checks.table(parse_json(read_bytes(path), path, as_written=True), path)
     if content.get("bayesbias_comparison") != _FORMAT:
         raise InputError(
             "is a comparison in a form that this version does not know",
@@ -108,6 +107,8 @@ def read_comparison(folder: Path) -> Comparison:
         return Comparison(load_fit(folder / content["original"]), methods, between, content["provenance"])
     except KeyError as error:
         raise InputError(f"is no complete comparison: {error} is missing", where=path) from None
+    except (TypeError, AttributeError) as error:  # lists where tables should be, and the like
+        raise InputError(f"is damaged ({error})", where=path) from None
 
 
 def _ranking(of: Content) -> pd.DataFrame | None:

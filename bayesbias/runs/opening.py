@@ -12,8 +12,9 @@ from typing import Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
+from bayesbias.basics.files import lies_at
 from bayesbias.basics.wording import some
-from bayesbias.border.opening import absent, read_bytes
+from bayesbias.border.opening import absent, read_bytes, state_of
 from bayesbias.border.seals import State, damaged, seal_of_file, state_of_file
 from bayesbias.border.texts import read_text
 from bayesbias.inference.fitting import load_fit
@@ -135,13 +136,14 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     ('sentences', ['weat7'])
     """
     path = Path(checks.path(path, "path", _VALID_RUNS))
-    if path.name in _FIRST_LAYOUT and path.suffix == ".json" and path.is_file():
+    if path.name in _FIRST_LAYOUT and path.suffix == ".json" and os.path.isfile(path):
         path = path.parent
-    if path.is_dir():
+    if os.path.isdir(path):
         settle(path)
         return _of_folder(path)
-    if not path.exists():
+    if not lies_at(path):
         raise absent(path, "file or folder", _VALID_RUNS)
+    state_of(path, valid=_VALID_RUNS)  # which says what is the matter, if the system does not let us look
     if path.suffix != ".nc":
         raise InputError("is no run", where=path, found=path.suffix, valid=_VALID_RUNS)
     fit = load_fit(path)

@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.errors import InputError
+from bayesbias.basics import checks
 from bayesbias.border.opening import read_bytes
+from bayesbias.border.texts import parse_json
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.manifest import Manifest
 from bayesbias.runs.reading import read_table
@@ -65,10 +66,8 @@ def _settings(of: Content) -> dict[str, float]:
 def _read(folder: Path, manifest: Manifest | None) -> SeatResult:
     from bayesbias.studies.seat_result import SeatResult
 
-    try:
-        provenance = json.loads(read_bytes(folder / "provenance.json"))
-    except ValueError as error:
-        raise InputError(f"is damaged ({error})", where=folder / "provenance.json") from None
+    about = folder / "provenance.json"
+    provenance = dict(checks.table(parse_json(read_bytes(about), about, as_written=True), about))
     frame = _table(folder / "results.csv")
     return SeatResult(frame=frame, provenance=provenance, **{name: _part(folder, name) for name in _COLUMNS})
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
 from bayesbias.border.opening import read_bytes
+from bayesbias.border.texts import parse_json
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.manifest import Manifest
@@ -192,7 +193,7 @@ def _origin(folder: Path) -> dict[str, Any]:
     """Return where an analysis comes from; of a run of the first layout, as far as its result says."""
     name = "provenance.json" if (folder / "provenance.json").is_file() else "result.json"
     try:
-        content = json.loads(read_bytes(folder / name))
+        content = parse_json(read_bytes(folder / name), folder / name, as_written=True)
         if name == "provenance.json":
             return dict(content["sentiment"])
         each = content.get("classifiers", [content])
@@ -205,7 +206,9 @@ def _origin(folder: Path) -> dict[str, Any]:
             ],
             "notes": content["notes"],
         }
-    except (ValueError, KeyError, TypeError) as error:
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"is damaged ({error})", where=folder / name) from None
 
 

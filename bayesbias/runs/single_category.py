@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.border.opening import read_bytes
+from bayesbias.border.texts import parse_json
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.manifest import Manifest
 from bayesbias.runs.reading import read_table
@@ -59,7 +60,7 @@ def _read(folder: Path, manifest: Manifest | None) -> SingleCategory:
 
     path = folder / _FILE
     try:
-        content = json.loads(read_bytes(path))
+        content = parse_json(read_bytes(path), path, as_written=True)
         if content["bayesbias_single_category"] != _FORMAT:
             raise InputError(
                 "is a test in a form that this version does not know",
@@ -74,7 +75,9 @@ def _read(folder: Path, manifest: Manifest | None) -> SingleCategory:
         published = WefatResult(**known, _pairs=pairs)
         targets, prob, seed = content["targets"], float(content["prob"]), int(content["seed"])
         about: Mapping[str, Any] = content["provenance"]
-    except (ValueError, KeyError, TypeError) as error:
+    except InputError:
+        raise
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"is damaged ({error})", where=path) from None
     return of_fit(published, load_fit(folder / "fit.nc"), targets, prob=prob, seed=seed, provenance=about)
 

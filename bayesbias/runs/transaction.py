@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
+import glob
 import json
 import os
 import shutil
@@ -66,7 +67,7 @@ def whole_folder(folder: str | os.PathLike[str], ours: Ours) -> Iterator[Path]:
         Where the folder cannot be written, the disk is full, or a new file would replace one that is not `ours`.
     """
     target = Path(os.path.realpath(folder))
-    new_parents = [path for path in target.parents if not path.exists()]
+    new_parents = [path for path in target.parents if not os.path.exists(path)]
     work: Path | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -106,7 +107,7 @@ def settle(folder: str | os.PathLike[str], *, clean: bool = False) -> None:
     """
     target = Path(os.path.realpath(folder))
     left = list(target.glob(f"{_UNFINISHED}*")) + (
-        list(target.parent.glob(f"{_beside(target)}*")) if clean else []
+        list(target.parent.glob(f"{glob.escape(_beside(target))}*")) if clean else []
     )
     for work in left:
         with _locked(work, wait=(work / _LIST).is_file()) as mine:
@@ -146,7 +147,8 @@ def _work_folder(target: Path, ours: Ours) -> Iterator[Path]:
 
 
 def _beside(target: Path) -> str:
-    return f".{target.name[:100]}{_UNFINISHED}"
+    # A name has room for some 250 bytes on most systems.
+    return f".{os.fsencode(target.name)[:100].decode(errors='ignore')}{_UNFINISHED}"
 
 
 def _name_inside(work: Path) -> str:

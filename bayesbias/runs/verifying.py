@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
-from bayesbias.basics.files import sum_beside
+from bayesbias.basics.files import lies_at, sum_beside
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
-from bayesbias.border.opening import absent, read_bytes
+from bayesbias.border.opening import absent, read_bytes, state_of
 from bayesbias.border.seals import State, seal_of_file, seal_of_json, state_of_file, state_of_summed
 from bayesbias.runs.kinds import LAYOUTS, files_of_run
 from bayesbias.runs.manifest import MANIFEST, Manifest, read_manifest
@@ -159,20 +159,21 @@ def verify_run(path: str | os.PathLike[str]) -> Verification:
     (True, False, 'tests.csv')
     """
     path = Path(checks.path(path, "path", _VALID))
-    if path.is_dir():
+    if os.path.isdir(path):
         settle(path)
         kind, states = undisturbed(
             path,
             lambda: _of_folder(path),
             lambda folder_state: set(folder_state[1].values()) <= {State.INTACT},
         )
-    elif path.is_file() and path.suffix == ".nc":
+    elif os.path.isfile(path) and path.suffix == ".nc":
         kind, states = "words", {path.name: _of_sealed(path)}
-    elif path.is_file() and sum_beside(path).is_file():
+    elif os.path.isfile(path) and os.path.isfile(sum_beside(path)):
         kind, states = None, {path.name: state_of_summed(path)}
-    elif not path.exists():
+    elif not lies_at(path):
         raise absent(path, "file or folder", _VALID)
     else:
+        state_of(path, valid=_VALID)  # which says what is the matter, if the system does not let us look
         raise InputError("is no run", where=path, valid=_VALID)
     files = sorted(
         (FileState(name, state) for name, state in states.items()),

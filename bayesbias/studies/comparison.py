@@ -35,6 +35,7 @@ from bayesbias.inference.contrasts import (
 from bayesbias.inference.diagnostics import error_of_share, joined_chains
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import change_verdict, gap_verdict, method_verdict
 from bayesbias.models.spec import Results
 from bayesbias.studies.change_fits import (
@@ -171,7 +172,7 @@ class Comparison(Shown):
                 # The rows of the draws are those of the counts.
                 frame["n_pairs"] = list(pairs_by_level(item.pairs, self.levels_of(name)).values())
                 frame["exact"] = frame["connection"].isin(list(item.exact))
-                frame["verdict"] = [change_verdict(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
+                frame["verdict"] = [change_verdict(*sure_ends(r), rope) for r in frame.itertuples()]
                 frames.append(frame)
         return pd.concat(frames, ignore_index=True)
 
@@ -219,7 +220,7 @@ class Comparison(Shown):
         if not draws.sizes["row"]:
             return None
         frame = described_changes(draws, prob, rope)
-        frame["verdict"] = [change_verdict(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
+        frame["verdict"] = [change_verdict(*sure_ends(r), rope) for r in frame.itertuples()]
         rows = keys_of_rows(draws, "level", "name", "contrast")
         gaps = {
             "before": self.original.contrasts(prob, rope, which),
@@ -229,7 +230,8 @@ class Comparison(Shown):
             gap = gap.set_index(["level", "name", "contrast"]).loc[rows]
             frame = frame.assign(**{key: of.to_numpy() for key, of in beside(gap, label).items()})
         frame["verdict_after"] = [
-            gap_verdict(r.after_low, r.after_high, rope, r.contrast) for r in frame.itertuples()
+            gap_verdict(*sure_ends(r, "after_low", "after_high"), rope, r.contrast)
+            for r in frame.itertuples()
         ]
         # Of one class or word the contrast is between different attributes, which construction does not tie.
         frame["by_construction"] = (
@@ -394,7 +396,7 @@ class Comparison(Shown):
         flat = joined_chains(draws.to_numpy())
         frame["p_nearer_zero"] = (flat < 0).mean(axis=0) + (flat == 0).mean(axis=0) / 2
         frame["mcse_p_nearer_zero"] = error_of_share(frame["p_nearer_zero"], frame["ess_bulk"])
-        frame["verdict"] = [method_verdict(r.hpdi_low, r.hpdi_high, rope) for r in frame.itertuples()]
+        frame["verdict"] = [method_verdict(*sure_ends(r), rope) for r in frame.itertuples()]
         return frame
 
     def results_of(self, method: str) -> Results:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesbias.basics.errors import BayesbiasError
+from bayesbias.basics.errors import BayesbiasError, InputError
 from bayesbias.basics.files import data_dir, sha256_of
 from bayesbias.basics.values import content_hash
 from bayesbias.basics.versions import own_version
@@ -97,7 +98,7 @@ def _or_message(read: Callable[..., Any], *arguments: Any) -> Any:
 
 def _location(plan: SweepPlan, entry: str, names: Sequence[str]) -> str:
     """Return a shipped name as it is and anything else as a path."""
-    return entry if entry in names else str(plan.folder / Path(entry).expanduser())
+    return entry if entry in names else str(plan.folder / os.path.expanduser(entry))
 
 
 def group_cells(
@@ -106,7 +107,7 @@ def group_cells(
     """Return the cells of a plan in its order, by the file their tables come from."""
     locations = {}
     for embedding in plan.embeddings:
-        there = (plan.folder / embedding).exists()
+        there = os.path.exists(plan.folder / embedding)
         names = shipped_embeddings() if there else [*shipped_embeddings(), *GENSIM_DATA]
         locations[embedding] = _location(plan, embedding, names)
     for table in plan.distances:
@@ -184,7 +185,7 @@ def digest_of(location: str, known: dict[str, Any]) -> dict[str, str] | None:
         arrays = f"{glob.escape(path.name)}.*.npy"  # of gensim's pickles
         for beside in sorted(path.parent.glob(arrays)):
             out[beside.name] = _hash_known(beside, known)
-    except OSError:
+    except (OSError, InputError):  # not there, a folder, or closed: its cells fail, and no others
         return None
     return out
 

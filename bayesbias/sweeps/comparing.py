@@ -13,6 +13,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.wording import number_of
 from bayesbias.inference.estimands import CONTRASTS
+from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.standard import in_full
 from bayesbias.inference.verdicts import contrast_verdict
 
@@ -79,7 +80,7 @@ def _verdict(row: Any) -> str | None:
 
     if pd.isna(row.standardised) or pd.isna(row.trusted) or not row.trusted:
         return None
-    return contrast_verdict(row.standardised_low, row.standardised_high, row.rope)
+    return contrast_verdict(*sure_ends(row, "standardised_low", "standardised_high"), row.rope)
 
 
 def telling_labels(cells: pd.DataFrame) -> dict[str, list[str]]:

@@ -11,6 +11,7 @@ from typing import Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
+from bayesbias.basics.files import lies_at
 from bayesbias.basics.values import Shown
 from bayesbias.border.cleaning import checked_tree
 from bayesbias.border.texts import read_toml
@@ -148,10 +149,10 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
         raw, where, folder, name = {"schema": _SCHEMA, **given}, "plan", Path.cwd(), "plan"
     else:
         path = Path(checks.path(plan, "plan", "a SweepPlan, a mapping, or the path of a .toml file"))
-        if path.is_dir():
+        if os.path.isdir(path):
             raise InputError("is a folder, not a plan", where=path, valid="a .toml file")
-        if not path.is_file():
-            beside = [p.name for p in path.parent.glob("*.toml")] if path.parent.is_dir() else []
+        if not lies_at(path):
+            beside = [p.name for p in path.parent.glob("*.toml")]
             raise InputError(
                 "no such plan", found=str(path), valid="a .toml file", hint=nearest(path.name, beside)
             )
@@ -203,7 +204,7 @@ def _check_name(entry: str, names: Sequence[str], folder: Path, where: str) -> N
     """Refuse what is neither shipped nor looks like a path; a missing file fails its own cells alone."""
     checks.path(entry, where, "a name, or a path")
     looks_like_path = os.sep in entry or "/" in entry or bool(Path(entry).suffix)
-    if entry not in names and not looks_like_path and not (folder / entry).exists():
+    if entry not in names and not looks_like_path and not os.path.exists(folder / entry):
         raise InputError(
             "unknown name", where=where, found=entry, valid=[*names, "or a path"], hint=nearest(entry, names)
         )

@@ -131,8 +131,8 @@ class SweepResult(Shown):
         cells, failures = self.cells, self.failures
         doubtful = int((cells["trusted"] == False).sum())  # noqa: E712 - missing for failed cells
         lines = [
-            f"SweepResult: {len(cells)} cells in {self.out}, {len(cells) - len(failures)} fitted ({self.reused} of them "
-            f"before), {len(failures)} failed, {doubtful} not to be trusted yet"
+            f"SweepResult: {number_of(len(cells), 'cell')} in {self.out}, {len(cells) - len(failures)} fitted "
+            f"({self.reused} of them before), {len(failures)} failed, {doubtful} not to be trusted yet"
         ]
         lines += [f"  {line}" for line in self.of_damage()]
         for row in failures.head(4).itertuples():

@@ -9,12 +9,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import sha256_of, whole_file
+from bayesbias.basics.files import check_folder, sha256_of, whole_file
 from bayesbias.basics.versions import own_version
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.seals import (
@@ -46,10 +47,9 @@ def sweep_folder(out: Path, plan: SweepPlan, resume: bool) -> Iterator[None]:
     """Check the folder of a sweep, mark it as one, and keep a second run out of it."""
     from filelock import FileLock, Timeout
 
-    if out.exists() and not out.is_dir():
-        raise InputError("the output must be a folder", where=out, found="a file")
+    check_folder(out)
     # Hidden files are no content: our lock and half-written files are, and so is what file managers leave.
-    entries = sorted(path.name for path in out.iterdir() if path.name[0] != ".") if out.exists() else []
+    entries = sorted(path.name for path in out.iterdir() if path.name[0] != ".") if os.path.isdir(out) else []
     # A sweep that ended before its first fit leaves nothing that could be lost.
     unbegun = _MARKER in entries and set(entries) <= {_MARKER, "inputs.json"}
     if entries and not resume and not unbegun:

@@ -18,7 +18,7 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.sheets import unmarked, without_marks
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import number_of, some
 from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import decoded
@@ -97,7 +97,7 @@ def join_pairs(
         if other.any():
             row = both[other].iloc[0]
             raise InputError(
-                f"{int(other.sum())} pairs have another {column.replace('_', ' ')} than in the original, the first "
+                f"{_pairs_have(int(other.sum()))} another {column.replace('_', ' ')} than in the original, the first "
                 f"{row['protected_word']!r} and {row['attribute']!r}: the two tables do not ask the same question",
                 where=name,
                 found=str(row[f"{column}_2"]),
@@ -107,10 +107,14 @@ def join_pairs(
     notes = []
     lost, gained = len(first) - len(both), len(second) - len(both)
     if lost:
-        notes.append(f"{lost:,} of {len(first):,} pairs of the original are not in {name} and are left out")
-    if gained:
+        are = "is" if lost == 1 else "are"
         notes.append(
-            f"{gained:,} of {len(second):,} pairs of {name} are not in the original and are left out"
+            f"{lost:,} of {number_of(len(first), 'pair')} of the original {are} not in {name} and {are} left out"
+        )
+    if gained:
+        are = "is" if gained == 1 else "are"
+        notes.append(
+            f"{gained:,} of {number_of(len(second), 'pair')} of {name} {are} not in the original and {are} left out"
         )
     words = [
         [w for w in dict.fromkeys([*a["protected_word"], *a["attribute"]]) if w not in known]
@@ -123,7 +127,7 @@ def join_pairs(
     renamed = both["attribute_class"].astype(str) != both["attribute_class_2"].astype(str)
     if renamed.any():
         notes.append(
-            f"{int(renamed.sum()):,} pairs have another attribute class in {name}, with the same connection; the "
+            f"{_pairs_have(int(renamed.sum()))} another attribute class in {name}, with the same connection; the "
             "original's is kept"
         )
     both, own, differing = _with_own_columns(both, second, key, own, others)
@@ -148,6 +152,10 @@ def join_pairs(
         "notes": notes,
     }
     return both[[*COLUMNS[:-1], *JOINED, *own]], account
+
+
+def _pairs_have(n: int) -> str:
+    return f"{number_of(n, 'pair')} {'has' if n == 1 else 'have'}"
 
 
 def _own_columns(frame: pd.DataFrame, where: str) -> list[str]:
@@ -216,7 +224,11 @@ def common_pairs(
         kept["connection"] = kept["connection"].cat.remove_unused_categories()
         notes = list(account["notes"])
         if not keep.all():
-            notes.append(f"{int((~keep).sum()):,} pairs are left out because another table lacks them")
+            n = int((~keep).sum())
+            notes.append(
+                f"{number_of(n, 'pair')} {'is' if n == 1 else 'are'} left out because another table lacks "
+                f"{'it' if n == 1 else 'them'}"
+            )
         frames[name], accounts[name] = kept, {**account, "pairs": len(kept), "notes": notes}
     return frames, accounts
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import Shortened, some
+from bayesbias.basics.wording import Shortened, number_of, some
 from bayesbias.tables.codes import Codes
 from bayesbias.tables.pair_table import COLUMNS
 from bayesbias.words.pairing import CONNECTIONS
@@ -351,7 +351,8 @@ def counted_once(
         raise _contradiction(frame, source, key, outcome, _first(other), positions, hint)
     count = int(again.sum())
     if repeats == "keep":
-        text = f"{count:,} repeated rows are kept, as asked: the same observation counts more than once"
+        rows = f"{number_of(count, 'repeated row')} {'is' if count == 1 else 'are'}"
+        text = f"{rows} kept, as asked: the same observation counts more than once"
         return Counted(frame, 0, (text,))
     differ = [column for column in own if (groups[column].nunique(dropna=False) > 1).any()]
     notes = [f"repeated rows differ in {some(differ)}; what the first of them says is kept"] if differ else []

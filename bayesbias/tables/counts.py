@@ -16,7 +16,7 @@ from bayesbias.basics.extras import needed
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
 from bayesbias.basics.versions import versions_of
-from bayesbias.basics.wording import Shortened, some
+from bayesbias.basics.wording import Shortened, number_of, some
 from bayesbias.border.lines import blocks_of_lines
 from bayesbias.border.opening import opened, path_of, sha256_file
 from bayesbias.border.unpacking import compression_of, unpacked
@@ -77,7 +77,7 @@ class WordCounts(Shown):
 
     def __repr__(self) -> str:
         missing = f", {len(self.missing)} missing ({some(self.missing, 4)})" if self.missing else ""
-        return f"<WordCounts: {len(self.log_frequency):,} words from {self.origin}{missing}>"
+        return f"<WordCounts: {number_of(len(self.log_frequency), 'word')} from {self.origin}{missing}>"
 
 
 def load_counts(

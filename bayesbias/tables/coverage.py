@@ -287,7 +287,7 @@ class Coverage(Shown):
         if pieces := composed_in_words(self.as_dict()):
             out.append(pieces)
         if self.repeats:
-            out.append(f"{self.repeats} repeated rows counted once")
+            out.append(f"{number_of(self.repeats, 'repeated row')} counted once")
         return [*out, *self.notes]
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.files import lies_at
 from bayesbias.basics.wording import Shortened, number_of, put_in_words, some
 from bayesbias.border.cleaning import checked_text
 from bayesbias.border.frames import plain_frame
@@ -211,7 +212,7 @@ def facts_given(
             out.append(each)
         elif isinstance(each, str | os.PathLike):
             path = Path(checks.path(each, "facts"))
-            if isinstance(each, str) and not path.is_file() and path.suffix.lower() not in (".csv", ".tsv"):
+            if isinstance(each, str) and not lies_at(path) and path.suffix.lower() not in (".csv", ".tsv"):
                 raise InputError(
                     "is neither a file of facts nor a column of the table",
                     where="facts",

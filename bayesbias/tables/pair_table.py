@@ -16,6 +16,7 @@ from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
 from bayesbias.basics.sheets import write_csv
 from bayesbias.basics.values import Shown
+from bayesbias.basics.wording import number_of
 from bayesbias.tables.coverage import Coverage
 from bayesbias.words.pairing import CONNECTIONS
 
@@ -74,8 +75,9 @@ class PairTable(Shown):
         words = self.frame["protected_word"].nunique(), self.frame["attribute"].nunique()
         missing = len(self.coverage.missing)
         return (
-            f"PairTable: {self.provenance.get('name', 'pairs')}, {len(self.frame):,} pairs of {words[0]} protected words "
-            f"and {words[1]} attributes ({counts}); {missing} word{'' if missing == 1 else 's'} missing"
+            f"PairTable: {self.provenance.get('name', 'pairs')}, {number_of(len(self.frame), 'pair')} of "
+            f"{number_of(words[0], 'protected word')} and {number_of(words[1], 'attribute')} ({counts}); "
+            f"{number_of(missing, 'word')} missing"
         )
 
     def save(self, path: str | os.PathLike[str], *, spreadsheet_safe: bool = False) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.wording import Shortened, some
+from bayesbias.basics.wording import Shortened, number_of, some
 from bayesbias.border.frames import plain_frame
 from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import as_plain_file, path_of, sha256_file
@@ -167,7 +167,10 @@ def _pair_table(
         notes.append(f"{rows} the mark of a missing word (below -1)")
     lost = int((gone & ~frame[list(PAIR)].isin(absent).any(axis=1)).sum()) if gone.any() else 0
     if lost:
-        notes.append(f"{lost} pairs of words that are otherwise present have no distance and are left out")
+        notes.append(
+            f"{number_of(lost, 'pair')} of words that are otherwise present {'has' if lost == 1 else 'have'} no distance and "
+            f"{'is' if lost == 1 else 'are'} left out"
+        )
     others = [column for column in (*TEMPLATES, *apart) if column in own]
     key = dict.fromkeys([*PAIR, *others])
     if len(kept) < len(frame):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics.errors import BayesbiasError, InputError
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import number_of, some
 from bayesbias.encoders.averages import cbow_tokens
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.encoding import encode
@@ -67,7 +67,7 @@ class EncodedTest:
 
 
 def encode_test(test: SentenceTest, encoder: Any, encoded: Callable[[list[str]], np.ndarray]) -> EncodedTest:
-    """Encode the examples of a test by `made`, without those whose own word the encoder lacks."""
+    """Encode the examples of a test by `encoded`, without those whose own word the encoder lacks."""
     frame = test.frame
     account = _encoder_account(encoder, list(dict.fromkeys(frame["sentence"])))
     lacking = account.get("lacking", {})
@@ -263,7 +263,10 @@ def _coverage_of_test(encoded: EncodedTest, names: Mapping[str, str], repeats: i
         }
     some = len(encoded.dropped)
     notes = [f"{some} of {len(test.frame)} examples left out: the encoder lacks their word"] if some else []
-    notes += [f"{repeats} examples that repeat another of their set counted once"] if repeats else []
+    again = "repeats" if repeats == 1 else "repeat"
+    notes += (
+        [f"{number_of(repeats, 'example')} that {again} another of the set counted once"] if repeats else []
+    )
     return Coverage(groups[0], groups[1], notes=tuple(notes))
 
 

@@ -17,7 +17,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import number_of, some
 from bayesbias.vectors.readers.rows import Rows
 from bayesbias.vectors.spelling import matched_spellings, notes_of_shared_vectors
 
@@ -150,7 +150,7 @@ class Embedding(Shown):
         return self.lookup is not None
 
     def __repr__(self) -> str:
-        shape = f"{len(self.words):,} words, {self.vectors.shape[1]} dimensions"
+        shape = f"{number_of(len(self.words), 'word')}, {number_of(self.vectors.shape[1], 'dimension')}"
         kind = self.provenance.get("format", "")
         facts = [f"<Embedding {self.name!r}: {shape}" + (f", {kind}" if kind else "")]
         if self.open_vocabulary:
@@ -181,11 +181,14 @@ def embedding_from_rows(
         matched, rules = matched_spellings(asked, at)
         vectors = rows.vectors[[at[spelling] for spelling in matched.values()]]
     if not matched:
+        if not asked:
+            raise InputError("holds no words", where=where)
+        held = number_of(rows.count, "word"), number_of(rows.vectors.shape[1], "dimension")
         raise InputError(
-            f"none of the {len(asked)} words is in the embedding",
+            none_found(asked),
             where=where,
             found=some(asked, 8),
-            hint=f"it holds {rows.count:,} words of {rows.vectors.shape[1]} dimensions",
+            hint=f"it holds {held[0]} of {held[1]}",
         )
     chosen = [at[spelling] for spelling in matched.values()]
     for row in chosen:
@@ -212,8 +215,10 @@ def embedding_from_rows(
         )
     notes = notes_of_shared_vectors(matched)
     if rows.skipped:
+        one = len(rows.skipped) == 1
         notes.append(
-            f"{len(rows.skipped)} words that are not valid UTF-8 were skipped ({some(rows.skipped, 4)})"
+            f"{number_of(len(rows.skipped), 'word')} that {'is' if one else 'are'} not valid UTF-8 {'was' if one else 'were'} "
+            f"skipped ({some(rows.skipped, 4)})"
         )
     composed = set(rows.composed)
     return Embedding(
@@ -231,6 +236,15 @@ def embedding_from_rows(
         composed=tuple(word for word, spelling in matched.items() if spelling in composed),
         missing=tuple(word for word in asked if word not in matched),
         notes=tuple(notes),
+    )
+
+
+def none_found(asked: Sequence[str]) -> str:
+    """Say that no word was found, of one or of several."""
+    return (
+        "the word is not in the embedding"
+        if len(asked) == 1
+        else f"none of the {len(asked):,} words is in the embedding"
     )
 
 

@@ -60,7 +60,8 @@ def from_gensim(x: Any, asked: list[str] | None, name: str | None, facts: dict[s
     if asked is not None and hasattr(vectors, "vectors_ngrams"):
         composed = [word for word in unmatched_words(asked, set(chosen)) if word in vectors]
     dim = int(vectors.vector_size)
-    table = np.empty((len(chosen) + len(composed), dim), dtype=vectors.vectors.dtype)
+    stored = np.dtype(vectors.vectors.dtype)  # half precision is stored, never calculated with
+    table = np.empty((len(chosen) + len(composed), dim), np.float64 if stored.itemsize > 4 else np.float32)
     for row, word in enumerate([*chosen, *composed]):
         table[row] = vectors.get_vector(word)
     places = [known[word] + 1 for word in chosen] + [0] * len(composed)

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import functools
 import os
+import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -15,12 +16,13 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest, nearest_file
+from bayesbias.basics.files import lies_at
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import Shortened, some
 from bayesbias.border.frames import plain_numbers
-from bayesbias.border.opening import as_plain_file, names_beside, path_of, sha256_file
+from bayesbias.border.opening import as_plain_file, names_beside, path_of, sha256_file, state_of
 from bayesbias.border.seals import check_summed
-from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows
+from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows, none_found
 from bayesbias.vectors.frames import from_frame, from_matrix, is_words_and_matrix
 from bayesbias.vectors.gensim import GENSIM_DATA, fetched_from_gensim, from_gensim, from_pickle
 from bayesbias.vectors.postprocessing import POSTPROCESSINGS, postprocess as postprocessed
@@ -126,7 +128,7 @@ def _readable_twice(x: Any) -> Iterator[Any]:
         yield x
         return
     path = path_of(os.fspath(x), "x", "a name, or the path of a file of vectors")
-    if not path.is_fifo():
+    if not lies_at(path) or not stat.S_ISFIFO(state_of(path, pipes=True, noun="vector file").st_mode):
         yield x
         return
     with as_plain_file(path, noun="vector file") as plain:
@@ -157,7 +159,7 @@ def _loaded(
     if isinstance(x, str) and text in shipped_embeddings():
         return _from_open(static_embedding, asked, name or text)
     path = path_of(text, "x", "a name, or the path of a file of vectors")
-    there = os.path.lexists(path)
+    there = lies_at(path)
     if not there and isinstance(x, str) and text in GENSIM_DATA:
         path, name = fetched_from_gensim(text, progress), name or text
     elif not there:
@@ -262,7 +264,8 @@ def _from_mapping(x: Mapping[Any, Any], asked: list[str] | None, name: str | Non
             )
         table[word] = vector
     dtype = np.float32 if table and all(v.dtype == np.float32 for v in table.values()) else np.float64
-    vectors = np.array(list(table.values()) or np.empty((0, 1)), dtype=dtype)
+    dim = 0 if table else np.size(next(iter(x.values())))  # of none that was found the first says it
+    vectors = np.array(list(table.values()) or np.empty((0, dim)), dtype=dtype)
     rows = Rows(list(table), vectors, [0] * len(table), "key", len(x))
     return embedding_from_rows(
         rows, asked, name or "mapping", where, {"source": "a mapping", "format": "mapping"}
@@ -306,7 +309,7 @@ def _from_open(
     chosen = lookup(asked)
     if asked and not len(chosen):
         raise InputError(
-            f"none of the {len(asked)} words is in the embedding",
+            none_found(asked),
             where=f"embedding {name!r}",
             found=some(asked, 8),
         )

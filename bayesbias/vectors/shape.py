@@ -22,6 +22,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import plain
 from bayesbias.basics.values import Shown
+from bayesbias.basics.wording import number_of
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.vectors.loading import load_embedding
 from bayesbias.words.controls import load_controls
@@ -142,7 +143,8 @@ class VectorShape(Shown):
             carried = (
                 "too little for shares of dimensions"
                 if cosines.share_top is None
-                else f"{self.top} dimensions ({', '.join(map(str, cosines.dimensions))}) carry {cosines.share_top:.0%} of it"
+                else f"{number_of(self.top, 'dimension')} ({', '.join(map(str, cosines.dimensions))}) "
+                f"{'carries' if self.top == 1 else 'carry'} {cosines.share_top:.0%} of it"
             )
             lines.append(
                 f"mean cosine of {cosines.n_words:,} {noun} {cosines.mean:.4f} (se {cosines.se:.4f}); {carried}"

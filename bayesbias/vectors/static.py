@@ -14,7 +14,8 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir, sha256_of
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import Shortened, some
+from bayesbias.border.arrays import checked_texts
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import read_toml
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors
@@ -62,7 +63,13 @@ def static_vectors(texts: Sequence[str]) -> np.ndarray:
     >>> static_vectors(["a nurse", "The nurse is a doctor."]).shape
     (2, 128)
     """
-    ids = static_tokens(texts)
+    texts = checks.several(texts, "text")
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str):
+            raise InputError(
+                "is not a text", where=f"texts, number {number}", found=Shortened(text), valid="strings"
+            )
+    ids = static_tokens(checked_texts(texts, "texts"))
     empty = [text for text, tokens in zip(texts, ids, strict=True) if not tokens]
     if empty:
         raise InputError(

@@ -15,7 +15,7 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
-from bayesbias.basics.files import data_dir, find_toml, sha256_of, shipped_names
+from bayesbias.basics.files import data_dir, find_toml, lies_at, sha256_of, shipped_names
 from bayesbias.basics.wording import Shortened, conjoined, number_of, some
 from bayesbias.border.cleaning import checked_tree
 from bayesbias.border.opening import sha256_file
@@ -113,7 +113,7 @@ def resolved_controls(
         problems.append(error)
         return None, None
     if text not in shipped_controls() and not os.path.isabs(text):
-        text = os.fspath(folder / text) if (folder / text).exists() or text.endswith(".toml") else text
+        text = os.fspath(folder / text) if lies_at(folder / text) or text.endswith(".toml") else text
     try:
         path = find_toml(text, _CONTROL_FOLDER, "control list")
         data = read_toml(path)

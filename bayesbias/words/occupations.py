@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
-from bayesbias.basics.files import find_toml, sha256_of
+from bayesbias.basics.files import data_dir, find_toml, sha256_of
 from bayesbias.basics.values import Shown
 from bayesbias.border.cleaning import checked_tree
 from bayesbias.border.opening import read_bytes
@@ -160,7 +160,11 @@ def load_occupations(
         data, where, name = dict(checked_tree(source, "occupations")), "occupations", "own"
     else:
         path = find_toml(source, "wordlists/sentiment", "list of occupations")
-        where = f"wordlists/sentiment/{path.name}" if path.stem == os.fspath(source) else str(path)
+        where = (
+            f"wordlists/sentiment/{path.name}"
+            if path.parent == data_dir("wordlists/sentiment")
+            else str(path)
+        )
         data, name = parse_toml(read_bytes(path), where), path.stem
     valid = (
         "schema",

@@ -1,7 +1,4 @@
-"""The pairs of a word list and their connections: associated, different, human and neutral.
-
-The pairs of a word list and their connections: associated, different, human and neutral.
-"""
+"""The pairs of a word list and their connections: associated, different, human and neutral."""
 
 from __future__ import annotations
 

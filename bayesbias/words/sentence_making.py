@@ -18,7 +18,9 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.files import lies_at
 from bayesbias.border.texts import read_toml
+from bayesbias.words.foreign import FOREIGN_ENDINGS
 from bayesbias.words.grammar import (
     BARE_TEMPLATE,
     KindsOfWords,
@@ -205,7 +207,7 @@ def _published_name(source: Any) -> tuple[str | None, str | None]:
                 return base, level
     if source in shipped_wordlists() or Path(source).suffix == ".toml" or os.sep in source:
         return None, None
-    if Path(source).is_file():
+    if lies_at(source):
         return None, None
     names = [*shipped_tests(), *shipped_wordlists()]
     raise InputError(
@@ -225,8 +227,8 @@ def _level_name(base: str, level: str) -> str:
 
 def _own_list(source: Any) -> tuple[WordList, KindsOfWords]:
     """Load a word list of one's own, and its table [kinds], which other uses of the list do not know."""
-    if isinstance(source, str | os.PathLike) and Path(source).is_file():
-        path = Path(source)
+    path = Path(source) if isinstance(source, str | os.PathLike) else Path()
+    if path.suffix.lower() not in FOREIGN_ENDINGS and os.path.isfile(path):  # other forms hold no kinds
         data = read_toml(path)
         if "kinds" in data:
             own = read_kinds(data.pop("kinds"), f"{path}, kinds")
@@ -249,7 +251,7 @@ def _check_templates(templates: Any, where: str) -> tuple[str, str]:
             where=where,
             valid="templates=(sentence of targets, sentence of attributes), each with {word}",
         )
-    if isinstance(templates, str) or len(templates) != 2:
+    if not isinstance(templates, list | tuple) or len(templates) != 2:
         raise InputError(
             "must be two sentences, of targets and of attributes", where="templates", found=templates
         )

@@ -6,6 +6,7 @@ import contextlib
 import errno
 import hashlib
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -17,6 +18,7 @@ from helpers.places import ROOT
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import sum_beside, whole_file
+from bayesbias.border.seals import State, state_of_summed
 
 CALLS = ("open", "fsync", "replace", "unlink", "mkdir", "close", "chmod")
 
@@ -188,3 +190,17 @@ def test_what_is_no_file_is_never_replaced(tmp_path):
             pass
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert sorted(item.name for item in tmp_path.iterdir()) == ["folder", "pipe.csv"]
+
+
+@pytest.mark.parametrize("name", [b" a", b"*a", b"a\\b", b"a\nb", "a\u2028b".encode(), b"a  b", b"a\xff"])
+def test_a_file_of_any_name_is_held_to_its_sum(name, tmp_path):
+    path = tmp_path / os.fsdecode(name)
+    write(path, b"whole")
+    assert state_of_summed(path) is State.INTACT
+    if shutil.which("sha256sum"):
+        checked = subprocess.run(
+            ["sha256sum", "-c", sum_beside(path).name], cwd=tmp_path, capture_output=True
+        )
+        assert checked.returncode == 0, checked.stderr
+    path.write_bytes(b"other")
+    assert state_of_summed(path) is State.DAMAGED

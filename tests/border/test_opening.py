@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import subprocess
@@ -12,8 +13,12 @@ from pathlib import Path
 
 import pytest
 
+import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.border.opening import as_plain_file, opened, path_of, read_bytes, sha256_file
+from bayesbias.classifiers.training import read_labelled
+from bayesbias.sweeps.plan import load_plan
+from bayesbias.tables.facts import facts_given
 
 
 def refused(path: Path | str, **kwargs) -> str:
@@ -137,3 +142,56 @@ def test_standard_input_is_read_and_a_closed_one_is_empty():
     for given in (b"x" * 100_000, b""):
         done = subprocess.run([sys.executable, "-c", code], input=given, capture_output=True, check=True)
         assert int(done.stdout) == len(given)
+
+
+DOORS = {
+    "word list": bb.load_wordlist,
+    "controls": lambda path: bb.load_wordlist("religion", controls=path),
+    "model": bb.load_model,
+    "vectors": bb.load_embedding,
+    "vectors, moved": lambda path: bb.load_embedding(path, postprocess="center"),
+    "distances": bb.read_distances,
+    "encoder": bb.load_encoder,
+    "averages": lambda path: bb.load_encoder(f"cbow:{path}"),
+    "classifier": bb.load_classifier,
+    "predictions": bb.read_predictions,
+    "labelled": read_labelled,
+    "cache": lambda path: bb.encode(bb.load_encoder(len, name="x", version="1"), ["a"], cache=path),
+    "plan": load_plan,
+    "run": bb.open_run,
+    "verified": bb.runs.verify_run,
+    "test": bb.sentence_test,
+    "tests": bb.seat,
+    "facts": lambda path: facts_given(path),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("path", ["~nobody.at.all/x.npz", "a" * 300, "b" * 5000, "c/" * 60 + "d" * 300])
+def test_whatever_bears_no_file_is_refused_at_every_door(door, path):
+    with pytest.raises(InputError):
+        DOORS[door](path)
+
+
+@pytest.mark.parametrize("door", [door for door in DOORS if door not in ("averages", "cache", "tests")])
+def test_a_folder_that_is_closed_is_said_to_be(door, tmp_path, monkeypatch):
+    """As the system answers whoever may not look into it, root apart."""
+
+    def closed(ask):
+        def asked(path, *rest, **more):
+            if isinstance(path, str | os.PathLike) and "closed" in os.fspath(path):
+                raise PermissionError(errno.EACCES, "Permission denied", os.fspath(path))
+            return ask(path, *rest, **more)
+
+        return asked
+
+    for name in ("stat", "lstat", "scandir", "listdir"):
+        monkeypatch.setattr(os, name, closed(getattr(os, name)))
+    with pytest.raises(InputError, match="Permission denied"):
+        DOORS[door](
+            str(
+                tmp_path
+                / "closed"
+                / ("x.npz" if door == "encoder" else "x.csv" if door == "facts" else "x.toml")
+            )
+        )

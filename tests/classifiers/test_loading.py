@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType, SimpleNamespace
+
 import numpy as np
 import pytest
 from helpers.classifiers import LABELS, PHRASES, pipeline
 
 import bayesbias as bb
+from bayesbias.classifiers import training
 
 
 @pytest.mark.slow
@@ -58,3 +62,22 @@ def test_a_pickle_is_refused_until_it_is_allowed(tmp_path):
     joblib.dump({"no": "classifier"}, path)
     with pytest.raises(bb.InputError, match="holds no classifier with probabilities; found: 'dict'"):
         bb.load_classifier(path, allow_pickle=True)
+
+
+def test_whatever_a_library_throws_is_one_error(monkeypatch):
+    def damaged(*_, **__):
+        raise RuntimeError("Error while deserializing header: HeaderTooLarge\nand more")
+
+    from_files = SimpleNamespace(from_pretrained=damaged)
+    made_up = ModuleType("transformers")
+    made_up.AutoConfig = made_up.AutoTokenizer = made_up.AutoModelForSequenceClassification = from_files
+    monkeypatch.setitem(sys.modules, "transformers", made_up)
+    monkeypatch.setitem(sys.modules, "torch", ModuleType("torch"))
+    with pytest.raises(bb.InputError, match="own/model: cannot be loaded: Error while deserializing header"):
+        bb.load_classifier("transformers:own/model")
+
+
+def test_a_file_below_the_home_folder_is_trained_on_and_hashed(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "t.tsv").write_text("label\tsentence\n1\tgood\n0\tbad\n")
+    assert training.data_facts("~/t.tsv", ["good", "bad"])["data"] == "t.tsv"

@@ -63,7 +63,7 @@ def change(row, column, value):
 @pytest.mark.parametrize(
     ("alter", "message"),
     [
-        (lambda f: f.drop(index=7), "1 sentences have no prediction; found: 'My uncle is a doctor.'"),
+        (lambda f: f.drop(index=7), "1 sentence has no prediction; found: 'My uncle is a doctor.'"),
         (lambda f: f[["probability"]][:799], "number of predictions is wrong; found: 799; valid: 800 predictions, or 840"),
         (change(3, "probability", 1.5), "line 5: is not a probability; found: 1.5"),
         (change(3, "probability", -0.1), "line 5: is not a probability; found: -0.1"),

@@ -128,9 +128,18 @@ def test_damaged_folders_are_named(tmp_path):
     write(weights_sha256="0")
     with pytest.raises(bb.InputError, match=r"weights.safetensors: does not belong to classifier.json"):
         bb.load_classifier(folder)
-    (folder / "classifier.json").write_text("{", encoding="utf-8")
-    with pytest.raises(bb.InputError, match="is damaged"):
-        bb.load_classifier(folder)
+    for changed, problem in (
+        ({"provenance": 3}, "provenance: must be a table"),
+        ({"vocabulary": [[1], "b", "c", "d"]}, "vocabulary, number 1: must be a text"),
+        ({"name": None}, "name: must be a text"),
+    ):
+        write(**changed)
+        with pytest.raises(bb.InputError, match=problem):
+            bb.load_classifier(folder)
+    for text in ("{", "[" * 100_000):
+        (folder / "classifier.json").write_text(text, encoding="utf-8")
+        with pytest.raises(bb.InputError, match="is not valid JSON"):
+            bb.load_classifier(folder)
     write()
     (folder / "weights.safetensors").unlink()
     with pytest.raises(bb.InputError, match=r"weights.safetensors: is not there"):

@@ -179,9 +179,14 @@ def test_data_are_written_as_they_are_and_on_a_terminal_do_nothing(on):
     stream = on(80)
     screen.data('name = "\u009b31m"\n\tx', end="")
     assert stream.text() == 'name = "\\x9b31m"\n\tx'
-    stream = on(80, terminal=False)
-    screen.data('{"word": "König"}')
-    assert stream.text() == '{"word": "König"}\n'
+    for encoding in (
+        "utf-8",
+        "latin-1",
+        "cp1252",
+    ):  # what is read by programs is in UTF-8, whatever the stream is
+        stream = on(80, encoding, terminal=False)
+        screen.data('{"word": "König, 走"}')
+        assert stream.buffer.getvalue().decode() == '{"word": "König, 走"}\n'
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -83,7 +83,7 @@ def test_a_wrong_later_batch_is_named_and_the_earlier_ones_are_kept(own_cache, c
         encode(Fake(wrong), SENTENCES, batch_size=3)
     message = str(caught.value)
     assert message.startswith("encoder 'fake', batch 2 of 4")  # the rest is cut to one line
-    assert "the vectors of 3 sentences are kept in " in message
+    assert "vectors of 3 sentences are kept in " in message
     assert kept_in(own_cache) == 3
     again = Fake()
     np.testing.assert_array_equal(encode(again, SENTENCES), [vector_of(s) for s in SENTENCES])
@@ -102,7 +102,7 @@ def spoiled(row, value):
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        (np.nan, "holds NaN or infinite numbers; found: '1 such vectors in the batch'; valid: finite"),
+        (np.nan, "holds NaN or infinite numbers; found: '1 such vector in the batch'; valid: finite"),
         ([1, np.inf, 1], "holds NaN or infinite numbers"),
         (0.0, "holds only zeros, and no cosine can be computed from it"),
     ],

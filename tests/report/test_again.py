@@ -9,7 +9,7 @@ import pytest
 from helpers.vectors import LIST, A, B, X, Y, vectors
 
 import bayesbias as bb
-from bayesbias.report.again import reproduction, table_call
+from bayesbias.report.again import model_of, reproduction, table_call, without_folders
 from bayesbias.vectors.writing import save_word2vec
 
 
@@ -47,3 +47,26 @@ def test_facts_from_memory_are_said_not_to_be_in_a_file(form) -> None:
         == "bb.distance_table('minilm-static', 'weat7', controls='2022')"
     )
     assert notes == ["Facts that came from memory or the word list are not in a file of their own."]
+
+
+@pytest.mark.parametrize("form", ["mapping", "words and a matrix", "file"])
+def test_vectors_from_memory_are_said_to_be(form, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    held = bb.load_embedding(vectors(3, [*X, *Y, *A, *B]))
+    save_word2vec(held, "a file.txt")
+    source = {
+        "mapping": dict(zip(held.words, held.vectors, strict=True)),
+        "words and a matrix": (held.words, held.vectors),
+        "file": "a file.txt",
+    }[form]
+    table = bb.distance_table(source, LIST, controls="none")
+    notes: list[str] = []
+    reproduction([], None, None, {}, {"": table.provenance}, notes)
+    assert any("came from memory" in note for note in notes) is (form != "file")
+
+
+def test_a_page_tells_no_folders() -> None:
+    assert [without_folders(word) for word in ("/own/place/run/", "transformers:/own/place/m/", "transformers:own/m")] == [
+        "run", "transformers:m", "transformers:own/m",
+    ]  # fmt: skip
+    assert [model_of(name) for name in ("own/m", "/own/place/m", "C:\\me\\m")] == ["own/m", "m", "m"]

@@ -9,6 +9,7 @@ from helpers.sweeps import made_up_sweep
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
+from bayesbias.report.sweep import _glossary
 
 CELLS = [
     {"embedding": "wide", "standardised": -0.05, "distance": -0.2, "look_again": "words go together"},
@@ -52,3 +53,10 @@ def test_its_rope_is_that_of_its_plan(tmp_path):
     with pytest.raises(InputError, match="region of practical equivalence of its plan"):
         bb.write_report(made_up_sweep(CELLS), tmp_path / "page.html", rope=0.05)
     assert not (tmp_path / "page.html").exists()
+
+
+@pytest.mark.parametrize("rope", [0.1, 0.3])
+def test_only_the_usual_rope_is_called_half_of_a_small_effect(rope):
+    frame = made_up_sweep([CELLS[3]]).compared().assign(rope=rope)
+    (meaning,) = [entry.value for entry in _glossary(frame, 0.89) if entry.label == f"ROPE, ±{rope:g}"]
+    assert ("small effect" in meaning) is (rope == 0.1)

@@ -333,3 +333,16 @@ def test_one_by_one_it_goes_on_where_it_could_not(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", real)
     settle(folder)
     assert content(folder, hidden=True) == NEW | {"mine": "mine"}
+
+
+@pytest.mark.parametrize("name", ["run[1]", "ru*", "\u8d70" * 80])
+def test_a_folder_of_any_name_is_written_and_what_the_dead_left_beside_it_removed(name, tmp_path):
+    folder = tmp_path / name
+    replace(folder)
+    left = tmp_path / f"{transaction._beside(folder)}dead"
+    other = tmp_path / ".run2.unfinished-dead"
+    left.mkdir()
+    other.mkdir()
+    replace(folder, OLD)
+    assert (left.exists(), other.exists()) == (False, True)
+    assert content(folder) == OLD

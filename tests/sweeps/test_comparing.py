@@ -7,7 +7,8 @@ import pytest
 from helpers.sweeps import made_up_sweep
 
 from bayesbias.basics.errors import InputError
-from bayesbias.sweeps.comparing import cell_names, in_words, short_names, telling_labels
+from bayesbias.sweeps.cells import digest_of
+from bayesbias.sweeps.comparing import cell_names, compared_cells, in_words, short_names, telling_labels
 
 CELLS = [
     {"embedding": "wide", "standardised": -0.05, "distance": -0.2},
@@ -83,3 +84,17 @@ def test_cells_are_named_by_what_tells_them_apart():
         "w.txt",
         "w.txt",
     ]
+
+
+def test_nothing_is_concluded_within_twice_the_error_of_an_end():
+    frame = made_up_sweep([{"embedding": "e", "standardised": -0.5}]).frame
+    assert compared_cells(frame, None, "overall", "population")["verdict"].tolist() == ["nearer"]
+    (row,) = frame.index[frame["quantity"] == "standardised"].tolist()[:1]
+    frame.loc[frame["quantity"] == "standardised", "mcse_high"] = 0.2
+    assert frame.loc[row, "hpdi_high"] < -0.1
+    assert compared_cells(frame, None, "overall", "population")["verdict"].tolist() == ["unclear"]
+
+
+def test_a_path_that_leads_to_no_file_has_no_hash_and_stops_nothing(tmp_path):
+    assert digest_of(str(tmp_path), {}) is None
+    assert digest_of(str(tmp_path / "none.txt"), {}) is None

@@ -152,6 +152,6 @@ def test_published_counts_agree_with_a_published_order(shared):
 
 def test_counts_show_themselves():
     assert repr(load_counts({"rabbi": 1, "x": 2}, ["rabbi", "imam"])) == (
-        "<WordCounts: 1 words from counts of mapping, 1 missing (imam)>"
+        "<WordCounts: 1 word from counts of mapping, 1 missing (imam)>"
     )
     assert isinstance(load_counts({"rabbi": 1}, ["rabbi"]), WordCounts)

@@ -425,7 +425,7 @@ def test_single_missing_pairs_are_said(tmp_path):
         "a has 1 stereotype: how far they vary is weakly known",
         "b has 1 stereotype: how far they vary is weakly known",
         "1 row carries the mark of a missing word (below -1)",
-        "1 pairs of words that are otherwise present have no distance and are left out",
+        "1 pair of words that are otherwise present has no distance and is left out",
     )
     # A sentinel in one of the two columns is one.
     half = published_with(line8="6,b2,kind,a_stereotype,0.3,-100,different")

@@ -79,7 +79,7 @@ def test_skipped_words_are_counted(tmp_path):
     path.write_bytes(b"3 3\n" + LINES.replace(b"priest", b"pri\xffest"))
     for words in (["rabbi"], None):
         e = load_embedding(path, words, on_invalid_utf8="skip")
-        assert e.notes == ("1 words that are not valid UTF-8 were skipped (line 3)",)
+        assert e.notes == ("1 word that is not valid UTF-8 was skipped (line 3)",)
     assert e.words == ("rabbi", "imam")
     with pytest.raises(
         InputError, match=r"unknown value of on_invalid_utf8; found: 'ignore'; valid: error, skip"
@@ -126,7 +126,7 @@ def test_bad_binary(tmp_path, vectors, packed):
     path.write_bytes(binary_file(path, ["rabbi", b"\xff\xfe", "imam"], vectors[:3]).read_bytes())
     e = load_embedding(path, ["rabbi", "imam"], on_invalid_utf8="skip")
     assert np.array_equal(e.vectors, vectors[[0, 2]])
-    assert e.notes == ("1 words that are not valid UTF-8 were skipped (record 2)",)
+    assert e.notes == ("1 word that is not valid UTF-8 was skipped (record 2)",)
 
 
 def test_truncated_or_damaged_gzip(tmp_path):

@@ -70,7 +70,7 @@ def test_static_embedding_is_open_and_says_what_it_did():
     assert np.array_equal(e.vectors_of(["homemaker", "bill"])[0], static_vectors(["homemaker"])[0])
     with pytest.raises(InputError, match="has no vector for some words; found: '☃'"):
         e.vectors_of(["bill", "☃"])
-    with pytest.raises(InputError, match="none of the 1 words"):
+    with pytest.raises(InputError, match="the word is not in the embedding"):
         load_embedding("minilm-static", ["☃"])
     whole = load_embedding("minilm-static")
     assert len(whole) > 15_000
@@ -95,7 +95,7 @@ def test_any_vectors_may_have_an_open_vocabulary():
         e.vectors_of(["imam", "☃"])
     chosen = load_embedding(e, ["to", "☃"], name="mine")
     assert (chosen.name, chosen.words, chosen.missing) == ("mine", ("to",), ("☃",))
-    with pytest.raises(InputError, match="embedding 'lengths': none of the 1 words is in the embedding"):
+    with pytest.raises(InputError, match="embedding 'lengths': the word is not in the embedding"):
         load_embedding(e, ["☃"])
     closed = Embedding("lengths", ("rabbi",), np.array([[5.0, 1.0]]))
     assert not closed.open_vocabulary
@@ -146,3 +146,32 @@ def test_heavy_libraries_are_left_alone():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
     assert done.stderr == ""
+
+
+def test_what_is_no_text_is_refused():
+    for texts, problem in (
+        ([1], "number 1: is not a text"),
+        (["a", "\ud800"], "row 2: holds half of a surrogate"),
+    ):
+        with pytest.raises(InputError, match=problem):
+            static_vectors(texts)
+
+
+def test_vectors_of_half_precision_are_widened_and_few_words_are_spoken_of_as_few(tmp_path):
+    class Keyed:
+        vectors, vector_size = np.eye(2, dtype=np.float16), 2
+
+        def __init__(self):
+            self.key_to_index = {"a": 0, "b": 1}
+
+        def get_vector(self, word):
+            return self.vectors[self.key_to_index[word]]
+
+    assert repr(load_embedding(Keyed(), ["a"])) == "<Embedding 'Keyed': 1 word, 2 dimensions, gensim Keyed>"
+    with pytest.raises(
+        InputError, match="the word is not in the embedding; found: 'b'; it holds 1 word of 3 dimensions"
+    ):
+        load_embedding({"a": [1.0, 2.0, 3.0]}, ["b"])
+    np.savez(tmp_path / "none.npz", words=np.array([], "U3"), vectors=np.empty((0, 3)))
+    with pytest.raises(InputError, match=r"none\.npz: holds no words"):
+        load_embedding(tmp_path / "none.npz")

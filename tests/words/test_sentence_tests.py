@@ -463,3 +463,11 @@ def test_what_a_test_says_of_itself():
     )
     with pytest.raises(InputError, match=r"unknown set; found: 'target1'.*did you mean 'targ1'"):
         test.sentences("target1")
+
+
+def test_a_word_list_of_another_program_makes_a_test(tmp_path):
+    path = tmp_path / "own.csv"
+    path.write_text("T1,T2,A1,A2\nhe,she,math,art\nman,woman,algebra,dance\n")
+    assert sentence_test(path).sentences("attr2") == ["art", "dance"]
+    with pytest.raises(InputError, match="templates: must be two sentences"):
+        sentence_test(path, level="unbleached", templates=3)

@@ -63,7 +63,8 @@ def short_name(path: str | os.PathLike[str]) -> str:
     'glove.6B.50d'
     """
     endings = "|".join(map(re.escape, suffixes()))
-    return re.sub(f"({endings})+$", "", Path(path).name)
+    name = Path(path).name
+    return re.sub(f"({endings})+$", "", name) or name
 
 
 def form_named(name: str) -> Format:
