@@ -12,9 +12,6 @@ import bayesbias
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import plain, records
 from bayesbias.cli import inputs, options, screen
-from bayesbias.columns.sentences import contrast_columns
-from bayesbias.columns.table import screen_table
-from bayesbias.findings.sentences import findings_of_sentences, named_encoder
 
 if TYPE_CHECKING:
     from bayesbias.studies.seat_result import SeatResult
@@ -94,6 +91,7 @@ def seat(
     """  # noqa: D301 - click's mark for a paragraph to leave as it is
     if context.invoked_subcommand is not None:
         return
+    from bayesbias.findings.sentences import named_encoder
     from bayesbias.runs.kinds import check_run_folder
     from bayesbias.studies.sentences import seat as run
 
@@ -178,6 +176,8 @@ def sentences(
 
 def seat_json(result: SeatResult) -> dict[str, Any]:
     """Return what ``bayesbias seat --json`` prints; what does not exist is null."""
+    from bayesbias.findings.sentences import findings_of_sentences
+
     findings = findings_of_sentences(result)
     return {
         "tests": _rows(result),
@@ -202,6 +202,8 @@ def _rows(result: SeatResult) -> list[dict[str, Any]]:
 
 
 def _print_tests(result: SeatResult) -> None:
+    from bayesbias.findings.sentences import findings_of_sentences
+
     screen.lines([*findings_of_sentences(result).lines(), ""])
     table = result.table()
     rows, last = [], None
@@ -219,6 +221,9 @@ def _print_tests(result: SeatResult) -> None:
 
 
 def _print_contrasts(result: SeatResult) -> None:
+    from bayesbias.columns.sentences import contrast_columns
+    from bayesbias.columns.table import screen_table
+
     several = result.frame.groupby(["model", "options"]).ngroups > 1
     title = (
         "associated - different in cosine distance, for new words and, where there are several, new templates "
