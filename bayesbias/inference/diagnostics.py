@@ -107,7 +107,8 @@ def shortest_interval(draws: np.ndarray, prob: float) -> tuple[np.ndarray, np.nd
     The highest posterior density interval of one hump; to the last digit that of ArviZ, without its overhead.
     """
     ordered = np.sort(draws, axis=0)
-    inside = int(np.floor(prob * len(ordered)))
+    # Of few draws, or next to nothing or all of them, it is still between two.
+    inside = min(max(1, int(np.floor(prob * len(ordered)))), len(ordered) - 1)
     first = np.argmin(ordered[inside:] - ordered[: len(ordered) - inside], axis=0)
     low, high = (np.take_along_axis(ordered, at[None], axis=0)[0] for at in (first, first + inside))
     return low, high

@@ -138,6 +138,7 @@ def plan_words(
     checks.seed(seed, most=None)
     checks.probability(prob)
     checks.choice(engine, ENGINES, "engine")
+    checks.count(check, "check", 0)
     for name, numbers in (("words", words), ("attributes", attributes)):
         numbers = checks.several(numbers, "number", name)
         if not numbers:

@@ -1,7 +1,7 @@
 """What a comparison must meet, such as ``gap<0.02, controls>0.9``: a question that a script can ask.
 
 A requirement is a name, a comparison and a number; it is parsed and never evaluated. It is met where the whole interval
-meets it: an upper limit is held against the upper end, a lower limit against the lower end.
+meets it: an upper limit is held against the upper end, a lower limit against the lower end, each with its Monte Carlo error.
 """
 
 from __future__ import annotations
@@ -299,9 +299,10 @@ def check_requirements(
     """Say which requirements each method of a comparison meets.
 
     A requirement is met where the whole interval meets it: an upper limit (``<``) is held against the upper end, a lower
-    limit (``>``) against the lower end. What cannot be known, and what comes from a fit that has not converged, is not
-    met. A limit of ``gap`` or ``gap_sd`` is met *by construction*, and the check says so, where the method makes this gap
-    zero whatever the vectors were (`Comparison.contrasts`): that is no evidence.
+    limit (``>``) against the lower end, and either by more than twice its Monte Carlo error. What cannot be known,
+    and what comes from a fit that has not converged, is not met. A limit of ``gap`` or ``gap_sd`` is met *by construction*,
+    and the check says so, where the method makes this gap zero whatever the vectors were (`Comparison.contrasts`): that is
+    no evidence.
 
     Parameters
     ----------
@@ -351,7 +352,12 @@ def _checked(comparison: Comparison, method: str, wanted: Requirement, prob: flo
     why = f"the sampler cannot be believed yet: {problems[0]}" if problems else ""
     if math.isnan(value):
         why = known.unknown
-    met = not why and _SIGNS[wanted.sign](value, wanted.limit)
+    meets = _SIGNS[wanted.sign]
+    # An end that another seed might put on the other side of the limit meets nothing.
+    doubt = 0.0 if math.isnan(error) else 2 * error if upper else -2 * error
+    met = not why and meets(value + doubt, wanted.limit)
+    if not met and not why and meets(value, wanted.limit):
+        why = f"{printed(value, error, _DIGITS)} is nearer to the limit than twice its Monte Carlo error: draw longer"
     forced = known.of_gap and comparison.methods[method].construction.forces_gap
     if met and forced:
         why = _FORCED

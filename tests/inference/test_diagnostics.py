@@ -27,6 +27,14 @@ def test_hpdi_is_the_shortest_interval_not_the_central_one(prob):
     assert row.hpdi_high < np.quantile(x, 0.5 + prob / 2)
 
 
+def test_the_shortest_interval_of_next_to_nothing_lies_where_draws_are_densest():
+    x = np.random.default_rng(shifted(1)).normal(size=4000)
+    low, high = shortest_interval(x, 1e-6)
+    assert -3 < low < high < 3  # and is not the lowest draw of all
+    assert shortest_interval(x, 1 - 1e-16) == (x.min(), x.max())
+    assert shortest_interval(x[:1], 0.89) == (x[0], x[0])
+
+
 @pytest.mark.parametrize("prob", [0.01, 0.5, 0.89, 0.999])
 def test_the_shortest_interval_is_that_of_arviz_to_the_last_digit(prob):
     import arviz as az

@@ -13,6 +13,8 @@ from helpers.draws import made_up_comparison
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
+from bayesbias.inference.scope import sure_ends
+from bayesbias.inference.verdicts import change_verdict
 from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.requirements import MEANINGS, Requirement, check_requirements, read_requirements
 
@@ -77,7 +79,7 @@ def test_a_limit_is_held_against_the_end_of_the_interval(found):
     assert checked(found, "gap<0.5", 0.8) == (True, pytest.approx(high, abs=1e-12))
     assert checked(found, f"gap<{(low + high) / 2}", 0.8) == (False, pytest.approx(high, abs=1e-12))
     assert checked(found, f"gap>{(low + high) / 2}", 0.8) == (False, pytest.approx(low, abs=1e-12))
-    assert checked(found, f"gap>{low / 2}", 0.8)[0]
+    assert checked(found, "gap>-1", 0.8) == (True, pytest.approx(low, abs=1e-12))
     geometry = found.geometry_of("hard", 0.8)
     assert checked(found, "gap_sd<9", 0.8)[1] == pytest.approx(high / geometry.sd_after, abs=1e-12)
     assert checked(found, "controls>0.5") == (True, found.methods["hard"].geometry.least.low)
@@ -90,6 +92,21 @@ def test_a_limit_is_held_against_the_end_of_the_interval(found):
     mine = (change["level"] == "overall") & (change["connection"] == "neutral")
     neutral = np.abs(change.to_numpy()[..., np.flatnonzero(mine.to_numpy())[0]])
     assert checked(found, "neutral<9")[1] == pytest.approx(az.hdi(neutral.ravel(), prob=0.89)[1], abs=1e-12)
+
+
+@pytest.mark.slow
+def test_a_limit_within_the_monte_carlo_error_of_an_end_is_not_met(found):
+    (check,) = check_requirements(found, "gap<1")
+    assert check.error > 0
+    near, far = (check.value + by * check.error for by in (1, 3))
+    for limit, met, says in (
+        (near, False, "nearer to the limit than twice its Monte Carlo error"),
+        (far, True, ""),
+    ):
+        (asked,) = check_requirements(found, (Requirement("gap", "<", limit),))
+        assert (asked.met, says in asked.line) == (met, True)
+    verdicts = found.changes(rope=0.02).itertuples()
+    assert {change_verdict(*sure_ends(row), 0.02) == row.verdict for row in verdicts} == {True}
 
 
 @pytest.mark.slow
