@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import hashlib
 import importlib.resources
-import json
 import math
 import os
 import re
@@ -258,8 +257,8 @@ def _replace_with_sum(temporary: Path, path: Path) -> None:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a frame as plain dictionaries, for JSON; what does not exist is None."""
-    return json.loads(frame.to_json(orient="records", double_precision=15))
+    """Return the rows of a frame as plain dictionaries, for JSON, with all digits; what does not exist is None."""
+    return [{str(name): plain(value) for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 def cache_dir() -> Path:

@@ -191,12 +191,10 @@ def seat_json(result: SeatResult) -> dict[str, Any]:
 
 def _rows(result: SeatResult) -> list[dict[str, Any]]:
     rows = records(result.frame)
-    # Pandas writes 15 decimals, which is nothing of a p-value of 1e-20.
     sentences_of: dict[Any, list[str]] = {}
     for note in result.notes.itertuples():
         sentences_of.setdefault((note.model, note.options, note.test), []).append(note.note)
-    for row, exact in zip(rows, result.frame.to_dict("records"), strict=True):
-        row |= {key: exact[key] for key, value in row.items() if isinstance(value, float)}
+    for row in rows:
         row["notes"] = sentences_of.get((row["model"], row["options"], row["test"]), [])
     return rows
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import hashlib
+import json
 import os
 import shutil
 import signal
@@ -13,11 +14,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from helpers.places import ROOT
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import sum_beside, whole_file
+from bayesbias.basics.files import records, sum_beside, whole_file
 from bayesbias.border.seals import State, state_of_summed
 
 CALLS = ("open", "fsync", "replace", "unlink", "mkdir", "close", "chmod")
@@ -204,3 +207,20 @@ def test_a_file_of_any_name_is_held_to_its_sum(name, tmp_path):
         assert checked.returncode == 0, checked.stderr
     path.write_bytes(b"other")
     assert state_of_summed(path) is State.DAMAGED
+
+
+def test_rows_for_json_keep_all_digits_and_what_does_not_exist_is_null():
+    frame = pd.DataFrame(
+        {
+            "p": [1.23456789012e-9, np.nan, np.inf],
+            "n": pd.array([1, None, 3], dtype="Int64"),
+            "ok": [True, False, True],
+            "name": pd.Categorical(["a", None, "b"]),
+            "pair": [("x", np.int64(1)), None, ("y", 2)],
+        }
+    )
+    assert json.loads(json.dumps(records(frame), allow_nan=False)) == [
+        {"p": 1.23456789012e-9, "n": 1, "ok": True, "name": "a", "pair": ["x", 1]},
+        {"p": None, "n": None, "ok": False, "name": None, "pair": None},
+        {"p": None, "n": 3, "ok": True, "name": "b", "pair": ["y", 2]},
+    ]
