@@ -280,7 +280,7 @@ def calibrate(
         content = {name: records(frame) for name, frame in frames.items()}
         screen.answer("calibrate", {**about, **content})
         return
-    screen.say(f"{tables:,} tables of each kind, {_in_words(scenario, fit)}; seed {seed}.")
+    screen.say(f"{number_of(tables, 'table')} of each kind, {_in_words(scenario, fit)}; seed {seed}.")
     screen.say("Standard errors of shares after Agresti and Coull; a dash where a method has no such answer.")
     if engines := engine_in_words(pd.concat(frames.values()), engine):
         screen.say(engines)
@@ -490,7 +490,7 @@ def _plan_width(
         f"width of the {prob:.0%} interval of {contrast}, {_in_words(scenario, fit, sizes=False)}.\n"
         "Words per class; "
         + (
-            f"first what was checked with {check} simulated tables ({by}), then the "
+            f"first what was checked with {number_of(check, 'simulated table')} ({by}), then the "
             if len(checked)
             else "the "
         )
@@ -524,6 +524,7 @@ def _plan_width(
         )
         close = width - row["simulated_width"] < 2 * row["simulated_se"]
         screen.say(
-            f"{words} make it {wide} wide on average in {check} simulated tables{error}, and in 80% of "
-            f"them {most} at most" + ("; a close call, which more tables (--check) decide" if close else "")
+            f"{words} make it {wide} wide on average in {number_of(check, 'simulated table')}{error}, and in 80% of "
+            f"such tables {most} at most"
+            + ("; a close call, which more tables (--check) decide" if close else "")
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import number_of, some
 from bayesbias.cli import inputs, screen
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def on_pools(
         return
     name = table.provenance["name"]
     screen.say(
-        f"{settings['tables']:,} tables drawn from {name}: {_sizes_in_words(pool)}; seed {settings['seed']}."
+        f"{number_of(settings['tables'], 'table')} drawn from {name}: {_sizes_in_words(pool)}; seed {settings['seed']}."
     )
     if missing:
         screen.say(f"not in the vectors: {some(missing)}.")

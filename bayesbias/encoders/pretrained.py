@@ -10,6 +10,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.versions import versions_of
+from bayesbias.basics.wording import number_of
 from bayesbias.encoders import torch_models
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder, fingerprint_of
 from bayesbias.encoders.pooling import POOLINGS
@@ -202,7 +203,7 @@ def transformers_encoder(
         raise InputError(
             "the files of the model lack weights, which would be random numbers",
             where=text,
-            found=f"{len(random)} tensors without values, such as {random[0]}",
+            found=f"{number_of(len(random), 'tensor')} without values, such as {random[0]}",
         )
     if getattr(loaded.config, "is_encoder_decoder", False):
         loaded = loaded.get_encoder()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.basics.wording import number_of
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.data import long
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
@@ -65,7 +66,7 @@ def plot_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = Non
     headings.name_x(ax, outcomes.outcome_label(fit.spec))
     handles = [
         marks.line_handle(INK, "observed pairs (coloured; density)", width=2),
-        marks.line_handle(REPLICATED, f"{n} tables made by the fitted model", width=0.8),
+        marks.line_handle(REPLICATED, f"{number_of(n, 'table')} made by the fitted model", width=0.8),
     ]
     headings.add_headings(ax, "Posterior predictive check", source_of(fit), handles, curves)
     return ax

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import number_text
+from bayesbias.basics.wording import number_of, number_text
 from bayesbias.figures import headings, marks, slopes
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import name_rows
@@ -186,8 +186,8 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
     if len(seen) < len(models) * len(rows):
         handles.append(marks.patch_handle("#EFEFEF", "not run", hatch="////", edge="#B5B5B5"))
     subtitle = (
-        f"Bars: effect sizes, of −2 to 2; {len(result.frame)} tests in the family. One-sided: a negative effect is never "
-        "significant."
+        f"Bars: effect sizes, of −2 to 2; {number_of(len(result.frame), 'test')} in the family. One-sided: a negative "
+        "effect is never significant."
     )
     headings.add_headings(
         ax,
@@ -315,8 +315,8 @@ def plates(result: SeatResult) -> list[Plate]:
             on_axes(plot_seat, result),
             _size_seat(result),
             "Every test on every encoder: its effect size, and whether it is significant, alone and among all tests.",
-            f"A grid of {len(result.frame)} tests, a row per test and a column per encoder, shaded by significance; the "
-            "numbers are in the table of results.",
+            f"A grid of {number_of(len(result.frame), 'test')}, a row per test and a column per encoder, shaded by significance; "
+            "the numbers are in the table of results.",
         )
     ]
     fitted = _fitted(result)

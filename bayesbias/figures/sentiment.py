@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.basics.errors import FitError
+from bayesbias.basics.wording import number_of
 from bayesbias.figures import headings, marks, sentiment_scatter, slopes
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.predictive import REPLICATED, draw_ridges
@@ -246,7 +247,7 @@ def plot_sentiment_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | 
     headings.name_x(ax, _SCALE[fit.spec.outcome])
     handles = [
         marks.line_handle(colour, "observed sentence pairs (density)", width=2),
-        marks.line_handle(REPLICATED, f"{n} tables made by the fitted model", width=0.8),
+        marks.line_handle(REPLICATED, f"{number_of(n, 'table')} made by the fitted model", width=0.8),
     ]
     source = f"Model {fit.spec.name}, {naming_classifiers(names)}"
     headings.add_headings(ax, "Posterior predictive check", source, handles, curves)

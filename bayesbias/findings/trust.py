@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bayesbias.basics.wording import number_of
 from bayesbias.inference.diagnostics import MAX_R_HAT, MIN_ESS_PER_CHAIN
 from bayesbias.inference.importance import MOST_PARETO_K
 from bayesbias.inference.posterior import BiasFit
@@ -61,5 +62,5 @@ def convergence(fit: BiasFit) -> str:
         return f"{samples}: {k}, {r_hat}, and {ess}."
     return (
         f"{sizes['chain']} chains of {sizes['draw']:,} draws each: {r_hat}, {ess}, and "
-        f"{'no transition' if not count else f'{count:,} transitions'} diverged."
+        f"{number_of(count, 'transition') if count else 'no transition'} diverged."
     )

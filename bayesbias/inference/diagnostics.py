@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.basics import checks
+from bayesbias.basics.wording import number_of
 from bayesbias.inference.mixing import r_hat_and_ess
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def diagnose(tree: xr.DataTree, names: Sequence[str]) -> dict[str, Any]:
     problems = []
     if divergences:
         problems.append(
-            f"{divergences} divergent transitions: the sampler could not follow the posterior everywhere; "
+            f"{number_of(divergences, 'divergent transition')}: the sampler could not follow the posterior everywhere; "
             "try more tuning steps, or a tighter prior on the spreads"
         )
     if known:

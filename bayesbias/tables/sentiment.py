@@ -13,6 +13,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import number_of
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.classifiers.prediction_files import Predictions
 from bayesbias.tables.coverage import Coverage
@@ -97,7 +98,7 @@ def sentiment_table(
         raise InputError(
             "a pair lacks its male or female sentence",
             found=", ".join(map(str, alone[0])),
-            hint=f"{len(alone)} such pairs",
+            hint=number_of(len(alone), "such pair"),
         )
     out = sides["male"][keys].reset_index(drop=True)
     index = pd.MultiIndex.from_frame(out[keys[:3]])

@@ -17,6 +17,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import data_dir, find_toml, sha256_of
 from bayesbias.basics.values import Shown
+from bayesbias.basics.wording import number_of
 from bayesbias.border.cleaning import checked_tree
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import parse_toml
@@ -116,7 +117,8 @@ class Occupations(Shown):
 
     def __repr__(self) -> str:
         n, m = len(self.noun_pairs), len(self.professions)
-        return f"<Occupations {self.name!r}: {n} noun pairs, {m} professions, {2 * n * m} sentences and {2 * n} controls>"
+        made = f"{number_of(n, 'noun pair')}, {number_of(m, 'profession')}, {2 * n * m} sentences and {2 * n} controls"
+        return f"<Occupations {self.name!r}: {made}>"
 
 
 def load_occupations(
