@@ -102,8 +102,11 @@ def plot_noun_pairs(
 
     Parameters
     ----------
-    fit, prob, classifier, ax
-        As in `plot_professions`.
+    fit : BiasFit
+    prob : float in (0, 1)
+    classifier : str, optional
+    ax : matplotlib Axes, optional
+        All as in `plot_professions`.
 
     Returns
     -------
