@@ -14,6 +14,7 @@ from bayesbias.inference.contrasts import (
     check_level,
     contrasted_groups,
     labelled_draws,
+    no_contrasts,
     taken_rows,
 )
 from bayesbias.inference.estimands import PREDICTIVE, Rows, contrast_rows, mean_rows, times_of
@@ -211,6 +212,8 @@ class Asking:
     def opposite(self) -> xr.DataArray:
         """Return draws of the shares of new words that go the other way; see `opposite_draws`."""
         rows = self._rows("overall", "one_new_word", contrasted=True)
+        if not rows.keys:
+            raise no_contrasts(self.design.spec)
         return taken_rows(opposite_draws(rows, self.design, self.draws(), self.chains), self._order(rows))
 
     def answered(

@@ -123,19 +123,23 @@ class RelativeNormDistance(ScoreResult):
     n_y: int
     n_words: int
 
+    def _nearer(self) -> str:
+        x, y = self.classes
+        if abs(self.value) <= ROUNDING * self.n_words:
+            return f"as near to {x} as to {y}"
+        return f"nearer to {x if self.value < 0 else y}"
+
     def __repr__(self) -> str:
-        nearer = self.classes[0] if self.value < 0 else self.classes[1]
         return (
-            f"<RelativeNormDistance {self.name}: {self.value:.4f}, {self.mean:.4f} per word, nearer to {nearer}; "
+            f"<RelativeNormDistance {self.name}: {self.value:.4f}, {self.mean:.4f} per word, {self._nearer()}; "
             f"{self.n_words} words; {len(self.dropped)} words dropped>"
         )
 
     def in_words(self) -> list[str]:
         """Say what was found, in lines for the screen."""
-        nearer = self.classes[0] if self.value < 0 else self.classes[1]
         return [
             f"relative norm distance, {self.name}",
-            f"  {self.value:.6f} over {self.n_words} words, {self.mean:.6f} per word: nearer to {nearer}",
+            f"  {self.value:.6f} over {self.n_words} words, {self.mean:.6f} per word: {self._nearer()}",
         ]
 
 

@@ -235,8 +235,9 @@ def test_a_table_of_one_connection_has_a_summary_and_no_contrasts(pairs):
     frame = pairs.frame[pairs.frame["connection"] == "neutral"]
     result = fit(frame, "hierarchical", **SETTINGS)
     assert result.summary()["connection"].tolist() == ["neutral"]
-    with pytest.raises(FitError, match="no two connections"):
-        result.contrasts()
+    for asked in (result.contrasts, result.new_words):
+        with pytest.raises(FitError, match="no two connections"):
+            asked()
     assert repr(result).startswith("BiasFit: model hierarchical on a data frame, 15 rows")
     assert len(repr(result).splitlines()) == 2
 

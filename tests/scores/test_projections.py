@@ -117,6 +117,10 @@ def test_relative_norm_distance_by_hand() -> None:
     raw = relative_norm_distance(v, LIST, unit=False, words=["a1"])
     mean_x, mean_y = (np.mean([v[w] for w in words], axis=0) for words in (X, Y))
     assert raw.value == pytest.approx(math.dist(v["a1"], mean_x) - math.dist(v["a1"], mean_y), abs=1e-13)
+    alike = relative_norm_distance({**v, **dict.fromkeys([*X, *Y], v["a1"])}, LIST)
+    assert alike.value == 0
+    assert "as near to x as to y" in repr(alike)
+    assert alike.in_words()[-1].endswith("as near to x as to y")
     del v["b3"], v["y1"]
     assert relative_norm_distance(v, LIST).dropped == ("y1", "b3")
     with pytest.raises(InputError, match="two protected classes"):
