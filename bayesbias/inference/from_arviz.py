@@ -11,6 +11,9 @@ import numpy as np
 if TYPE_CHECKING:
     import pandas as pd
 
+LEAST_TO_SMOOTH = 25
+"""The draws from which on weights have a tail that can be smoothed: a fifth of them, which are five."""
+
 
 def loo_of(tree: Any, outcome: str) -> Any:
     """Return the leave-one-out estimate (ELPDData) of a tree that holds the log-likelihood of each row."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesbias.inference.from_arviz import power_scaling_of
 from bayesbias.inference.posterior import BiasFit, kept_with
+from bayesbias.inference.prediction import refuse_few_draws
 from bayesbias.inference.sensitivity import log_prior_draws, main_contrasts
 from bayesbias.models.stretching import stretchable
 
@@ -38,7 +39,7 @@ def power_scaling(fit: BiasFit) -> pd.DataFrame:
     Raises
     ------
     FitError
-        Where the table holds nothing to contrast.
+        Where the table holds nothing to contrast, and of fewer than 25 draws.
 
     Examples
     --------
@@ -55,6 +56,7 @@ def _made(fit: BiasFit) -> pd.DataFrame:
     import pandas as pd
     import xarray as xr
 
+    refuse_few_draws(fit, "power-scaling")
     design, draws = fit.design.ordered(), fit.draws()
     keys, values = main_contrasts(design, fit.table).of(draws)
     shape = tuple(fit.tree["posterior"].sizes[dim] for dim in ("chain", "draw"))

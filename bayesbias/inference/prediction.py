@@ -10,7 +10,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.inference.diagnostics import quiet_about_few_draws, r_hat_and_ess
-from bayesbias.inference.from_arviz import compared_loo, loo_of
+from bayesbias.inference.from_arviz import LEAST_TO_SMOOTH, compared_loo, loo_of
 from bayesbias.inference.posterior import BiasFit, kept_with
 
 if TYPE_CHECKING:
@@ -62,6 +62,11 @@ def loo(fit: BiasFit) -> Any:
         ``elpd`` (higher is better), its standard error ``se``, ``p`` (effective number of parameters), and the
         Pareto k per pair.
 
+    Raises
+    ------
+    FitError
+        Of fewer than 25 draws, whose weights have no tail to be smoothed.
+
     Examples
     --------
     >>> import bayesbias as bb
@@ -89,7 +94,17 @@ def _loo_and_error(fit: BiasFit) -> tuple[Any, float]:
     return kept_with(fit, "loo", lambda: _loo_made(fit))
 
 
+def refuse_few_draws(fit: BiasFit, what: str) -> None:
+    """Refuse what weighs draws where they are too few to be weighed."""
+    sizes = fit.tree["posterior"].sizes
+    if sizes["chain"] * sizes["draw"] < LEAST_TO_SMOOTH:
+        raise FitError(
+            f"{what} needs {LEAST_TO_SMOOTH} draws or more, of all chains, and here are {sizes['chain'] * sizes['draw']}"
+        )
+
+
 def _loo_made(fit: BiasFit) -> tuple[Any, float]:
+    refuse_few_draws(fit, "leave-one-out cross-validation")
     whole = fit if "log_likelihood" in fit.tree.children else with_pointwise(fit)
     loo = loo_of(whole.tree, fit.spec.outcome)
     order = ("chain", "draw", "pair")

@@ -31,7 +31,7 @@ from bayesbias.inference.answers import MOST_MIXED
 from bayesbias.inference.collapsed import Collapsed, collapse
 from bayesbias.inference.contrasts import contrasted_groups, no_contrasts
 from bayesbias.inference.estimands import PROB, Rows, contrast_rows, mean_rows, times_of
-from bayesbias.inference.from_arviz import pareto_smoothed
+from bayesbias.inference.from_arviz import LEAST_TO_SMOOTH, pareto_smoothed
 from bayesbias.inference.linear import joined
 from bayesbias.inference.mixing import standard_errors
 from bayesbias.inference.mixtures import mixture_interval, mixture_mean_sd
@@ -417,13 +417,15 @@ def smoothed_weights(log_ratio: np.ndarray) -> tuple[np.ndarray, float]:
     weights : ndarray, shape (draws,)
     pareto_k : float
         ``-inf`` where all weights are the same to the last digits, so that there is no tail; infinite where a ratio is
-        not finite.
+        not finite, and of fewer draws than have a tail.
     """
     even = np.full(len(log_ratio), 1 / len(log_ratio))
     if not np.isfinite(log_ratio).all():
         return even, np.inf
-    if np.ptp(log_ratio) < _SAME:
+    if np.ptp(log_ratio) < _SAME and len(log_ratio) > 1:
         return even, -np.inf
+    if len(log_ratio) < LEAST_TO_SMOOTH:
+        return even, np.inf
     log_weights, k = pareto_smoothed(log_ratio)
     weights = np.exp(log_weights - float(log_weights.max()))
     return weights / weights.sum(), k

@@ -285,6 +285,14 @@ def wefat(
             raise InputError(
                 f"{what} is the same for all {len(rows)} words", where=chosen.source, found=float(numbers[0])
             )
+    with np.errstate(over="ignore", under="ignore"):
+        if not 0 < np.std(values) < np.inf:
+            raise InputError(
+                f"the fact {chosen.name!r} is too large or too small for its squares to be numbers",
+                where=chosen.source,
+                found=float(np.abs(values).max()),
+                hint="give it in another unit",
+            )
     r = correlation(scores, values)
     p, method, seed = _permutation_p(scores, values, samples, seed)
     low, high = _fisher_interval(r, len(rows), prob)

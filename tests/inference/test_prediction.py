@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from helpers import monte_carlo as mc
 from helpers.definitions import FITS, SETTINGS, fitted
+from helpers.draws import made_up_fit
 from helpers.seeds import shifted
 from helpers.tables import grid
 
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.inference.fitting import fit
+from bayesbias.inference.power import power_scaling
 from bayesbias.inference.prediction import compare_models, error_of_elpd, loo, with_pointwise
 
 
@@ -78,6 +80,14 @@ def test_different_tables_are_not_compared(crossed, pairs):
         compare_models({"crossed": crossed, "fewer": fewer})
     with pytest.raises(InputError, match=r"at least two fits; found: \['crossed'\]"):
         compare_models({"crossed": crossed})
+
+
+def test_few_draws_are_not_weighed():
+    few = made_up_fit(grid(), "crossed", draws=12)
+    for asked in (loo, power_scaling, lambda fit: compare_models({"a": fit, "b": fit})):
+        with pytest.raises(FitError, match="needs 25 draws or more, of all chains, and here are 24"):
+            asked(few)
+    assert set(few.prior_sensitivity()["how"]) == {"not_refitted"}
 
 
 @pytest.mark.slow

@@ -244,6 +244,7 @@ def test_weights_have_a_known_tail():
     assert none == -np.inf
     assert (even == 0.01).all()
     assert smoothed_weights(np.array([0.0, np.nan, 1.0]))[1] == np.inf
+    assert smoothed_weights(rng.normal(size=24))[1] == np.inf  # too few for a tail
 
 
 def test_the_width_of_weighted_draws_is_that_of_repeated_ones():
