@@ -96,7 +96,7 @@ def simulate_grid(
     pandas.DataFrame
         One row for each combination, question and method: ``n_words, n_attributes, pair_sd, attribute_sd,
         question, method, alarms`` (a share)``, alarms_low, alarms_high`` (its 95 % Clopper-Pearson
-        interval)``, truth_sd, truth_low, truth_high`` (standard deviation and 2.5 and 97.5 % quantiles of truth less
+        interval)``, truth_sd, truth_low, truth_high`` (root mean square and 2.5 and 97.5 % quantiles of truth less
         reported score, in units of cosine)``, claimed_sd`` (the standard error that the method takes its
         score to have, root mean square)``, effect_low, effect_high`` (2.5 and 97.5 % quantiles of WEAT's reported
         effect size; missing for other methods)``, draws``.

@@ -138,9 +138,10 @@ def _analyse_controls(
     for kind, number in numbers[first : first + count]:
         stream = [seed, NEGATIVE_CONTROLS.index(kind) if kind != "real" else 9, number]
         table = _without_meaning(real, words, size, kind, np.random.default_rng(stream))
+        own = int(np.random.SeedSequence([*stream, 1]).generate_state(1)[0])
         rows += [
             {"kind": kind, **row}
-            for row in analyse_table(table, model, number, settings)
+            for row in analyse_table(table, model, own, settings)
             if row["contrast"] == "associated - different"
         ]
     return rows

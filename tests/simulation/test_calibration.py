@@ -401,6 +401,21 @@ def test_a_stereotype_of_two_classes_stays_one_when_meaning_is_taken_out():
         assert (twice == 2).sum() == 1  # some word is shared, as cheap was
 
 
+def test_every_negative_control_is_fitted_with_a_seed_of_its_own(monkeypatch):
+    seen = []
+
+    def answer(table, model, seed, settings):
+        seen.append(seed)
+        return [
+            {"contrast": "associated - different", "estimate": 0.0, "low": -1.0, "high": 1.0, "quick": 1.0}
+        ]
+
+    monkeypatch.setattr(shuffles, "analyse_table", answer)
+    for seed in (1, 2):
+        negative_controls("minilm-static", "gender", tables=2, seed=seed, controls="none", progress=False)
+    assert len(set(seen)) == len(seen) == 2 * (1 + 3 * 2)
+
+
 def test_what_negative_controls_cannot_use_is_refused():
     one = {"a": SHARED_STEREOTYPE["a"]}
     for problem, arguments in {
