@@ -199,7 +199,11 @@ def _spread_of(scenario: Scenario, contrast: str, seed: Sequence[int]) -> tuple[
     theta = np.log(np.concatenate([np.ravel(given[name]) for name in reduced.scales]))
     drawn = reduced.draw_effects(np.tile(theta, (_DRAWS_PLANNED, 1)), _EvenNormals(seed))
     frame = scenario_frame(scenario.words, scenario.attributes, scenario.human, scenario.neutral)
-    keys, means = level_means(design, frame, drawn, "population")
+    factors = {
+        name: np.broadcast_to(given[name], (_DRAWS_PLANNED, *design.shape(name)))
+        for name in design.spec.factors()
+    }
+    keys, means = level_means(design, frame, {**drawn, **factors}, "population")
     at = {connection: i for i, (level, _, connection) in enumerate(keys) if level == "overall"}
     a, b = contrast.split(" - ")
     return len(frame), float((means[:, at[a]] - means[:, at[b]]).std())

@@ -19,7 +19,10 @@ from scipy import stats
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
+from bayesbias.inference.answers import asked_rows
+from bayesbias.inference.collapsed import collapse
 from bayesbias.inference.estimands import PROB
+from bayesbias.inference.moments import conditional_moments
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 from bayesbias.simulation import answers, batches, planning, scenario as scenario_room, shuffles
@@ -202,6 +205,22 @@ def test_expected_widths_are_those_of_the_exact_posterior():
         # Noise and attributes hardly count here: two means of all words' cells, each with the prior N(1, 0.3).
         variance = 2 / (2 * words / 0.1**2 + 1 / 0.3**2)
         assert plan[words] == pytest.approx(2 * stats.norm.ppf(0.945) * np.sqrt(variance), rel=1e-4)
+
+
+def test_widths_of_a_model_with_factors_are_known_too():
+    scenario = scenario_room.scenario_from_fit(made_up_fit(grid(), "cells", draws=20))
+    plan = plan_words(1.0, scenario=scenario, words=(3,), attributes=(2,), check=0, progress=False)
+    design, given = scenario_room.true_parameters(
+        dataclasses.replace(scenario, words=(3, 3, 3), attributes=(2, 2, 2))
+    )
+    reduced = collapse(design)
+    theta = reduced.joined({name: given[name][None] for name in reduced.scales})
+    frame = scenario_room.scenario_frame((3, 3, 3), (2, 2, 2), scenario.human, scenario.neutral)
+    rows = asked_rows(design, frame, "population", contrasted=True)
+    variance = conditional_moments(reduced, theta, rows.linear)[1][0]
+    exact = float(np.sqrt(variance[rows.keys.index(("overall", "all", "associated - different"))]))
+    known = plan["known_width"].iloc[0] / (2 * stats.norm.ppf(0.5 + PROB / 2))
+    assert known == pytest.approx(exact, rel=mc.K / np.sqrt(2 * 1024))
 
 
 @pytest.mark.parametrize(
