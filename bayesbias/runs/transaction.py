@@ -293,9 +293,10 @@ def _may_be_swapped(target: Path, ours: Ours) -> bool:
     """Say whether a folder may be exchanged for another: it holds nothing else, and nobody would miss it."""
     if not sys.platform.startswith("linux") or target.is_symlink() or os.path.ismount(target):
         return False
-    here = Path.cwd()
-    if target == here or target in here.parents:
-        return False
+    with contextlib.suppress(OSError):  # one may stand in a folder that was removed
+        here = Path.cwd()
+        if target == here or target in here.parents:
+            return False
     about, parent = target.stat(), target.parent.stat()
     if about.st_dev != parent.st_dev or about.st_uid != os.geteuid() or not os.access(target.parent, os.W_OK):
         return False

@@ -10,7 +10,6 @@ import dataclasses
 import functools
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayesbias.basics import checks
@@ -153,7 +152,7 @@ def checked_methods(methods: Sequence[str]) -> list[str]:
     names = []
     for method in checks.several(methods, "method"):
         name = os.fspath(method) if isinstance(method, str | os.PathLike) else repr(method)
-        if name not in known and not Path(name).is_file():
+        if name not in known and not os.path.isfile(name):
             raise InputError(
                 "unknown method", found=name, valid=[*known, "or a model file"], hint=nearest(name, known)
             )

@@ -130,7 +130,7 @@ def read_indexed(path: Path, kind: Kind, wanted: Collection[str]) -> tuple[Rows,
         The rows, `places` holding the byte offset of each, and what the index says about the file.
     """
     at = index_path(path)
-    if not at.is_file():
+    if not os.path.isfile(at):  # nor where the folder of the cache is closed
         return None
     try:
         with opened(at) as file:

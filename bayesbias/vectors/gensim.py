@@ -101,9 +101,9 @@ def _import_gensim(what: str) -> Any:
 
 def fetched_from_gensim(name: str, progress: bool | None) -> Path:
     """Return the file of a gensim-data name, downloading it where it is not there yet."""
-    folder = Path(os.environ.get("GENSIM_DATA_DIR") or Path.home() / "gensim-data")
+    folder = Path(os.environ.get("GENSIM_DATA_DIR") or os.path.expanduser("~/gensim-data"))
     path = folder / name / f"{name}.gz"
-    if path.is_file():
+    if os.path.isfile(path):
         return path
     import socket
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from bayesbias.basics.errors import InputError
@@ -50,6 +49,7 @@ def ranks_of(source: Any, words: Sequence[str]) -> tuple[dict[str, int], dict[st
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "v.txt").write_text("the 0.1 0.2\nof 0.3 0.1\nrabbi 0.2 0.2\n")
     ...     ranks_of(f"{folder}/v.txt", ["Rabbi", "of"])[0]
@@ -104,7 +104,7 @@ def _file_behind(embedding: Embedding) -> str:
     source = str(embedding.provenance.get("source", ""))
     if embedding.name in shipped_embeddings():
         return embedding.name
-    if not source or not Path(source).is_file():
+    if not os.path.isfile(source):
         raise _no_order(f"embedding {embedding.name}", "it was not read from a file")
     return source
 

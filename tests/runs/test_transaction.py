@@ -335,6 +335,15 @@ def test_one_by_one_it_goes_on_where_it_could_not(tmp_path, monkeypatch):
     assert content(folder, hidden=True) == NEW | {"mine": "mine"}
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder one stands in cannot be removed there")
+def test_it_is_written_from_a_folder_that_was_removed(run, tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    replace(run, NEW)
+    assert content(run).items() >= NEW.items()
+
+
 @pytest.mark.parametrize("name", ["run[1]", "ru*", "\u8d70" * 80])
 def test_a_folder_of_any_name_is_written_and_what_the_dead_left_beside_it_removed(name, tmp_path):
     folder = tmp_path / name

@@ -78,6 +78,11 @@ def test_an_index_that_cannot_be_written_does_no_harm(tmp_path, monkeypatch):
     assert e.provenance["index"].startswith("not written: ")
     assert e["imam"].tolist() == [7, 8, 9]
 
+    monkeypatch.setenv("BAYESBIAS_CACHE", str(tmp_path / ("long" * 100)))
+    again = load_embedding(path, ["imam"], index=True)
+    assert again.provenance["index"].startswith("not written: ")
+    assert again["imam"].tolist() == [7, 8, 9]
+
 
 def test_the_index_knows_repeats_and_skipped_words(tmp_path):
     path = tmp_path / "a.txt"
