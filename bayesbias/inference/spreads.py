@@ -105,7 +105,8 @@ def total_sd(
     """
     spec = design.spec
     check_normal_noise(spec, "standard deviations of pairs")
-    free = set(design.units) - set(held)
+    # Of what is all there is, such as the classifiers of a table, no other could be drawn either.
+    free = set(design.units) - {*held, *spec.results.fixed}
     parts = [noise_variance(design, draws, rows)]
     for name, variance in term_variances(design, draws, rows).items():
         if free & set(spec.parameters[name].dims) or np.ptp(design.index[name][rows]) > 0:

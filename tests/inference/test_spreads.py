@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.fits import made_up, pairs
 from helpers.monte_carlo import assert_near, independent, log_sd
@@ -110,6 +111,20 @@ def test_numbers_of_the_model_file_count_and_what_is_common_to_all_pairs_does_no
     draws, k = result.draws(), result.design.coords["connection"].index("neutral")
     expected = np.sqrt(draws["csd"][:, k] ** 2 + draws["ws"] ** 2 + 0.09)
     np.testing.assert_allclose(total_sd(result.design, draws, of(table, "neutral")), expected, rtol=1e-12)
+
+
+def test_of_one_profession_its_own_term_does_not_scatter():
+    rows = [(c, n, p) for c in ("c1", "c2") for n in ("n1", "n2", "n3") for p in ("p1", "p2")]
+    table = pd.DataFrame(rows, columns=["classifier", "noun_pair", "profession"]).assign(difference=0.1)
+    design = Design.of(load_model("sentiment"), table)
+    draws = design.prior_draws(5, 7)
+    mine = ((table["classifier"] == "c2") & (table["profession"] == "p1")).to_numpy()
+    own = draws["nsd"][:, 1] ** 2 + draws["sigma"][:, 1] ** 2
+    held = total_sd(design, draws, mine, held=("profession",))
+    np.testing.assert_allclose(held, np.sqrt(own), rtol=1e-12)
+    np.testing.assert_allclose(
+        total_sd(design, draws, mine), np.sqrt(own + draws["psd"][:, 1] ** 2), rtol=1e-12
+    )
 
 
 def test_words_lie_along_one_line_whichever_slopes_it_is_the_sum_of(table):
