@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from bayesbias.inference.contrasts import (
     taken_rows,
 )
 from bayesbias.inference.estimands import PREDICTIVE, Rows, contrast_rows, mean_rows, times_of
-from bayesbias.inference.mixtures import Mixtures
+from bayesbias.inference.mixtures import Mixtures, noise_of_rows
 from bayesbias.inference.moments import Projected
 from bayesbias.inference.new_words import new_rows
 from bayesbias.models.design import Design, labels_of
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     import xarray as xr
 
 MOST_MIXED = 1000
+MOST_AT_ONCE = 2000
+"""Rows of a table that are made and described together; each takes some 100 kB meanwhile."""
+_MOST_LOADS = 1 << 24  # numbers, of all rows at once, that say what they have in the entries of an effect
+_MOST_NOISE = 1 << 25  # numbers drawn and kept, for some blocks of rows
 
 
 def asked_rows(
@@ -227,6 +231,51 @@ class Asking:
         order = self._order(own.rows)
         draws = taken_rows(own.draws(estimand, self._column(contrasted), self.seed), order)
         return draws, own.mixtures.chosen(order), own.scales
+
+    def described(
+        self, level: str, estimand: str, contrasted: bool, describe: Callable[..., pd.DataFrame]
+    ) -> pd.DataFrame | None:
+        """Return the rows of a level described, of their draws and mixtures; None where there are none."""
+        import pandas as pd
+
+        blocks = self._answered_in_blocks(level, estimand, contrasted)
+        frames = [describe(draws, mixtures=mixtures) for draws, mixtures in blocks if draws.sizes["row"]]
+        return pd.concat(frames, ignore_index=True) if len(frames) > 1 else next(iter(frames), None)
+
+    def _answered_in_blocks(
+        self, level: str, estimand: str, contrasted: bool
+    ) -> Iterator[tuple[xr.DataArray, Mixtures | None]]:
+        """Give draws and mixtures as `answered` returns them, of some rows at a time where there are very many."""
+        rows = rows_at(self._rows(level, estimand, contrasted), level)
+        single = len(rows.row) == len(rows.keys)  # else which part a draw is of is drawn after all else
+        if len(rows.keys) <= MOST_AT_ONCE or not (self.collapsed and single):
+            draws, mixtures, _ = self.answered(level, estimand, contrasted)
+            yield draws, mixtures
+            return
+        order, column = self._order(rows), self._column(contrasted)
+        reduced = self._reduced()
+        assert reduced is not None
+        size = max(int(np.prod(one.data.shape[1:])) for one in reduced.components if one.data is not None)
+        step = min(MOST_AT_ONCE, max(100, _MOST_LOADS // size))
+        kept = step * max(1, _MOST_NOISE // (MOST_MIXED * step))
+        for first in range(0, len(order), kept):
+            noise = None
+            for start in range(first, min(first + kept, len(order)), step):
+                some = rows.chosen(order[start : min(start + step, first + kept)])
+                own = self._mixed(some)
+                if own is None:
+                    yield (
+                        answer_draws(
+                            some, self.design, self.draws(), self.chains, estimand, column, self.seed
+                        ),
+                        None,
+                    )
+                    continue
+                if noise is None:
+                    shape = (*own.mixtures.mean.shape[:2], len(order))
+                    noise = noise_of_rows(self.seed, shape, order[first : first + kept])
+                values = own.mixtures.with_noise(noise[..., start - first :][..., : len(some.keys)])
+                yield _labelled(values, some, estimand, column), own.mixtures
 
     def to_divide(
         self, level: str, estimand: str

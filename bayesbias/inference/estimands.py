@@ -30,6 +30,7 @@ import numpy as np
 
 from bayesbias.basics.errors import FitError
 from bayesbias.inference.linear import Linear, Part, joined
+from bayesbias.inference.mixtures import parts_of_rows
 from bayesbias.models.design import Design, labels_of
 
 if TYPE_CHECKING:
@@ -101,14 +102,8 @@ class Rows:
 
     def chosen(self, rows: Sequence[int]) -> Rows:
         """Return some rows, in this order."""
-        parts = [np.flatnonzero(self.row == row) for row in rows]
-        at = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-        return Rows(
-            [self.keys[row] for row in rows],
-            self.linear.taken(at),
-            np.repeat(np.arange(len(parts)), [len(own) for own in parts]),
-            self.weight[at],
-        )
+        at, row = parts_of_rows(self.row, rows)
+        return Rows([self.keys[row] for row in rows], self.linear.taken(at), row, self.weight[at])
 
 
 def mean_rows(design: Design, table: pd.DataFrame, estimand: str) -> Rows:

@@ -75,9 +75,7 @@ class Mixtures:
 
     def chosen(self, rows: Sequence[int]) -> Mixtures:
         """Return some rows, in this order."""
-        parts = [np.flatnonzero(self.row == row) for row in rows]
-        at = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
-        row = np.repeat(np.arange(len(parts)), [len(own) for own in parts])
+        at, row = parts_of_rows(self.row, rows)
         return Mixtures(self.mean[..., at], self.sd[..., at], row, self.weight[at])
 
     def sampled(self, seed: int) -> np.ndarray:
@@ -90,6 +88,10 @@ class Mixtures:
             which = parts[rng.choice(len(parts), values.shape[:2], p=self.weight[parts])]
             out[..., row] = np.take_along_axis(values, which[..., None], axis=-1)[..., 0]
         return out
+
+    def with_noise(self, noise: np.ndarray) -> np.ndarray:
+        """Draw once from each normal, where each row is one: `noise` has draws of a standard normal."""
+        return self.mean + self.sd * noise
 
     @property
     def rows(self) -> int:
@@ -109,6 +111,43 @@ class Mixtures:
             weight = None if width == 1 else self.weight[parts[0]]
             out.append((np.array(rows), parts, weight))
         return out
+
+
+def parts_of_rows(row: np.ndarray, rows: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the parts of some rows, in this order, and to which of them each belongs.
+
+    Examples
+    --------
+    >>> at, row = parts_of_rows(np.array([0, 0, 1]), [1, 0])
+    >>> at.tolist(), row.tolist()
+    ([2, 0, 1], [0, 1, 1])
+    """
+    wanted = np.asarray(rows, dtype=np.int64)
+    starts, ends = np.searchsorted(row, wanted), np.searchsorted(row, wanted, side="right")
+    lengths = ends - starts
+    before = np.repeat(np.cumsum(lengths) - lengths, lengths)
+    at = np.repeat(starts, lengths) + np.arange(lengths.sum()) - before
+    return at, np.repeat(np.arange(len(wanted)), lengths)
+
+
+def noise_of_rows(seed: int, shape: tuple[int, int, int], rows: Sequence[int]) -> np.ndarray:
+    """Return what `Mixtures.sampled` draws for some rows out of all, where each row is one normal.
+
+    Parameters
+    ----------
+    seed : int
+    shape : (chains, draws, all rows)
+    rows : sequence of int
+
+    Returns
+    -------
+    ndarray, shape (chains, draws, rows)
+    """
+    rng = np.random.default_rng(np.random.SeedSequence([seed, 4]))
+    out = np.empty((*shape[:2], len(rows)))
+    for own in out.reshape(-1, len(rows)):
+        own[:] = rng.standard_normal(shape[2])[rows]
+    return out
 
 
 def mixture_mean_sd(

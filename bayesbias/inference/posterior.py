@@ -143,10 +143,10 @@ class BiasFit(Shown):
         ).copy()
 
     def _means_with_counts(self, level: str, prob: float, estimand: str) -> pd.DataFrame:
-        draws, mixtures, _ = self._asking.answered(level, estimand, contrasted=False)
-        if not draws.sizes["row"]:
+        describe = functools.partial(contrasts.described, prob=prob)
+        frame = self._asking.described(level, estimand, False, describe)
+        if frame is None:
             raise contrasts.no_new_words(level, estimand)
-        frame = contrasts.described(draws, prob, mixtures)
         frame["n_pairs"] = contrasts.rows_per_label(self.table, self.spec.results, level, frame)
         return frame
 
@@ -280,8 +280,8 @@ class BiasFit(Shown):
     def _contrasts_described(
         self, level: str, estimand: str, prob: float, rope: float
     ) -> pd.DataFrame | None:
-        draws, mixtures, _ = self._asking.answered(level, estimand, contrasted=True)
-        return contrasts.described_with_rope(draws, prob, rope, mixtures) if draws.sizes["row"] else None
+        with_rope = functools.partial(contrasts.described_with_rope, prob=prob, rope=rope)
+        return self._asking.described(level, estimand, True, with_rope)
 
     def standardised(
         self,

@@ -11,6 +11,7 @@ from helpers.definitions import FITS, SETTINGS, assert_described, brute_hpdi, by
 from helpers.seeds import shifted
 
 from bayesbias.basics.errors import FitError, InputError
+from bayesbias.inference import answers
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import kept_with
@@ -65,6 +66,21 @@ def test_contrasts_equal_differences_of_the_same_draws(result):
 
 
 WORDS_LISTED = ["a1", "a2", "a3", "b1", "b2"]
+
+
+def test_rows_made_some_at_a_time_are_those_made_at_once(crossed, monkeypatch):
+    """Numbers are added up in another order, which only the last bits see.
+
+    R-hat looks at distances from the median, of which two are equal but for those bits.
+    """
+    at_once = crossed.contrasts(), crossed.means("word")
+    monkeypatch.setattr(answers, "MOST_AT_ONCE", 4)
+    monkeypatch.setattr(answers, "_MOST_NOISE", 9 * answers.MOST_MIXED)
+    again = dataclasses.replace(crossed)
+    for frame, expected in zip((again.contrasts(), again.means("word")), at_once, strict=True):
+        assert len(frame) > 2 * answers.MOST_AT_ONCE
+        np.testing.assert_allclose(frame.pop("r_hat"), expected.pop("r_hat"), atol=1e-3)
+        pd.testing.assert_frame_equal(frame, expected, check_exact=False, rtol=1e-11, atol=1e-12)
 
 
 def test_the_default_rope_and_probability(crossed):
