@@ -12,6 +12,8 @@ import click
 
 import bayesbias
 from bayesbias.basics.errors import BayesbiasError
+from bayesbias.border.cleaning import in_one_line
+from bayesbias.border.guarding import MOST_CHARACTERS
 from bayesbias.cli import options, screen
 from bayesbias.cli.comparing import compare
 from bayesbias.cli.correlating import wefat
@@ -80,11 +82,16 @@ def main() -> None:
         _end(str(error))
     except OSError as error:  # of what is printed, or of a file of a library
         parts = [str(part) for part in (error.filename, error.strerror) if part]
-        _end(": ".join(parts) or str(error))
+        _end(in_one_line(": ".join(parts) or str(error), MOST_CHARACTERS))
     except click.ClickException as error:  # its message may hold what was typed
         message = io.StringIO()
         error.show(message)
-        screen.say(message.getvalue().rstrip("\n"), err=True)
+        # What was typed is in it, however long.
+        lines = message.getvalue().rstrip("\n").split("\n")
+        short = [
+            line if len(line) <= MOST_CHARACTERS else in_one_line(line, MOST_CHARACTERS) for line in lines
+        ]
+        screen.say("\n".join(short), err=True)
         sys.exit(error.exit_code)
     except click.Abort:
         screen.say("Aborted!", err=True)

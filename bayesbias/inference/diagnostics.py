@@ -22,6 +22,7 @@ MAX_R_HAT = 1.01
 MIN_ESS_PER_CHAIN = 100
 _BATCHES_PER_CHAIN = 5
 _LEAST_BATCH = 20
+_LEAST_EFFECTIVE = 5  # draws in a batch, on average
 MIN_DRAWS_PER_CHAIN = 4  # per chain; R-hat and ESS split each chain in two and need a variance in both halves
 
 
@@ -30,8 +31,8 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
 
     ``mcse_low`` and ``mcse_high`` are Monte Carlo errors of the ends, and ``mcse_sd`` that of the sd, from batches of draws; an
     interval from few draws has ends that are less sure than those of many, so that errors are rather too large than too small.
-    Where draws are too few for batches they are those of so many effective draws of a normal. ``mcse_mean`` is the sd over
-    the root of the effective draws.
+    Where draws are too few for batches they are those of so many effective draws of a normal, and so is that of the sd at
+    least where the effective ones in a batch are. ``mcse_mean`` is the sd over the root of the effective draws.
     """
     import pandas as pd
 
@@ -48,7 +49,10 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
     if batches > 1:
         length = len(flat) // batches
         parts = flat[: batches * length].reshape(batches, length, -1).transpose(1, 0, 2)
-        error_sd = parts.std(axis=0, ddof=1).std(axis=0, ddof=1) / np.sqrt(batches)
+        in_batches = parts.std(axis=0, ddof=1).std(axis=0, ddof=1) / np.sqrt(batches)
+        # Batches of few effective draws all look narrow, alike: of 800 draws with 40 effective ones by a half.
+        few = ess < _LEAST_EFFECTIVE * batches
+        error_sd = np.where(few, np.fmax(in_batches, error_sd), in_batches)
         # The ends of a shortest interval close in on their place by the cube root of the draws alone (Kim and Pollard
         # 1990, section 6.3, on the shorth): a little density more at one end moves both.
         error_low, error_high = (

@@ -38,6 +38,15 @@ def test_usage_errors_go_to_stderr_with_code_2(arguments, run):
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize(
+    "arguments", [["fit", "--seed", "9" * 5000], ["x" * 5000], ["fit", "--" + "x" * 5000]]
+)
+def test_what_was_typed_is_not_repeated_without_end(arguments, run):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert len(err) < 500
+
+
 @pytest.mark.slow
 def test_a_process_ends_with_code_2_and_no_traceback(files):
     command = [sys.executable, "-m", "bayesbias.cli", "fit", "--json", "--distances", str(files / "none.csv")]

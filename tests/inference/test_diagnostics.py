@@ -10,6 +10,7 @@ import xarray as xr
 from helpers.definitions import FITS, brute_hpdi, edited
 from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
+from scipy.signal import lfilter
 
 from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.findings.of_result import finding, findings_of
@@ -187,3 +188,14 @@ def test_the_finding_follows_the_draws(good, shift, spread, said):
     assert said_of is not None
     assert float(said_of[1]) == pytest.approx(shift, abs=1e-9)
     assert "custom in mapping" in sentence
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("kept", "draws"), [(0.0, 200), (0.9, 200), (0.97, 400)])
+def test_the_error_of_an_sd_is_no_smaller_than_how_far_it_moves(kept, draws):
+    """Of draws that go together the batches do too: by those alone the error was a half, or a third."""
+    noise = np.random.default_rng(shifted(9)).standard_normal((4, 200 + draws, 150))
+    chains = lfilter([np.sqrt(1 - kept**2)], [1, -kept], noise, axis=1)[:, 200:]
+    frame = describe_draws(chains, 0.89)
+    moves, error = frame["sd"].std(), np.sqrt((frame["mcse_sd"] ** 2).mean())
+    assert 0.45 < moves / error < 1.25
