@@ -50,6 +50,8 @@ def measured_pages(file: BinaryIO, facts: Any, size: int) -> Pages:
     for group in range(facts.num_row_groups):
         for place in range(facts.row_group(group).num_columns):
             column = facts.row_group(group).column(place)
+            if column.num_values == 0:  # nothing of it is read, and its places may be those of none
+                continue
             at = column.data_page_offset
             if column.has_dictionary_page and column.dictionary_page_offset:
                 at = min(at, column.dictionary_page_offset)

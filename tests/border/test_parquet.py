@@ -33,6 +33,16 @@ def test_frames_are_read_as_pandas_reads_them(tmp_path, frame):
         read_columns(path, ["numbr"])
 
 
+def test_tables_and_parts_of_tables_without_a_row_are_read(tmp_path):
+    path = tmp_path / "a.parquet"
+    table = pa.table({"word": ["rabbi", "imam"], "number": [1.0, 2.0]})
+    for parts in ([], [table[:0]], [table[:0], table, table[:0]]):
+        with pq.ParquetWriter(path, table.schema) as file:
+            for part in parts:
+                file.write_table(part)
+        assert read_columns(path).equals(pa.concat_tables([table[:0], *parts]))
+
+
 def test_a_page_that_differs_from_its_checksum_is_refused(tmp_path, frame):
     path = tmp_path / "a.parquet"
     frame.to_parquet(path, write_page_checksum=True, compression=None, index=False)
@@ -111,7 +121,7 @@ def test_pages_are_measured_by_what_they_say_themselves(unpacked, stored, values
     header += b"\x2c" + b"".join(b"\x15" + number for number in numbers[3:]) + b"\0\0"
     content = b"PAR1" + header + bytes(10)
     column = SimpleNamespace(
-        data_page_offset=4, has_dictionary_page=False, total_compressed_size=len(content) - 4
+        data_page_offset=4, has_dictionary_page=False, total_compressed_size=len(content) - 4, num_values=1
     )
     group = SimpleNamespace(num_columns=1, column=lambda place: column)
     facts = SimpleNamespace(num_row_groups=1, row_group=lambda place: group)
