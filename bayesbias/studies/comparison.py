@@ -259,7 +259,8 @@ class Comparison(Shown):
         Notes
         -----
         With M the middle of the two gaps and D their difference, drawn from its own fit, the quantity compared is
-        ``|M + D/2| - |M - D/2|``: what the gap of one lies farther from zero than that of the other.
+        ``|M + D/2| - |M - D/2|``: what the gap of one lies farther from zero than that of the other. M scatters as the gap of
+        the second does, and independently of D.
         """
         import pandas as pd
 
