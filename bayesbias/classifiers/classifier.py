@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -112,7 +112,7 @@ class Classifier(Shown):
         ]
         if len(others) > 1:
             weaknesses.append(
-                f"{self.name} has {len(others) + 1} classes; the probability is that of {self.provenance['positive']}, so "
+                f"{self.name} has {len(others) + 1} classes; the probability is that of {self.provenance.get('positive')}, so "
                 f"that {' and '.join(others)} count alike as not positive"
             )
         return weaknesses
@@ -197,6 +197,15 @@ def _write_folder(classifier: Classifier, model: BagOfWords | BiLstm, folder: Pa
     return folder
 
 
+def _check_facts(facts: Mapping[str, Any], where: str) -> None:
+    """Refuse facts about a classifier of which no weakness could be told."""
+    checks.texts(facts.get("labels", ()), f"{where}, labels")
+    checks.not_negative(facts.get("dev_accuracy", 0), f"{where}, dev_accuracy", 1)
+    if coverage := checks.table(facts.get("coverage", {}), f"{where}, coverage"):
+        for key in ("words", "words_with_vector", "tokens_with_vector"):
+            checks.not_negative(coverage.get(key), f"{where}, coverage, {key}")
+
+
 def open_folder(folder: Path, name: str | None = None) -> Classifier:
     """Read a classifier that `Classifier.save` wrote."""
     from safetensors.numpy import load_file
@@ -225,6 +234,7 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
     words = checks.texts(description["vocabulary"], f"{where}, vocabulary")
     for key in ("settings", "provenance"):
         checks.table(description[key], f"{where}, {key}")
+    _check_facts(description["provenance"], f"{where}, provenance")
     checks.choice(description["kind"], REFERENCE_KINDS, "kind of classifier", where)
     sha256 = sha256_file(folder / _WEIGHTS) if os.path.isfile(folder / _WEIGHTS) else None
     if sha256 != description["weights_sha256"]:

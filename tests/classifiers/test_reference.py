@@ -130,6 +130,8 @@ def test_damaged_folders_are_named(tmp_path):
         bb.load_classifier(folder)
     for changed, problem in (
         ({"provenance": 3}, "provenance: must be a table"),
+        ({"provenance": {"labels": 3}}, "provenance, labels: must be a list of texts"),
+        ({"provenance": {"coverage": {"words": "many"}}}, "coverage, words: must be a finite number"),
         ({"vocabulary": [[1], "b", "c", "d"]}, "vocabulary, number 1: must be a text"),
         ({"name": None}, "name: must be a text"),
     ):
