@@ -10,6 +10,8 @@ import dataclasses
 import json
 import os
 import platform
+import shutil
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -82,6 +84,18 @@ def machine() -> dict[str, Any]:
     }
 
 
+def commit() -> str:
+    """Return the commit that the checkout is at, as git shortens it; empty outside of one."""
+    here = Path(__file__).resolve().parent
+    git = shutil.which("git")
+    if git is None:
+        return ""
+    asked = subprocess.run(
+        [git, "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, text=True, check=False
+    )
+    return asked.stdout.strip()
+
+
 class Record:
     """The evidence that was had so far, in one file; every piece says with which version, when, and on what machine.
 
@@ -95,7 +109,7 @@ class Record:
     """
 
     def __init__(self, file: Path, version: str, keep: bool = True) -> None:
-        self.file, self.version, self.keep = file, version, keep
+        self.file, self.version, self.keep, self.commit = file, version, keep, commit()
         self.evidence: dict[tuple[str, str], tuple[Evidence, dict[str, Any]]] = {}
         if file.is_file():
             for item in json.loads(file.read_text())["evidence"]:
@@ -115,7 +129,12 @@ class Record:
         key = (one.part, one.name)
         if one.outcome == "not run" and key in self.evidence:
             return
-        made = {"version": self.version, "date": time.strftime("%Y-%m-%d"), "machine": machine()}
+        made = {
+            "version": self.version,
+            "commit": self.commit,
+            "date": time.strftime("%Y-%m-%d"),
+            "machine": machine(),
+        }
         self.evidence[key] = (one, made)
         items = [dataclasses.asdict(e) | {"made": m} for e, m in self]
         text = json.dumps({"schema": "bayesbias-proof/1", "evidence": items}, indent=1, default=float) + "\n"

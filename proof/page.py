@@ -6,11 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from proof.evidence import Evidence, Record
+from proof.pictures import draw_ranks
+
+RANKS = "proof-ranks.svg"
 
 HEAD = """# Proof
 
 What is claimed of bayesbias was tried as often as this page says, by `make proof` ({hours} hours of computing in all), and
-came out as it says; what failed stands first. Each row names its version, date and seed, and can be had again:
+came out as it says; what failed stands first. Each row names its version, commit, date and seed, and can be had again:
 `python -m proof --parts PART --afresh`. The figures are in [proof.json](proof.json).
 """
 
@@ -40,16 +43,31 @@ def write_page(record: Record, folder: Path) -> None:
         own = [(one, made) for one, made in every if one.part == part]
         if own:
             lines += [f"## {part.capitalize()}\n", about + "\n", *_table(own)]
-            pictures = [p for one, _ in own for p in one.details.get("pictures", [])]
-            lines += [f"![{p['alt']}]({p['file']})\n" for p in pictures]
+            lines += _picture(own, folder)
     machines = {_said(made["machine"]): None for _, made in every}
     lines += ["## Machines\n", *(f"- {text}" for text in machines), ""]
     (folder / "proof.md").write_text("\n".join(lines), encoding="utf-8")
 
 
+def _picture(rows: list[tuple[Evidence, dict[str, Any]]], folder: Path) -> list[str]:
+    """Draw the ranks of a part, if it has any, and return what the page says of them."""
+    ranks = {one.name.partition(":")[0]: one.details["ranks"] for one, _ in rows if "ranks" in one.details}
+    if not ranks:
+        return []
+    draw_ranks(ranks, folder / RANKS)
+    alt = f"Ranks of true values by {', '.join(ranks)}: all rows lie within the dashed 99 % bands"
+    if any(max(map(abs, own["lowest"] + own["highest"])) > own["band"] for own in ranks.values()):
+        alt = f"Ranks of true values by {', '.join(ranks)}: some rows leave the dashed 99 % bands"
+    return [
+        f"![{alt}]({RANKS})\n",
+        "The shade holds the distribution functions of all rows, less the diagonal; the line is the row farthest off; dashes are "
+        "the band that all rows stay within with probability .99 where all is right.\n",
+    ]
+
+
 def _table(rows: list[tuple[Evidence, dict[str, Any]]]) -> list[str]:
     out = [
-        "| claim | outcome | tried | worst | must be | seed | seconds | version, date |",
+        "| claim | outcome | tried | worst | must be | seed | seconds | version, commit, date |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for one, made in rows:
@@ -63,7 +81,7 @@ def _table(rows: list[tuple[Evidence, dict[str, Any]]]) -> list[str]:
             one.bound,
             "" if one.seed is None else str(one.seed),
             f"{one.seconds:,.0f}",
-            f"{made['version']}, {made['date']}",
+            ", ".join(made[key] for key in ("version", "commit", "date") if made.get(key)),
         ]
         out.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
     return [*out, ""]
