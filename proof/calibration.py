@@ -146,6 +146,10 @@ def at_four_truths(model: str, n: int) -> Evidence:
             "wrong_sign": {c: own["wrong_sign"].tolist() for c, own in report.groupby("contrast")},
             "called": {c: own["called"].tolist() for c, own in report.groupby("contrast")},
         },
+        ""
+        if abs(worst["coverage"] - PROB) <= reach
+        else f"{worst['contrast']} where the first is {worst['difference']:g}: {worst['coverage']:.3f}; estimates are off by "
+        f"{worst['bias']:+.3f} on average",
     )
 
 

@@ -34,7 +34,13 @@ def draw_ranks(every: Mapping[str, Mapping[str, Any]], file: Path) -> None:
             for side in (-1, 1):
                 ax.axhline(side * own["band"], color="#444444", linewidth=0.8, linestyle=(0, (4, 2)))
             ax.axhline(0, color="#444444", linewidth=0.5)
-            ax.set(title=model, xlim=(0, 1), ylim=(-reach, reach), xticks=(0, 0.5, 1), xticklabels=("0", ".5", "1"))
+            ax.set(
+                title=model,
+                xlim=(0, 1),
+                ylim=(-reach, reach),
+                xticks=(0, 0.5, 1),
+                xticklabels=("0", ".5", "1"),
+            )
             ax.spines[["top", "right"]].set_visible(False)
         panels[0].set_ylabel("distribution less diagonal")
         figure.supxlabel("rank of the true value, as a share", fontsize=8)

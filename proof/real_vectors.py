@@ -12,7 +12,7 @@ from bayesbias.models.loading import DEFAULT_MODEL
 from benchmarks.real_coverage import POOLS, SITUATIONS, pool_of
 from proof.evidence import Evidence, Known
 
-TABLES = 200
+TABLES = 600
 SEED = 0
 FROM_FLAWLESS = 0.04
 
@@ -46,21 +46,28 @@ def run(share: float, known: Known) -> Iterator[Evidence]:
         report = report[report["level"].isin(["overall", "class"])]
         gap = (report["coverage"] - report["flawless"]).to_numpy()
         error = report["coverage_se"].to_numpy()
-        low = int(np.argmin(gap + 2 * error))
+        low = int(np.argmin(gap))
+        row = report.iloc[low]
         yield Evidence(
             "real vectors",
             situation,
             claim.format(table.provenance["name"]),
-            "held" if (gap + 2 * error >= -FROM_FLAWLESS).all() else "failed",
+            "held" if gap[low] >= -FROM_FLAWLESS else "failed",
             n,
             "lists drawn from the pool",
             float(gap[low]),
-            f"no more than {FROM_FLAWLESS} below the flawless method (coverage known to {error.max():.2f})",
+            f"no more than {FROM_FLAWLESS} below the flawless method (known to {error[low]:.3f})",
             SEED,
             time.perf_counter() - began,
             {
+                "lowest": f"{row['level']} {row['name']}, {row['contrast']}",
+                "width_of_the_lowest": float(row["relative_width"]),
                 "widest_of_ideal": float(report["relative_width"].max()),
                 "most_wrong_signs": float(report["wrong_sign"].max()),
                 "highest_above_flawless": float(gap.max()),
             },
+            ""
+            if gap[low] >= -FROM_FLAWLESS
+            else f"{row['level']} {row['name']}, {row['contrast']}: {row['coverage']:.3f} where a flawless method shows "
+            f"{row['flawless']:.3f}; its intervals are {row['relative_width']:.2f} times as wide as the ideal",
         )
