@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known, interval_known, number_known
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.wording import interval_text, number_text
@@ -272,7 +273,7 @@ def plot_controls(
     >>> ax.get_xlabel()
     'distance before'
     """
-    names = comparison.chosen_methods(method)
+    names = _checked(comparison).chosen_methods(method)
     if ax is not None:
         names = names[:1]
         return _draw_controls(comparison, names, prob, [ax])
@@ -415,7 +416,7 @@ def plot_ranking(
     """
     import pandas as pd
 
-    frame = comparison.ranking(prob, rope, estimand)
+    frame = _checked(comparison).ranking(prob, rope, estimand)
     gap = comparison.original.contrasts(prob, rope, estimand)
     gap = gap[(gap["level"] == "overall") & (gap["contrast"] == "associated - different")].iloc[0]
     names = ["original", *frame["method"]]
@@ -570,7 +571,11 @@ def _size_pairs() -> tuple[float, float]:
 
 
 def _method(comparison: Comparison, method: str | None) -> str:
-    return comparison.chosen_methods(method)[0]
+    return _checked(comparison).chosen_methods(method)[0]
+
+
+def _checked(comparison: Comparison) -> Comparison:
+    return checks.instance(comparison, Comparison, "comparison", "what bayesbias.compare returns")
 
 
 def _warning(comparison: Comparison, name: str) -> str:

@@ -84,6 +84,7 @@ def plot_contrasts(
     >>> ax.get_yticklabels()[0].get_text()
     'associated − different'
     """
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     need_fit(fit)
     need_columns(fit.table, ("connection", "protected_word", "protected_class"), fit.spec)
     frame = _contrast_rows(fit, prob, rope, level, contrasts)

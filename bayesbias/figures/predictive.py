@@ -54,6 +54,7 @@ def plot_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = Non
     >>> len(ax.lines)  # four observed curves, each over twenty replicated ones
     84
     """
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     need_fit(fit)
     need_columns(fit.table, ("connection",), fit.spec)
     names = [c for c in CONNECTIONS if (fit.table["connection"].astype(str) == c).any()]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.wording import number_of
 from bayesbias.figures import headings, marks, sentiment_scatter, slopes
@@ -90,6 +91,7 @@ def plot_professions(
     >>> len(ax.get_yticklabels())
     20
     """
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     return _forest(fit, "profession", prob, ax, classifier)
 
 
@@ -122,6 +124,7 @@ def plot_noun_pairs(
     >>> len(ax.get_yticklabels()) == table["noun_pair"].nunique()
     True
     """
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     return _forest(fit, "noun_pair", prob, ax, classifier)
 
 
@@ -244,6 +247,7 @@ def plot_sentiment_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | 
     >>> len(ax.lines)
     11
     """
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     names = _classifiers(fit)
     colour = marks.colour_of("different")
     ax, n, curves = draw_ridges(fit, "classifier", dict.fromkeys(names, colour), replicates, ax)

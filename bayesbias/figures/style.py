@@ -305,7 +305,11 @@ def size_rows(rows: float, roomy: float, tight: float) -> tuple[float, float]:
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float]) -> Axes:
     """Return the Axes given, or those of a new pyplot figure, which a notebook shows and a script can `show`."""
-    return ax if ax is not None else new_figure(size).subplots()
+    from matplotlib.axes import Axes
+
+    if ax is None:
+        return new_figure(size).subplots()
+    return checks.instance(ax, Axes, "ax", "Axes of matplotlib")
 
 
 def new_figure(size: tuple[float, float]) -> Figure:

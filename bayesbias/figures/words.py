@@ -74,6 +74,7 @@ def plot_connections(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['associated', 'different', 'human', 'neutral']
     """
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     need_fit(fit)
     need_columns(fit.table, ("connection",), fit.spec)
     frame = fit.summary(prob, estimand)
@@ -164,6 +165,7 @@ def plot_words(
     >>> sum(len(points.get_offsets()) for points in ax.collections) == len(table)
     True
     """
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     need_fit(fit)
     need_columns(fit.table, ("connection", "protected_word", "protected_class"), fit.spec)
     shown = _shown_words(fit, words)

@@ -75,7 +75,7 @@ def findings_of(
             valid="a fit, a comparison, a sentiment analysis, or the result of sentence or single-category tests",
             hint="fit the table first: findings_of(fit(table))" if isinstance(result, PairTable) else None,
         )
-    checks.probability(prob)
+    prob = checks.probability(prob)
     checks.positive(rope, "rope")
     return FINDINGS[kind](result, prob, rope)
 

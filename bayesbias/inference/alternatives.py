@@ -84,7 +84,7 @@ def answers_by_model(
     """
     import pandas as pd
 
-    checks.probability(prob)
+    prob = checks.probability(prob)
     fits = {fit.spec.name: fit}
     sampler = fit.provenance["sampler"]
     for model, spec in [(model, load_model(model)) for model in models]:

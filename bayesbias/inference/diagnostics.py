@@ -36,7 +36,7 @@ def describe_draws(draws: np.ndarray, prob: float) -> pd.DataFrame:
     """
     import pandas as pd
 
-    checks.probability(prob)
+    prob = checks.probability(prob)
     with quiet_about_few_draws():
         r_hat, ess = r_hat_and_ess(draws)
         flat = joined_chains(draws)

@@ -150,7 +150,7 @@ def prior_expectation(
     """
     import pandas as pd
 
-    checks.probability(prob)
+    prob = checks.probability(prob)
     checks.count(draws, "draws", most=checks.MOST_DRAWS)
     spec = load_model(model)
     if table is None:

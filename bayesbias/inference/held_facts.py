@@ -79,6 +79,7 @@ def contrasts_at(
     """
     import pandas as pd
 
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     known = fit.spec.facts()
     if not facts:
         raise InputError("no fact is named", where="facts", valid=known)
@@ -86,7 +87,7 @@ def contrasts_at(
         checks.choice(name, known, "fact of the model", "facts")
         checks.finite(value, f"facts, {name}")
     checks.choice(estimand, (*ESTIMANDS, *fit.spec.results.estimands), "estimand", "estimand")
-    checks.probability(prob)
+    prob = checks.probability(prob)
     checks.positive(rope, "rope")
     if level is not None:
         check_level(fit.spec, level)

@@ -593,4 +593,5 @@ class BiasFit(Shown):
 
 def kept_with(fit: BiasFit, key: Any, make: Callable[[], Any]) -> Any:
     """Return what `make` gives, made once for each key and kept for as long as the fit lives, such as a LOO; in no file."""
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     return kept_in(fit._kept, key, make)

@@ -235,7 +235,7 @@ def described_coefficients(draws: xr.DataArray, prob: float) -> pd.DataFrame:
     """Return the table of coefficients; those left out have no numbers."""
     import pandas as pd
 
-    checks.probability(prob)
+    prob = checks.probability(prob)
     left_out = draws["left_out"].to_numpy() != ""
     labels = pd.DataFrame(labels_of_rows(draws))
     labels[["words", "attributes"]] = labels[["words", "attributes"]].astype(float)

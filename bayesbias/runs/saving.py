@@ -99,7 +99,7 @@ def save_run(
     """
     kind = _kind_of(result, swapped=kind_of_any(folder) is not None)
     target = Path(checks.path(folder, "folder", "the path of a folder"))
-    checks.probability(prob)
+    prob = checks.probability(prob)
     checks.positive(rope, "rope")
     checks.positive(standard_rope, "standard_rope")
     layout = LAYOUTS[kind]

@@ -203,7 +203,7 @@ def wefat(
     >>> result.n, result.p_method, result.r > 0.5
     (6, 'exact', True)
     """
-    checks.probability(prob)
+    prob = checks.probability(prob)
     checks.count(samples, "samples")
     listed = load_wordlist(sets, controls="none")
     both_classes = classes_of_list(

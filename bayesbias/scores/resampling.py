@@ -118,7 +118,7 @@ def percentile_interval(
     -----
     Efron (1979). Draws without a value are left out; where they are more than one in twenty there is no interval.
     """
-    checks.probability(prob)
+    prob = checks.probability(prob)
     checks.count(resamples, "resamples", 99)
     seed = secrets.randbits(32) if seed is None else checks.seed(seed)
     random = np.random.default_rng(seed)
@@ -239,7 +239,7 @@ def sign_flip_test(
     if not np.isfinite(values).all():
         raise InputError("a score is not finite", where="scores")
     checks.choice(sides, (1, 2), "number of sides")
-    checks.probability(prob)
+    prob = checks.probability(prob)
     checks.count(samples, "samples")
     n = len(values)
     used = None  # of few scores everything is counted

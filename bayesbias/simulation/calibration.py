@@ -117,7 +117,7 @@ def calibrate(
     checks.sampling(draws, tune, chains)
     hands = Hands(workers, dask)
     checks.seed(seed, most=None)
-    checks.probability(prob)
+    prob = checks.probability(prob)
     checks.choice(engine, ENGINES, "engine")
     if "weat" in methods and len(scenario.words) < 2:
         raise InputError(

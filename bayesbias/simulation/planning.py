@@ -136,7 +136,7 @@ def plan_words(
     )
     checks.positive(width, "width")
     checks.seed(seed, most=None)
-    checks.probability(prob)
+    prob = checks.probability(prob)
     checks.choice(engine, ENGINES, "engine")
     checks.count(check, "check", 0)
     for name, numbers in (("words", words), ("attributes", attributes)):
@@ -329,7 +329,7 @@ def plan_reliability(
     (True, 1.0)
     """
     checks.between(target, "target", 0, 1)
-    checks.probability(prob)
+    prob = checks.probability(prob)
     checks.choice(measure, MEASURES, "measure")
     usual = "against_zero" if "against_zero" in MEASURES[measure] else MEASURES[measure][0]
     kind = checks.choice(coefficient or usual, MEASURES[measure], "coefficient", measure)

@@ -184,7 +184,7 @@ def calibrate_on(
     checks.sampling(draws, tune, chains)
     hands = Hands(workers, dask)
     checks.seed(seed, most=None)
-    checks.probability(prob)
+    prob = checks.probability(prob)
     checks.choice(engine, ENGINES, "engine")
     pool = drawn_pool(
         vectors, pools, words=words, attributes=attributes, human=human, neutral=neutral, controls=controls

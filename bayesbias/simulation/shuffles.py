@@ -82,7 +82,7 @@ def negative_controls(
     checks.count(tables, "tables")
     checks.sampling(draws, tune, chains)
     checks.seed(seed, most=None)
-    checks.probability(prob)
+    prob = checks.probability(prob)
     checks.choice(engine, ENGINES, "engine")
     if model in (*AVERAGED, *YARDSTICKS):
         raise InputError("negative controls are of a model", found=model, valid=shipped_models())

@@ -238,7 +238,7 @@ def with_frequency(
         raise InputError(
             "frequency is asked of a fit of distances", where=fit.spec.label, found=fit.spec.outcome
         )
-    checks.probability(prob)
+    prob = checks.probability(prob)
     frame = fit.table
     every = dict.fromkeys(str(word) for word, _ in SIDES.values() for word in frame[word].unique())
     known = load_counts(counts, list(every), embedding=embedding, language=language)
@@ -374,7 +374,7 @@ def unequal_frequencies(table: pd.DataFrame, counts: WordCounts, *, prob: float 
     """
     import pandas as pd
 
-    checks.probability(prob)
+    prob = checks.probability(prob)
     out = []
     for of, side in (
         ("protected_class", "protected"),

@@ -183,7 +183,7 @@ def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
     >>> found.left.value, found.n_words, found.n_attributes
     ('kept', 15, 311)
     """
-    checks.probability(prob)
+    prob = checks.probability(prob)
     largest = float(pairs["change"].abs().max())
     controls = pairs[pairs["connection"].isin(CONTROLS)]
     controls = controls.drop_duplicates(["protected_word", "attribute"])

@@ -336,7 +336,7 @@ def check_requirements(
     >>> [check.met for check in check_requirements(found, "controls>0.7, moved<0.001")]
     [True, False]
     """
-    checks.probability(prob)
+    prob = checks.probability(prob)
     wanted = read_requirements(requirements) if isinstance(requirements, str) else requirements
     return tuple(_checked(comparison, method, each, prob) for method in comparison.methods for each in wanted)
 

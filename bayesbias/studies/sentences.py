@@ -252,7 +252,7 @@ def seat(
     models = _chosen_encoders(encoders)
     checks.count(samples, "samples")
     checks.sampling(draws, tune, chains)
-    checks.probability(prob)
+    prob = checks.probability(prob)
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)
     asked = slopes_of_tests(facts, slopes, chosen)
     spec = load_model("sentence") if bayes or asked is not None else None

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import plain
 from bayesbias.inference.diagnostics import error_of_share
@@ -36,6 +37,7 @@ NO_DIFFERENCE = 1e-9  # differences smaller than this are none
 
 def is_sentiment(fit: BiasFit) -> bool:
     """Say whether a fit is one of sentiment tables."""
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     return fit.spec.results.group == "classifier" and fit.spec.outcome in OUTCOMES
 
 

@@ -142,7 +142,7 @@ def profession_sentiment(table: pd.DataFrame, *, prob: float = 0.95) -> pd.DataF
     >>> bb.studies.profession_sentiment(table)["profession"].tolist()[:3]
     ['secretary', 'teacher', 'writer']
     """
-    checks.probability(prob)
+    prob = checks.probability(prob)
     out = _tests_by_group(table, ["profession", "category"])
     out = out.assign(sentiment=(out["p_male"] + out["p_female"]) / 2)
     out = out.merge(_intervals(table, prob), on=["classifier", "profession"], how="left")
@@ -305,7 +305,7 @@ def earnings_correlation(
     from scipy.special import ndtri
     from scipy.stats import pearsonr, rankdata
 
-    checks.probability(prob)
+    prob = checks.probability(prob)
     if earnings is None:
         earnings = load_occupations().earnings
     earnings = checked_earnings(earnings)

@@ -14,6 +14,8 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+import bayesbias as bb
+from bayesbias.basics.errors import InputError
 from bayesbias.figures.priors import plot_priors
 from bayesbias.figures.words import plot_connections, plot_words
 from bayesbias.inference.posterior import BiasFit
@@ -49,3 +51,17 @@ def test_user_settings_do_not_leak_in() -> None:
     assert heads_of(ax)[0].get_text() == r"\$a\$"
     assert heads_of(ax)[0].get_parse_math()
     assert all(label.get_parse_math() for label in ax.get_yticklabels())
+
+
+@pytest.mark.parametrize(
+    "plot", [bb.plot_words, bb.plot_contrasts, bb.plot_predictive, bb.figures.plot_ranking]
+)
+def test_what_is_no_fit_and_what_are_no_axes_are_named(plot):
+    with pytest.raises(
+        InputError, match=r"(fit|comparison): is none of what is taken here; found: 'religion'"
+    ):
+        plot("religion")
+    with pytest.raises(
+        InputError, match="ax: is none of what is taken here; found: 'x'; valid: Axes of matplotlib"
+    ):
+        plot_priors("crossed", ax="x")
