@@ -84,6 +84,7 @@ def answers_by_model(
     """
     import pandas as pd
 
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     prob = checks.probability(prob)
     fits = {fit.spec.name: fit}
     sampler = fit.provenance["sampler"]

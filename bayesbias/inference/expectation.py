@@ -150,6 +150,7 @@ def prior_expectation(
     """
     import pandas as pd
 
+    seed = checks.seed(seed)
     prob = checks.probability(prob)
     checks.count(draws, "draws", most=checks.MOST_DRAWS)
     spec = load_model(model)

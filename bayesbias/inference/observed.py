@@ -105,6 +105,7 @@ def excluded_observed(fit: BiasFit, level: str, prob: float = PROB, group: str |
     """
     from scipy.stats import binomtest
 
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     means = fit.means(level, prob, "these_words")
     label = fit.spec.results.group
     if group is not None:

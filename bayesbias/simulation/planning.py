@@ -328,6 +328,7 @@ def plan_reliability(
     >>> plan.fewest_attributes > plan.listed_attributes, plan.endless_attributes
     (True, 1.0)
     """
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     checks.between(target, "target", 0, 1)
     prob = checks.probability(prob)
     checks.choice(measure, MEASURES, "measure")

@@ -128,6 +128,7 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     >>> scenario.model, sum(scenario.words) == table.frame["protected_word"].nunique()
     ('cells', True)
     """
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     if not os.path.exists(fit.spec.name) and fit.spec.name not in shipped_models():
         raise InputError(
             "only shipped models can be simulated from a fit", found=fit.spec.name, valid=shipped_models()
@@ -291,6 +292,7 @@ def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
     >>> len(table)
     24
     """
+    seed = checks.seed(seed)
     design, given = true_parameters(scenario)
     drawn = {name: values[0] for name, values in design.prior_draws(1, seed, given).items()}
     frame = scenario_frame(*sizes_of(scenario))

@@ -174,6 +174,7 @@ def frequency_of(fit: BiasFit) -> Frequency | None:
     >>> frequency_of(fit) is None
     True
     """
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     kept = fit.provenance.get("frequency")
     return None if kept is None else Frequency.from_dict(kept)
 
@@ -232,6 +233,7 @@ def with_frequency(
     >>> list(found.scale), found.n_pairs == found.n_pairs_all
     (['protected', 'attribute'], True)
     """
+    checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     if not isinstance(fit, BiasFit):
         raise checks.wrong_kind(fit, "fit", "what bayesbias.fit returns")
     if fit.spec.outcome != "distance" or not {"protected_word", "attribute"} <= set(fit.table.columns):
