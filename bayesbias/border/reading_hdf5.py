@@ -112,7 +112,7 @@ def surveyed(file: Any) -> bool:
     import h5py
 
     size = os.fstat(file.id.get_vfd_handle()).st_size
-    waiting, seen, names, numbers, texts, plain = [(file, 0)], set(), 0, 0, 0, True
+    waiting, seen, names, numbers, texts, cells, plain = [(file, 0)], set(), 0, 0, 0, 0, True
     while waiting:
         group, depth = waiting.pop()
         numbers += _in_attributes(group)
@@ -136,6 +136,7 @@ def surveyed(file: Any) -> bool:
                 length = _length_of_texts(held)
                 plain = plain and length is not None
                 texts += length or 0
+                cells += held.nbytes  # what is read by two names is read twice
             elif isinstance(held, h5py.Group):
                 place = h5py.h5o.get_info(held.id).addr
                 if place not in seen:
@@ -151,7 +152,7 @@ def surveyed(file: Any) -> bool:
         raise RefusedError(f"holds {numbers:,} numbers or texts in attributes")
     if texts > size:  # several of them lie at one place
         raise RefusedError(f"holds texts of {texts:,} bytes, for which the file has no room")
-    return plain
+    return plain and cells <= size
 
 
 def _in_attributes(held: Any) -> int:

@@ -29,7 +29,7 @@ MOST_TEXT, MOST_TABLE = (
 _MOST_NESTS = 1 << 20  # lists and objects in one file: each takes a hundred times the room of its brackets
 _MOST_TABLES = 20_000
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
-_MANY_PARTS = re.compile(rf"(?:[\w\"'-]++[ \t]*+\.[ \t]*+){{{MOST_DEPTH}}}")  # of a key: a.a.a
+_MANY_PARTS = re.compile(rf"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){{{MOST_DEPTH}}}")  # of a key: a.a.a
 _LINE_END = re.compile(r"\r\n|\r|\n")
 # The marks that UTF-16 and UTF-32 begin with; of the latter first, since it begins with the former.
 _OTHER_MARKS = (

@@ -143,6 +143,12 @@ def test_a_seal_is_no_leave_to_unpack_without_end(tmp_path):
         deflated(file)
     with pytest.raises(InputError, match=r"a\.nc: keeps '/a' in chunks of 33,554,432 bytes"):
         read_tree(path, own=True)
+    with h5py.File(path, "w") as file:
+        file["a"] = np.zeros(1000)
+        for i in range(9):
+            file[f"b{i}"] = file["a"]
+    with h5py.File(path) as file:
+        assert not reading_hdf5.surveyed(file)
     for how in ({}, {"compression": "gzip"}):
         with h5py.File(path, "w") as file:
             file.create_dataset("a", data=np.zeros(100), **how)
