@@ -256,7 +256,7 @@ def construction_sentences(construction: Construction) -> list[str]:
         if {"associated", "different"} <= set(raw.index):
             a, d = (float(raw.loc[c, "after"]) for c in ("associated", "different"))
             claim = (
-                "so associated = different holds exactly, whatever the vectors were"
+                "so the raw means of associated and different are equal, whatever the vectors were"
                 if whole
                 else f"so associated and different are drawn together for {construction.share:.0%} of the protected words "
                 "whatever the vectors were"

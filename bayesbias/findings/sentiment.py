@@ -22,6 +22,7 @@ from bayesbias.inference.verdicts import sentiment_verdict
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_fit import NO_DIFFERENCE, analysis_of, contrasts_or_why_not
 from bayesbias.studies.sentiment_tests import paired_test
+from bayesbias.tables.sentiment import only_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,7 +72,8 @@ def sentiment_doubts(fit: BiasFit, prob: float = PROB) -> list[Doubt]:
     excess kurtosis above 3: most pairs differ by hardly anything and a few by much, and normal noise describes
     neither. Means and their intervals are over all pairs, and hold. And where intervals of professions or noun pairs for the
     listed words alone exclude what was observed far too often (`bayesbias.inference.excluded_observed`). And where a mean or a
-    difference of classifiers rests on a prior.
+    difference of classifiers rests on a prior. Of a classifier that gives labels alone only the last is looked at: what
+    labels are says a note of its analysis.
 
     Returns
     -------
@@ -83,7 +85,9 @@ def sentiment_doubts(fit: BiasFit, prob: float = PROB) -> list[Doubt]:
     mean = fit.design.mean({name: values.mean(axis=0) for name, values in fit.draws().items()})
     residual = fit.design.y - np.asarray(mean).reshape(fit.design.y.shape)
     out = []
-    for name in dict.fromkeys(fit.table["classifier"].astype(str)):
+    labels = only_labels(fit.table)
+    classifiers = [name for name in dict.fromkeys(fit.table["classifier"].astype(str)) if name not in labels]
+    for name in classifiers:
         rows = (fit.table["classifier"].astype(str) == name).to_numpy()
         own = residual[rows]
         if float(np.std(own)) < NO_DIFFERENCE:
@@ -113,8 +117,7 @@ def sentiment_doubts(fit: BiasFit, prob: float = PROB) -> list[Doubt]:
                 )
             )
     if fit.diagnostics()["ok"]:
-        classifiers = list(dict.fromkeys(fit.table["classifier"].astype(str)))
-        out += outside_doubts(fit, _LEVELS, prob, classifiers)
+        out += outside_doubts(fit, _LEVELS, prob, classifiers) if classifiers else []
         out += prior_doubts(fit, more_of="sentences", refit=False)
     return out
 

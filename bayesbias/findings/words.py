@@ -42,7 +42,7 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
     """
     name = str(fit.provenance.get("table", {}).get("name", "this table"))
     state = fit.diagnostics()
-    doubts = (*word_doubts(fit), *_outside(fit, prob), *frequency_doubts(fit, rope))
+    doubts = doubts_of_words(fit, prob, rope)
     sentences: tuple[str, ...] = ()
     one = same_for_all_words(fit.spec)
     coverage = fit.provenance.get("coverage", {})
@@ -72,6 +72,11 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
         trust=agreed(fit),
         unexamined=unexamined_priors(fit),
     )
+
+
+def doubts_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> tuple[Doubt, ...]:
+    """Return all that a fit of distances is doubted for: residuals, priors, excluded observations, word frequency."""
+    return (*word_doubts(fit), *_outside(fit, prob), *frequency_doubts(fit, rope))
 
 
 def _without_facts(fit: BiasFit, coverage: dict[str, Any]) -> tuple[Loss, ...]:

@@ -234,7 +234,7 @@ def refuse_no_spread(design: Design) -> None:
     if len(design.y) > 1 and np.ptp(design.y) == 0:
         raise FitError(
             f"every row has the same {design.spec.outcome} ({design.y[0]:g}): there is nothing to model, and noise of zero "
-            "is no noise"
+            f"is no noise{'; are these labels? Hand over probabilities in their place' if abs(design.y[0]) == 1 else ''}"
         )
 
 
@@ -244,8 +244,15 @@ def refuse_no_noise(reduced: Collapsed) -> None:
     if any(not part.effects and part.half[0, 0] ** 2 <= least for part in reduced.components):
         raise FitError(
             "the effects of the model reproduce some rows exactly, so that their noise has no posterior: noise of zero "
-            "is no noise; are the outcomes rounded, computed from a few numbers, or of sentences with the same vector?"
+            f"is no noise; {_mend(reduced.design.y)}"
         )
+
+
+def _mend(y: np.ndarray) -> str:
+    """Say what may be behind outcomes that leave no noise: differences of labels are -1, 0 or 1."""
+    if np.isin(y, (-1.0, 0.0, 1.0)).all():
+        return "are these labels, 0 or 1? Hand over probabilities in their place"
+    return "are the outcomes rounded, computed from a few numbers, or of sentences with the same vector?"
 
 
 def _add_observed(tree: xr.DataTree, design: Design) -> None:

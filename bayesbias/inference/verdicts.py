@@ -110,34 +110,27 @@ def change_verdict(low: float, high: float, rope: float = ROPE) -> str:
     return _CHANGE[place(low, high, rope)]
 
 
-def gap_verdict(low: float, high: float, rope: float = ROPE, contrast: str = "associated - different") -> str:
-    """Say what an interval of a contrast after debiasing means.
+def gap_verdict(low: float, high: float, rope: float = ROPE) -> str:
+    """Say what an interval of a contrast after debiasing means: of any contrast in the same words.
 
     Parameters
     ----------
     low, high, rope
         As in `place`.
-    contrast : str
-        Only ``associated - ...`` has a direction: there a negative contrast says that a word's own stereotypes lie
-        nearer.
 
     Returns
     -------
     str
-        Of ``associated - ...``: ``still nearer`` where the interval lies below the ROPE, ``reversed`` above; of other
-        contrasts ``apart`` in both directions; all with ``, perhaps by little`` where the interval excludes zero but
-        reaches into the ROPE. ``practically no gap`` where it lies inside, ``no evidence of a gap`` where it holds
+        ``still nearer`` where the interval lies below the ROPE: what the contrast names first lies nearer. ``farther``
+        above it. Both with ``, perhaps by little`` where the interval excludes zero but reaches into the ROPE. ``practically no gap`` where it lies inside, ``no evidence of a gap`` where it holds
         zero and more than the ROPE. Whether an association is a bias is not for a distance to say.
 
     Examples
     --------
     >>> [gap_verdict(*ends) for ends in ((-0.09, -0.03), (-0.09, 0.03), (-0.01, 0.0), (0.01, 0.05))]
-    ['still nearer', 'no evidence of a gap', 'practically no gap', 'reversed, perhaps by little']
-    >>> gap_verdict(-0.09, -0.03, contrast="human - neutral")
-    'apart'
+    ['still nearer', 'no evidence of a gap', 'practically no gap', 'farther, perhaps by little']
     """
-    first, _, _ = contrast.partition(" - ")
-    return (_NEARNESS if first == "associated" else _GAP)[place(low, high, rope)]
+    return _GAP[place(low, high, rope)]
 
 
 def method_verdict(low: float, high: float, rope: float = ROPE) -> str:
@@ -180,21 +173,13 @@ _CHANGE = {
     Verdict.SLIGHTLY_ABOVE: "moved, perhaps by little",
     Verdict.ABOVE: "moved",
 }
-_NEARNESS = {
+_GAP = {
     Verdict.BELOW: "still nearer",
     Verdict.SLIGHTLY_BELOW: "still nearer, perhaps by little",
     Verdict.NEGLIGIBLE: "practically no gap",
     Verdict.OPEN: "no evidence of a gap",
-    Verdict.SLIGHTLY_ABOVE: "reversed, perhaps by little",
-    Verdict.ABOVE: "reversed",
-}
-_GAP = {
-    Verdict.BELOW: "apart",
-    Verdict.SLIGHTLY_BELOW: "apart, perhaps by little",
-    Verdict.NEGLIGIBLE: "practically no gap",
-    Verdict.OPEN: "no evidence of a gap",
-    Verdict.SLIGHTLY_ABOVE: "apart, perhaps by little",
-    Verdict.ABOVE: "apart",
+    Verdict.SLIGHTLY_ABOVE: "farther, perhaps by little",
+    Verdict.ABOVE: "farther",
 }
 _METHOD = {
     Verdict.BELOW: "nearer to zero",

@@ -160,7 +160,7 @@ def reproduction(
     if spec is not None:
         rows.append([Cell("model"), Cell(spec.name), Cell(spec.sha256)])
     versions = [[Cell(str(name)), Cell(str(of))] for name, of in provenance.get("versions", {}).items()]
-    inputs = [of_cells("t-hashes", "Inputs", ["input", "name", "SHA-256"], rows)]
+    inputs = [of_cells("t-hashes", "Inputs", ["input", "name", "SHA-256"], rows)] if rows else []
     if versions:
         inputs.append(of_cells("t-versions", "Versions", ["program", "version"], versions))
     if command is None:

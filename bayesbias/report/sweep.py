@@ -55,7 +55,7 @@ def of_sweep(result: SweepResult, prob: float, command: Sequence[str] | None = N
         sections=_sections(result, frame, prob),
         models=[],
         without_model=f"Every cell was fitted with the model that is named in its row: {conjoined(_models(result))}. "
-        "`bayesbias show NAME` prints a shipped one.",
+        "bayesbias show NAME prints a shipped one.",
         trust=Part(sentences=_trust(result)),
         again=_again(command),
         glossary=_glossary(frame, prob),
@@ -176,7 +176,7 @@ def _trust(result: SweepResult) -> list[str]:
         f"The chains of {'every cell' if len(fitted) > 1 else 'the cell'} agree: R-hat at most "
         f"{fitted['max_r_hat'].max():.3f}, at least {fitted['min_ess_bulk'].min():.0f} effective draws.",
         "What single cells are doubted for stands above; a page on one cell is made of its own fit "
-        "(`bayesbias fit` with its fit_seed, or keep_fits in the plan).",
+        "(bayesbias fit with its fit_seed, or keep_fits in the plan).",
     ]
 
 

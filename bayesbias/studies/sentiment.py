@@ -275,9 +275,10 @@ def analysis_of_table(
         columns = ["classifier", "method", "r", "low", "high", "prob", "p_value", "n"]
         correlations = pd.DataFrame(columns=columns)
         all_notes.append(f"no correlation with earnings: {error}")
-    if table["clipped"].any():
+    clipped = int(table.loc[~table["classifier"].isin(only_labels(table)), "clipped"].sum())
+    if clipped:  # of labels all are, and another note says what they are
         all_notes.append(
-            f"{int(table['clipped'].sum())} probabilities were clipped to within {clip:g} of 0 or 1 on the logit scale"
+            f"{clipped} probabilities were clipped to within {clip:g} of 0 or 1 on the logit scale"
         )
     all_notes += _what_it_does_not_see(table)
     about = {
@@ -305,8 +306,9 @@ def _what_it_does_not_see(table: pd.DataFrame) -> list[str]:
     for name, part in table.groupby("classifier", sort=False, observed=True):
         if name in labels:
             out.append(
-                f"{name}: every prediction is 0 or 1, a label and no probability; a size of a difference on the scale "
-                "of log odds would be that of the clipping, so none of it should be believed"
+                f"{name}: every prediction is 0 or 1, a label and no probability: a mean difference is one of shares of "
+                "labels, a model of it describes means over many pairs but neither spreads nor single professions and noun "
+                "pairs, and log odds would be those of the clipping; hand over probabilities where the classifier has them"
             )
             continue
         grid = part.pivot_table(

@@ -5,12 +5,13 @@ Never on cosine distance alone, which scatters more in one set of vectors than i
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
-from bayesbias.basics.digits import as_known, ends_as_known
+from bayesbias.basics.digits import as_known, ends_as_known, error_of
 from bayesbias.basics.wording import number_of
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.scope import sure_ends
@@ -120,7 +121,7 @@ def unit_of(compared: pd.DataFrame) -> str:
 
 
 def in_words(compared: pd.DataFrame) -> list[str]:
-    """Say what the compared cells say together: how many of each verdict, and the two that lie farthest apart."""
+    """Say what the compared cells say together: how many of each verdict, and whether the two farthest apart differ."""
     known = compared[compared["verdict"].notna()]
     if not len(known):
         return [
@@ -146,5 +147,28 @@ def in_words(compared: pd.DataFrame) -> list[str]:
             f"{as_known(row, 'distance', signed=True)} in cosine distance)"
             for at, row in ((at, known.iloc[at]) for at in (0, -1))
         ]
-        out.append(f"The lowest is {ends[0]}, the highest {ends[1]}.")
+        if _apart(known.iloc[0], known.iloc[-1]):
+            out.append(f"The lowest is {ends[0]}, the highest {ends[1]}.")
+        else:
+            out.append(
+                f"The two farthest apart cannot be told apart, since the interval of their difference holds zero: {ends[0]} and "
+                f"{ends[1]}."
+            )
     return out
+
+
+def _apart(low: Any, high: Any) -> bool:
+    """Say whether the difference of two cells' standardised contrasts is above zero, beyond twice its Monte Carlo error.
+
+    From their intervals, for two results that know nothing of each other: the lower end of the difference is
+    d - sqrt((m2 - l2)^2 + (u1 - m1)^2) (Zou & Donner 2008). Cells that share words or vectors mostly err the same way, so
+    that this is cautious of them.
+    """
+    ends = [
+        (low, "standardised", "standardised_high"),
+        (high, "standardised", "standardised_low"),
+    ]
+    half = math.hypot(*(float(row[end]) - float(row[mean]) for row, mean, end in ends))
+    errors = [error_of(row, name) for row, *names in ends for name in names]
+    error = math.hypot(*(each for each in errors if each == each))
+    return float(high["standardised"]) - float(low["standardised"]) - half > 2 * error

@@ -14,7 +14,7 @@ from typing import Any
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import plain
 from bayesbias.basics.workers import describe_error
-from bayesbias.findings.residuals import word_doubts
+from bayesbias.findings.words import doubts_of_words
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.spreads import has_variance
 from bayesbias.models.loading import parse_model
@@ -125,7 +125,7 @@ def _fit_and_summarise(table: PairTable, model: str, settings: Mapping[str, Any]
         "contrasts": contrasts,
         "standardised": standardised,
         "diagnostics": plain(result.diagnostics()),
-        "look_again": [doubt.text for doubt in word_doubts(result)],
+        "look_again": [doubt.text for doubt in doubts_of_words(result, prob, rope)],
         "coverage": coverage,
         "provenance": provenance,
         "timing": {

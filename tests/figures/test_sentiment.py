@@ -180,6 +180,16 @@ def test_heavy_tails_are_said(m1):
     assert tails.text.startswith("m1: most sentence pairs differ by little and a few by much")
 
 
+def test_labels_are_called_that_in_one_sentence_in_place_of_doubts(m1):
+    predicted = m1.frame.assign(probability=(m1.frame["probability"] > m1.frame["probability"].median()) * 1.0)
+    analysis = bb.published_analysis(predicted)
+    found = findings_of(bb.studies.with_analysis(made_up_fit(analysis.table, "sentiment"), analysis))
+    assert found.doubts == ()
+    (said,) = found.notes
+    assert said.startswith("m1: every prediction is 0 or 1, a label and no probability")
+    assert said.endswith("hand over probabilities where the classifier has them")
+
+
 def test_classifiers_are_compared_sentence_pair_by_sentence_pair(m1):
     """What two classifiers share cancels: as certain as a paired test over noun pairs, not as two fits apart."""
     rng = np.random.default_rng(0)

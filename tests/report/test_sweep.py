@@ -40,6 +40,8 @@ def test_a_sweep_that_failed_has_a_page_that_says_so(tmp_path):
     page = path.read_text(encoding="utf-8")
     assert "there is nothing to compare" in page
     assert "No cell was fitted." in page
+    assert "Inputs" not in page  # of a sweep they stand in its plan
+    assert "`" not in page[page.index("<body") :].partition("<script")[0]
 
 
 def test_its_intervals_are_made_with_it(tmp_path):

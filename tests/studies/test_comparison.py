@@ -64,9 +64,9 @@ def test_verdicts_are_cut_at_the_rope_and_at_zero():
     assert change_verdict(-0.021, 0.001, rope=0.03) == "practically unchanged"
     assert gap_verdict(-0.1, -0.03) == "still nearer"
     assert gap_verdict(-0.1, -0.01) == "still nearer, perhaps by little"
-    assert gap_verdict(0.03, 0.1) == "reversed"
-    assert gap_verdict(0.03, 0.1, contrast="human - neutral") == "apart"
-    assert gap_verdict(-0.1, 0.1, contrast="human - neutral") == "no evidence of a gap"
+    assert gap_verdict(0.03, 0.1) == "farther"
+    assert gap_verdict(0.01, 0.1) == "farther, perhaps by little"
+    assert gap_verdict(-0.1, 0.1) == "no evidence of a gap"
     with pytest.raises(InputError, match="rope: must be a finite number above 0"):
         change_verdict(0, 1, rope=0)
 

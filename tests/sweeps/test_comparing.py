@@ -63,6 +63,22 @@ def test_what_is_said_counts_verdicts_and_names_both_ends():
     ]
 
 
+def test_the_lowest_and_the_highest_are_named_only_where_their_difference_is_clear_of_zero():
+    def said(higher, **more):
+        cells = [
+            {"embedding": "a", "standardised": -0.5},
+            {"embedding": "b", "standardised": -0.5 + higher},
+        ]
+        frame = made_up_sweep(cells).compared().assign(**more)
+        return in_words(frame)[-1]
+
+    half = 0.3 * 2**0.5  # both intervals reach 0.3 to either side
+    assert said(half + 0.01).startswith("The lowest is a (-0.50, ")
+    near = "The two farthest apart cannot be told apart, since the interval of their difference holds zero: a (-0.50, "
+    assert said(half - 0.01).startswith(near)
+    assert said(half + 0.01, mcse_standardised_low=0.01).startswith("The two farthest apart cannot be told apart")
+
+
 def test_cells_are_named_by_what_tells_them_apart():
     cells = pd.DataFrame(
         {

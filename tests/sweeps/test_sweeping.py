@@ -157,12 +157,12 @@ def test_a_model_may_give_its_results_for_something_else_than_connections(tmp_pa
 
 @pytest.mark.slow
 def test_what_has_to_be_known_of_a_cell_stands_beside_its_numbers(tmp_path):
-    plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "controls": ["none"], "models": ["crossed"],
+    plan = {"embeddings": ["minilm-static"], "wordlists": ["religion"], "controls": ["none"], "models": ["additive"],
             "settings": {"draws": 200, "tune": 200, "chains": 2, "seed": shifted(1)}}  # fmt: skip
     result = run_sweep(plan, tmp_path / "out", workers=1)
     (row,) = result.cells.itertuples()
     table = distance_table("minilm-static", "religion", controls="none")
-    alone = fit(table, "crossed", draws=200, tune=200, chains=2, seed=int(row.fit_seed), pointwise=False)
+    alone = fit(table, "additive", draws=200, tune=200, chains=2, seed=int(row.fit_seed), pointwise=False)
     assert row.look_again == "; ".join(doubt.text for doubt in bayesbias.findings_of(alone).doubts) != ""
     assert (None if pd.isna(row.problems) else row.problems) == (
         "; ".join(alone.diagnostics()["problems"]) or None
