@@ -272,9 +272,7 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequ
             key = re.sub(r"\s+", " ", name)
             inputs[key] = {"sha256": of["sha256"], "source": source, "noun": kind or "predictions"}
     if from_memory:
-        notes.append(
-            "Predictions that came from memory have to be saved to a file first (Predictions.save)."
-        )
+        notes.append("Predictions that came from memory have to be saved to a file first (Predictions.save).")
     if words:
         inputs["sentences"] = {"sha256": words["sha256"], "source": words["name"], "noun": "list"}
     several = about["hypotheses"] if about["hypotheses"] != len(analysis.classifiers) else None

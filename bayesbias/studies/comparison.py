@@ -230,8 +230,7 @@ class Comparison(Shown):
             gap = gap.set_index(["level", "name", "contrast"]).loc[rows]
             frame = frame.assign(**{key: of.to_numpy() for key, of in beside(gap, label).items()})
         frame["verdict_after"] = [
-            gap_verdict(*sure_ends(r, "after_low", "after_high"), rope)
-            for r in frame.itertuples()
+            gap_verdict(*sure_ends(r, "after_low", "after_high"), rope) for r in frame.itertuples()
         ]
         # Of one class or word the contrast is between different attributes, which construction does not tie.
         frame["by_construction"] = (

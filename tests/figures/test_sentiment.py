@@ -181,7 +181,9 @@ def test_heavy_tails_are_said(m1):
 
 
 def test_labels_are_called_that_in_one_sentence_in_place_of_doubts(m1):
-    predicted = m1.frame.assign(probability=(m1.frame["probability"] > m1.frame["probability"].median()) * 1.0)
+    predicted = m1.frame.assign(
+        probability=(m1.frame["probability"] > m1.frame["probability"].median()) * 1.0
+    )
     analysis = bb.published_analysis(predicted)
     found = findings_of(bb.studies.with_analysis(made_up_fit(analysis.table, "sentiment"), analysis))
     assert found.doubts == ()

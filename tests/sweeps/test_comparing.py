@@ -76,7 +76,9 @@ def test_the_lowest_and_the_highest_are_named_only_where_their_difference_is_cle
     assert said(half + 0.01).startswith("The lowest is a (-0.50, ")
     near = "The two farthest apart cannot be told apart, since the interval of their difference holds zero: a (-0.50, "
     assert said(half - 0.01).startswith(near)
-    assert said(half + 0.01, mcse_standardised_low=0.01).startswith("The two farthest apart cannot be told apart")
+    assert said(half + 0.01, mcse_standardised_low=0.01).startswith(
+        "The two farthest apart cannot be told apart"
+    )
 
 
 def test_cells_are_named_by_what_tells_them_apart():
