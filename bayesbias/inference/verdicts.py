@@ -122,8 +122,9 @@ def gap_verdict(low: float, high: float, rope: float = ROPE) -> str:
     -------
     str
         ``still nearer`` where the interval lies below the ROPE: what the contrast names first lies nearer. ``farther``
-        above it. Both with ``, perhaps by little`` where the interval excludes zero but reaches into the ROPE. ``practically no gap`` where it lies inside, ``no evidence of a gap`` where it holds
-        zero and more than the ROPE. Whether an association is a bias is not for a distance to say.
+        where it lies above. Both with ``, perhaps by little`` where the interval excludes zero but reaches into the ROPE.
+        ``practically no gap`` where it lies inside, ``no evidence of a gap`` where it holds zero and more than the ROPE.
+        Whether an association is a bias is not for a distance to say.
 
     Examples
     --------
