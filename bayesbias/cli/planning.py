@@ -48,6 +48,7 @@ def _in_words(scenario: Scenario, fit: str | None, *, sizes: bool = True) -> str
     )
 
 
+_NOT_YOURS = "The spreads are those of one published table: --fit FILE takes those of a table of yours, and its model.\n"
 _OF_80 = 1.43  # of a normal the error of the 80 % quantile is so many times that of the mean
 
 
@@ -494,9 +495,14 @@ def _plan_width(
             if len(checked)
             else "the "
         )
-        + ("leanest that are enough at known spreads" if len(enough) else "narrowest at known spreads")
+        + (
+            "leanest that are enough at known spreads, by the sum of words and stereotypes"
+            if len(enough)
+            else "narrowest at known spreads"
+        )
         + f" ({len(frame)} combinations in all, with --json). Seed {seed}.\n"
-        "Widths at known spreads, and in simulated tables with the standard error; 80% of these lie below the last.",
+        + ("" if fit else _NOT_YOURS)
+        + "Widths at known spreads, and in simulated tables with the standard error; 80% of these lie below the last.",
         PLAN,
     )
     row = (enough if len(enough) else frame.sort_values("known_width")).iloc[0]

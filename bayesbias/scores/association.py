@@ -30,6 +30,7 @@ from bayesbias.scores.stereotypes import (
     ROUNDING,
     ScoreResult,
     called_set,
+    caveats,
     frame_of_rows,
     stereotype_grid,
     table_of_source,
@@ -48,6 +49,12 @@ __all__ = ["DENOMINATORS", "WeatResult", "effect_size", "largest_effect_size", "
 
 DENOMINATORS = ("union_n_minus_1", "union_n", "pooled")
 """What the effect size divides by; see `effect_size`."""
+SOURCE = "Caliskan, Bryson and Narayanan (2017)"
+DEFECTS = (
+    "the attribute words count as fixed, so the p-value says nothing of others like them; the effect size is a difference over "
+    "the spread of the words' own means, so that a small association that is alike in all of them makes a large one, and it has "
+    "no interval (Dobrzeniecka and Urbaniak, 2024); other attribute words may turn it (Ethayarajh, Duvenaud and Hirst, 2019)"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,6 +139,7 @@ class WeatResult(ScoreResult):
             f"  statistic {self.statistic:.6f}",
             f"  effect size {effect} ({self.denominator}{most})",
             f"  p {self._p_text(6)} ({self.p_method}, {self.sides}-sided{bounds})",
+            *caveats(DEFECTS, SOURCE),
         ]
 
     def _p_text(self, digits: int) -> str:

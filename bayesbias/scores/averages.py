@@ -20,6 +20,7 @@ from bayesbias.basics.wording import some
 from bayesbias.scores.stereotypes import (
     ROUNDING,
     ScoreResult,
+    caveats,
     choose_protected,
     frame_of_rows,
     stereotype_grid,
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
 __all__ = ["CONVENTIONS", "MacResult", "mac"]
 
 CONVENTIONS = ("class_means", "all_pairs")
+SOURCE = "Manzini, Lim, Tsvetkov and Black (2019)"
+DEFECTS = (
+    "a mean of means without an interval, which hides how single pairs scatter; nothing says how near ordinary words lie; and "
+    "its t-test takes averages over the same attributes for independent (Dobrzeniecka and Urbaniak, 2024)"
+)
 """What MAC averages; see `mac`."""
 
 
@@ -103,7 +109,7 @@ class MacResult(ScoreResult):
             lines.append(
                 f"  paired t-test of the averages: t({self.df}) = {self.t:.4f}, p {self.p_value:.4g}"
             )
-        return lines
+        return [*lines, *caveats(DEFECTS, SOURCE)]
 
     def averages(self) -> pd.DataFrame:
         """Return S(t, A_j) of equation 6: ``protected_word, attribute_class, distance, distance_against``."""

@@ -22,6 +22,7 @@ from bayesbias.scores.stereotypes import (
     ROUNDING,
     ScoreResult,
     called_set,
+    caveats,
     frame_of_rows,
     stereotype_grid,
     table_of_source,
@@ -138,7 +139,7 @@ class ScWeatResult(ScoreResult):
                 f"    difference of cosines {self.difference[c]:.6f}{within}; p {self._p_text(c, 6)} (sign flips, "
                 f"{self.p_method[c]}, {self.sides}-sided)",
             ]
-        return [*lines, f"  known: {self.defects}", f"  source: {self.source}"]
+        return [*lines, *caveats(self.defects, self.source)]
 
 
 def sc_weat(

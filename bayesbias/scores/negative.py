@@ -84,7 +84,8 @@ class RnsbResult(ResampledScore):
         x, y = self.classes
         return [
             f"RNSB, {self.name}",
-            f"  divergence {self.value:.6f} (at most {self.largest:.4f}), {self.interval_in_words()} (over words and attributes)",
+            f"  divergence {self.value_in_words()} (at most {self.largest:.4f}), {self.interval_in_words()} "
+            "(over words and attributes)",
             f"  mean probability of an attribute of {y}: {x} ({self.n_x}) {self.mean_probability[x]:.4f}, "
             f"{y} ({self.n_y}) {self.mean_probability[y]:.4f}",
             *self.last_words(),

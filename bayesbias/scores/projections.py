@@ -21,6 +21,7 @@ from bayesbias.basics.wording import some
 from bayesbias.scores.stereotypes import (
     ROUNDING,
     ScoreResult,
+    caveats,
     classes_of_list,
     frame_of_rows,
     refuse_none_left,
@@ -35,6 +36,18 @@ if TYPE_CHECKING:
     from bayesbias.scores.measures import Given
 
 __all__ = ["DirectBias", "RelativeNormDistance", "direct_bias", "relative_norm_distance"]
+
+
+DIRECT_SOURCE = "Bolukbasi, Chang, Zou, Saligrama and Kalai (2016)"
+DIRECT_DEFECTS = (
+    "above zero for any vectors whatever, since it averages absolute values, and without an interval; it sees what lies along "
+    "one direction and no more"
+)
+NORM_SOURCE = "Garg, Schiebinger, Jurafsky and Zou (2018)"
+NORM_DEFECTS = (
+    "a sum over words without an interval, which grows with the list; it goes by distances to two mean vectors, and that of a "
+    "class whose words scatter is shorter, and so nearer to any word that is near neither"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,6 +98,7 @@ class DirectBias(ScoreResult):
             f"direct bias, {self.name}",
             f"  {self.value:.6f} (strictness {self.strictness:g}) of {self.n_words} words",
             f"  direction of {self.n_pairs} pairs, towards {self.towards[0]}, explains {self.explained:.0%}",
+            *caveats(DIRECT_DEFECTS, DIRECT_SOURCE),
         ]
 
 
@@ -140,6 +154,7 @@ class RelativeNormDistance(ScoreResult):
         return [
             f"relative norm distance, {self.name}",
             f"  {self.value:.6f} over {self.n_words} words, {self.mean:.6f} per word: {self._nearer()}",
+            *caveats(NORM_DEFECTS, NORM_SOURCE),
         ]
 
 

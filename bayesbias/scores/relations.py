@@ -92,7 +92,7 @@ class RipaResult(ResampledScore):
             f"RIPA, {self.name}",
             f"  attributes of {x} ({self.n_x}) {self.mean[x]:.6f}, of {y} ({self.n_y}) {self.mean[y]:.6f}, "
             f"absolute {self.mean_absolute:.6f}; {self.n_pairs} pairs, towards {self.towards[0]}",
-            f"  difference {self.value:.6f}, {self.interval_in_words()} (over pairs and attributes)",
+            f"  difference {self.value_in_words()}, {self.interval_in_words()} (over pairs and attributes)",
             *self.last_words(),
         ]
 
@@ -132,10 +132,9 @@ class EctResult(ResampledScore):
 
     def in_words(self) -> list[str]:
         """Say what was found, in lines for the screen."""
-        value = "none" if self.value is None else f"{self.value:.6f}"
         return [
             f"ECT, {self.name}",
-            f"  rank correlation {value} of {self.n_words} attributes by {self.classes[0]} ({self.n_x}) and "
+            f"  rank correlation {self.value_in_words()} of {self.n_words} attributes by {self.classes[0]} ({self.n_x}) and "
             f"{self.classes[1]} ({self.n_y}); {self.interval_in_words()} (over words of all three)",
             *self.last_words(),
         ]

@@ -18,11 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.basics import checks
-from bayesbias.basics.digits import ends_as_known
+from bayesbias.basics.digits import allowed, ends_as_known, error_of
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import number_of
 from bayesbias.scores.partitions import clopper_pearson, error_of_quantile
-from bayesbias.scores.stereotypes import ROUNDING, ScoreResult
+from bayesbias.scores.stereotypes import ROUNDING, ScoreResult, caveats
 
 __all__ = ["SignFlips", "sign_flip_test"]
 
@@ -72,9 +72,16 @@ class ResampledScore(ScoreResult):
             return "no interval"
         return f"{self.prob:.0%} bootstrap interval {' to '.join(ends_as_known(self, 'low', 'high', 6))}"
 
+    def value_in_words(self) -> str:
+        """Say the value with one digit more than the ends of its interval: the rest is below what it scatters by."""
+        if self.value is None:
+            return "none"
+        digits = 6 if self.low is None else min(6, max(1, allowed(error_of(self, "low", "high"), 6) + 1))
+        return f"{self.value:.{digits}f}"
+
     def last_words(self) -> list[str]:
         """Say what is wrong with the score, and where it is from."""
-        return [f"  known: {self.defects}", f"  source: {self.source}"]
+        return caveats(self.defects, self.source)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,11 @@ ROUNDING = 2.0**-42
 _STEREOTYPES = ("associated", "different")
 
 
+def caveats(defects: str, source: str) -> list[str]:
+    """Say, below a score on the screen, what is known to be wrong with it, and where it is from."""
+    return [f"  known: {defects}", f"  source: {source}"]
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreResult(Shown):
     """What every score says of itself."""

@@ -32,6 +32,9 @@ def test_measure_prints_one_object() -> None:
     assert list(said) == list(made["settings"]) == list(printed)
     assert "X math (8), Y arts (8), A male_terms (8), B female_terms (8)" in said["weat"]
     assert {"bayesbias", "python"} < set(made["versions"])
+    assert all(
+        lines[-2].startswith("known: ") and lines[-1].startswith("source: ") for lines in said.values()
+    )
     assert len(made["table"]["wordlist"]["sha256"]) == 64
     assert made["settings"]["ect"] == {"prob": 0.89, "resamples": 999, "seed": None}
     assert list(printed) == ["weat", "sc_weat", "mac", "relative_norm_distance", "ect", "rnsb"]
