@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed, share_printed
-from bayesbias.basics.wording import conjoined, number_of
+from bayesbias.basics.wording import conjoined, ended, number_of
 from bayesbias.findings.frequency import frequency_doubts, frequency_notes
 from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings, sentence_of_losses
+from bayesbias.findings.pooling import pooling_doubts
 from bayesbias.findings.priors import unexamined_priors
 from bayesbias.findings.residuals import word_doubts
 from bayesbias.findings.slopes import sentences_of_slopes
 from bayesbias.findings.trust import agreed, no_conclusion
+from bayesbias.findings.wide_rope import rope_doubts, wide_rope
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import has_new_words, holds_for, same_for_all_words, sure_ends
@@ -53,9 +55,12 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
         headline = f"{name}: {no_conclusion(state['problems'][0])}"
     else:
         frame = _with_sure_ends(fit.contrasts(prob=prob, rope=rope))
-        main = _main_result(frame, prob, rope, _in_standard_deviations(fit))
+        wide = wide_rope(fit, frame["contrast"].iloc[0], rope)
+        doubts = (*doubts, *pooling_doubts(fit.spec, frame), *rope_doubts(wide, has_variance(fit.spec)))
+        main = _main_result(frame, prob, rope, _in_standard_deviations(fit), bool(wide))
         missing = sentence_of_losses(lost, frame["contrast"].iloc[0].split(" - "))
-        headline = f"{name}: {main}{missing}{'' if one else _disagreement(frame)}{_caveat(doubts)}"
+        size = f" The {ended(wide)}" if wide else ""
+        headline = f"{name}: {main}{size}{missing}{'' if one else _disagreement(frame)}{_caveat(doubts)}"
         sentences = (*_superiority(fit, prob), *_sentences(fit, frame, prob), *sentences_of_slopes(fit, prob))
     return Findings(
         subject=name,
@@ -113,11 +118,12 @@ def _has_contrasts(fit: BiasFit) -> bool:
     return any(a in present and b in present for a, b in CONTRASTS)
 
 
-def _main_result(frame: pd.DataFrame, prob: float, rope: float, beside: str) -> str:
+def _main_result(frame: pd.DataFrame, prob: float, rope: float, beside: str, wide: bool) -> str:
     row: Any = next(iter(_rows(frame, "overall", "population").itertuples()))
     first, second = row.contrast.split(" - ")
+    how = contrast_phrase(row.sure_low, row.sure_high, rope, wide=wide)
     return (
-        f"on average over new words like these, {_WHAT[first]} are {contrast_phrase(row.sure_low, row.sure_high, rope)} "
+        f"on average over new words like these, {_WHAT[first]} are {how} "
         f"{_WHAT[second]} ({as_known(row, 'mean', signed=True)} in cosine distance, {prob:.0%} HPDI {_ends(row)}{beside}; "
         f"P(nearer) {_probability_in_words(row)})."
     )

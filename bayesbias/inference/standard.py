@@ -29,7 +29,7 @@ from bayesbias.inference.contrasts import (
 )
 from bayesbias.inference.estimands import ESTIMANDS, PREDICTIVE, sides_of
 from bayesbias.inference.mixtures import Mixtures
-from bayesbias.inference.spreads import total_sd
+from bayesbias.inference.spreads import has_variance, total_sd
 from bayesbias.models.design import Design, labels_of
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _yardsticks(
             each = [total_sd(design, draws, codes == present.index(group)) ** 2 for group in groups]
             known[groups] = np.sqrt(np.mean(each, axis=0)).reshape(shape)
         columns.append(known[groups])
-        units.append(f"sd of {conjoined(groups)} {'pairs' if column == 'connection' else 'rows'}")
+        units.append(_unit(column, groups))
     return units, np.stack(columns, axis=-1) if columns else np.empty((*shape, 0))
 
 
@@ -95,6 +95,28 @@ def _measured_in(column: str, present: Sequence[str], contrast: str) -> tuple[st
     if column == "connection" and _YARDSTICK in present:
         return (_YARDSTICK,)
     return sides_of(contrast, present)
+
+
+def pair_sd(
+    design: Design, table: pd.DataFrame, draws: Mapping[str, np.ndarray], contrast: str
+) -> tuple[str, np.ndarray]:
+    """Return what a contrast is measured in, and that in every draw, shape (n,).
+
+    Where the noise need have no variance it is that of the distances at hand, shape (1,).
+    """
+    column = design.spec.results.group
+    present, codes = labels_of(table[column], column)
+    groups = _measured_in(column, present, contrast)
+    of = [codes == present.index(group) for group in groups]
+    if has_variance(design.spec):
+        each = [total_sd(design, draws, rows) ** 2 for rows in of]
+    else:
+        each = [np.atleast_1d(np.var(design.y[rows])) for rows in of]
+    return _unit(column, groups), np.sqrt(np.mean(each, axis=0))
+
+
+def _unit(column: str, groups: Sequence[str]) -> str:
+    return f"sd of {conjoined(groups)} {'pairs' if column == 'connection' else 'rows'}"
 
 
 def in_full(unit: str) -> str:

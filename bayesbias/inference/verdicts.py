@@ -76,15 +76,26 @@ def contrast_verdict(low: float, high: float, rope: float = ROPE) -> str:
     return _CONTRAST[place(low, high, rope)][0]
 
 
-def contrast_phrase(low: float, high: float, rope: float = ROPE) -> str:
+def contrast_phrase(low: float, high: float, rope: float = ROPE, *, wide: bool = False) -> str:
     """Say the same in a sentence, between the two things that are contrasted.
+
+    Parameters
+    ----------
+    low, high, rope
+        As in `place`.
+    wide : bool
+        Whether the ROPE is wide beside the scatter of single pairs: what lies inside may then be much, and is not
+        called equal.
 
     Examples
     --------
     >>> contrast_phrase(-0.09, -0.01)
     'nearer, though perhaps by little, than'
+    >>> contrast_phrase(-0.015, -0.01), contrast_phrase(-0.015, -0.01, wide=True)
+    ('practically as near as', 'nearer, by less than the ROPE, than')
     """
-    return _CONTRAST[place(low, high, rope)][1]
+    where = place(low, high, rope)
+    return _INSIDE[side(low, high)] if wide and where is Verdict.NEGLIGIBLE else _CONTRAST[where][1]
 
 
 def change_verdict(low: float, high: float, rope: float = ROPE) -> str:
@@ -165,6 +176,11 @@ _CONTRAST = {
     Verdict.OPEN: ("unclear", "not clearly nearer or farther than"),
     Verdict.SLIGHTLY_ABOVE: ("farther, perhaps by little", "farther, though perhaps by little, than"),
     Verdict.ABOVE: ("farther", "farther than"),
+}
+_INSIDE = {
+    Verdict.BELOW: "nearer, by less than the ROPE, than",
+    Verdict.OPEN: "not clearly nearer or farther than",
+    Verdict.ABOVE: "farther, by less than the ROPE, than",
 }
 _CHANGE = {
     Verdict.BELOW: "moved",

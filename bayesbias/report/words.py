@@ -325,15 +325,18 @@ def _held(fit: BiasFit) -> str:
     return f"Held for {holds_for(fit.spec.results, 'word')} like the listed ones."
 
 
+_OF_READING = ("prior", "drawn_together", "wide_rope")  # doubts that no residual shows
+
+
 def _trust(study: _Study) -> Part:
     fit, findings = study.fit, study.findings
     sentences = [as_sentence(text) for text in findings.problems] or [findings.trust]
     sentences.append(convergence(fit))
     sentences.append(how_sampled(fit))
-    sentences += [doubt.line for doubt in findings.doubts if doubt.kind not in ("prior", "frequency")] or [
-        "The residuals show nothing that pairs share and the model leaves out."
-    ]
-    sentences += [doubt.line for doubt in findings.doubts if doubt.kind == "prior"]
+    sentences += [
+        doubt.line for doubt in findings.doubts if doubt.kind not in (*_OF_READING, "frequency")
+    ] or ["The residuals show nothing that pairs share and the model leaves out."]
+    sentences += [doubt.line for doubt in findings.doubts if doubt.kind in _OF_READING]
     moved = largest_prior_shift(fit)
     sentences += [moved] if moved else []
     predicted = Part("Would the model make such data?", figures=study.figures.take("predictive"))

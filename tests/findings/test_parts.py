@@ -201,7 +201,9 @@ def test_doubts_name_their_effect_and_the_model_as_data(kind, effects, how):
     ]
     kind_of = table["connection"].where(table["connection"].isin(["human", "neutral"]), "stereotype")
     with_terms = made_up(
-        table.assign(attribute_kind=kind_of), "shared", {"c": lambda word, connection: cell[word, connection]}
+        table.assign(attribute_kind=kind_of),
+        "shared",
+        {"c": lambda word, connection: cell[word, connection], "sigma": 0.2},
     )
     assert {doubt.kind for doubt in findings_of(with_terms).doubts} <= {"observed_excluded"}
 

@@ -83,7 +83,7 @@ def test_the_finding_says_what_the_interval_says(means, says):
 
 @pytest.mark.slow
 def test_the_scale_that_travels_stands_beside_cosine_distances():
-    table = read_distances(pairs(MEANS)).frame
+    table = read_distances(pairs(MEANS, noise=0.2)).frame
     result = made_up(table, "crossed", {"cbar": MEANS.get, "csd": 0.1, "ws": 0.1, "sigma": 0.2}, name="told")
     row = result.standardised(level="overall", estimand="population").iloc[0]
     found = findings_of(result)
