@@ -56,7 +56,6 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
     else:
         frame = _with_sure_ends(fit.contrasts(prob=prob, rope=rope))
         wide = wide_rope(fit, frame["contrast"].iloc[0], rope)
-        doubts = (*doubts, *pooling_doubts(fit.spec, frame), *rope_doubts(wide, has_variance(fit.spec)))
         main = _main_result(frame, prob, rope, _in_standard_deviations(fit), bool(wide))
         missing = sentence_of_losses(lost, frame["contrast"].iloc[0].split(" - "))
         size = f" The {ended(wide)}" if wide else ""
@@ -80,8 +79,13 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
 
 
 def doubts_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> tuple[Doubt, ...]:
-    """Return all that a fit of distances is doubted for: residuals, priors, excluded observations, word frequency."""
-    return (*word_doubts(fit), *_outside(fit, prob), *frequency_doubts(fit, rope))
+    """Return all that a fit of distances is doubted for: residuals, priors, observations, frequency, pooling, the ROPE."""
+    doubts = (*word_doubts(fit), *_outside(fit, prob), *frequency_doubts(fit, rope))
+    if not _has_contrasts(fit) or not fit.diagnostics()["ok"]:
+        return doubts
+    frame = fit.contrasts(prob=prob, rope=rope)
+    wide = wide_rope(fit, frame["contrast"].iloc[0], rope)
+    return (*doubts, *pooling_doubts(fit.spec, frame), *rope_doubts(wide, has_variance(fit.spec)))
 
 
 def _without_facts(fit: BiasFit, coverage: dict[str, Any]) -> tuple[Loss, ...]:
