@@ -14,6 +14,7 @@ from bayesbias.border.frames import plain_frame, plain_numbers
 from bayesbias.border.guarding import guarded
 from bayesbias.vectors.embedding import Embedding, embedding_from_rows
 from bayesbias.vectors.readers.rows import Rows
+from bayesbias.vectors.readers.tables import check_dimensions, is_word_column
 from bayesbias.vectors.spelling import spellings_of
 
 _WORD, _VECTOR = "word", ("vector", "embedding")
@@ -40,7 +41,7 @@ def from_matrix(x: tuple[Any, Any], asked: list[str] | None, name: str | None) -
 
 
 def from_frame(x: Any, asked: list[str] | None, name: str | None) -> Embedding:
-    """Read a data frame: words as its index or in a column ``word``; a column a dimension, or one of whole vectors."""
+    """Read a data frame: words as its index or in a column ``word`` (or ``token``, ``term``); a column a dimension, or one of whole vectors."""
     import pandas as pd
 
     where = f"the frame {name!r}" if name else "the frame"
@@ -48,8 +49,8 @@ def from_frame(x: Any, asked: list[str] | None, name: str | None) -> Embedding:
         plain_frame(x, where)  # which says what to do
     checks.distinct(list(map(str, x.columns)), "a column", where)
     words, rest = list(x.index), x
-    if _WORD in x.columns:
-        words, rest = list(x[_WORD]), x.drop(columns=_WORD)
+    if (named := _column_of_words(x)) is not None:
+        words, rest = list(x[named]), x.drop(columns=named)
     whole = [column for column in _VECTOR if column in rest.columns]
     if whole:
         here, valid = f"{where}, column {whole[0]!r}", "one list of numbers a word, all of one length"
@@ -73,10 +74,28 @@ def from_frame(x: Any, asked: list[str] | None, name: str | None) -> Embedding:
                 found=", ".join(odd[:6]),
                 valid="words as the index or in a column 'word'; else one column a dimension, or a column 'vector'",
             )
+        check_dimensions([str(column) for column in rest.columns], where, "drop it: frame.drop(columns={})")
         rows = rest.to_numpy()
     facts = {"source": "a data frame", "format": "data frame"}
     valid = "strings, as the index or in a column 'word'"
     return _of_matrix(words, rows, asked, name or "frame", where, facts, valid)
+
+
+def _column_of_words(x: Any) -> Any:
+    """Return the name of the column that holds the words, as in a file; None where they are the index."""
+    if _WORD in x.columns:
+        return _WORD
+    return next(
+        (
+            name
+            for name in x.columns
+            if isinstance(name, str)
+            and name.strip()
+            and is_word_column(name)
+            and x[name].dtype.kind not in "fiu"
+        ),
+        None,
+    )
 
 
 def _of_matrix(

@@ -58,8 +58,8 @@ def load_embedding(
     x : str, path, mapping, data frame, tuple, Embedding or gensim object
         The shipped name ``minilm-static``; the path of a file; a name of the gensim-data collection (extra
         ``gensim``; downloaded once, by gensim, into its own folder); a mapping word -> vector; a
-        data frame with the words as its index or in a column ``word``, and a column for each dimension or one of whole
-        vectors (``vector`` or ``embedding``); a tuple of words and a matrix with a row for each; a gensim
+        data frame with the words as its index or in a column ``word``, and a column for each dimension and for nothing
+        else, or one of whole vectors (``vector`` or ``embedding``); a tuple of words and a matrix with a row for each; a gensim
         ``KeyedVectors`` or a model that has one. The format of a file is told from its content; the error for
         one that is not known lists those that are.
     words : iterable of str, optional

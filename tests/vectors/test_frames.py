@@ -78,8 +78,8 @@ def test_a_table_goes_wherever_vectors_are_taken():
             "row 1: is not a word; found: 0; valid: strings, as the index or in a column 'word'",
         ),
         (
-            pd.DataFrame({"token": ["a"], "x": [1.0]}, index=["a"]),
-            "columns that are no numbers; found: 'token'",
+            pd.DataFrame({"remark": ["a"], "x": [1.0]}, index=["a"]),
+            "columns that are no numbers; found: 'remark'",
         ),
         (pd.DataFrame({"word": ["a", "b"], "vector": [[1], [1, 2]]}), "column 'vector': .* several lengths"),
         (pd.DataFrame({"word": ["a", "b"]}), "do not fit the words"),
@@ -103,3 +103,30 @@ def test_a_matrix_without_words_or_before_them_is_told_what_to_do():
     for matrix in (np.eye(2), np.eye(2).tolist()):
         with pytest.raises(InputError, match=r"the two are swapped; found: '\(matrix, words\)'"):
             load_embedding((matrix, ["a", "b"]))
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        (
+            ["count", 0, 1],
+            r"column 'count' is no dimension beside 0 to 1; drop it: frame\.drop\(columns='count'\)$",
+        ),
+        (["a", "Log Frequency", "b"], "column 'Log Frequency' is no dimension of a vector"),
+        (["rank", "freq", "a"], r"found: 'rank, freq'; drop it: frame\.drop\(columns=\['rank', 'freq'\]\)$"),
+        (["d1", "d2", "year"], "column 'year' is no dimension beside d1 to d2"),
+    ],
+)
+def test_a_column_beside_the_dimensions_is_refused_and_named(columns, says):
+    with pytest.raises(InputError, match=says):
+        load_embedding(pd.DataFrame(np.ones((2, 3)), ["a", "b"], columns))
+
+
+@pytest.mark.parametrize("columns", [["a", "b", "c"], ["x1", "y1", "y2"], ["d1", "d2", "d5"], [7, 8, 9]])
+def test_columns_that_may_be_dimensions_are_taken(columns):
+    assert load_embedding(pd.DataFrame(np.ones((2, 3)), ["a", "b"], columns)).dim == 3
+
+
+def test_words_stand_in_a_column_named_as_in_a_file():
+    found = load_embedding(pd.DataFrame({"d1": [1.0, 2.0], "Word": ["a", "b"], "d2": [3.0, 4.0]}))
+    assert (found.words, found.dim) == (("a", "b"), 2)

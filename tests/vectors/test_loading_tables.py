@@ -53,6 +53,12 @@ def test_what_pandas_writes(ending, options, form, tmp_path):
         (b"word,a,b\nx,1,2\ny,1,nan\n", "line 3: the vector of 'y' holds NaN"),
         (b'word,a,b\nx,1,2\n"y,1,2\n', "is not a table .*quotation mark"),
         (b"word,a,b\nx,1,2\n\xff,1,2\n", "line 3: the word is not valid UTF-8"),
+        (
+            b"word,count,0,1\nx,1,2,3\n",
+            "column 'count' is no dimension beside 0 to 1; drop 'count' from the file",
+        ),
+        (b"Token\td1\td2\trank\nx\t1\t2\t3\n", "column 'rank' is no dimension beside d1 to d2"),
+        (b"word,5,7\nx,1,2\n", "found: 'word,5,7'; valid: a table"),
         (b"word,a,b\nx,1,two\n", "not a format of word vectors known here.*header is word, d1, d2"),
         (b"word,freq,vector\nx,1,[1 2]\n", "not a format of word vectors known here.*header is word, d1, d2"),
     ],

@@ -5,11 +5,13 @@ A new format is one file beside this one, with its reader and its `Format`, and 
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 from pathlib import Path
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import Shortened
 from bayesbias.vectors.readers.arrays import NPZ, SAFETENSORS
 from bayesbias.vectors.readers.binary import WORD2VEC_BINARY
 from bayesbias.vectors.readers.fasttext import FASTTEXT
@@ -97,11 +99,21 @@ def recognise(path: Path) -> tuple[Format, Kind]:
     raise InputError(
         "is not a format of word vectors known here",
         where=path,
-        found=start[:40],
+        found=_beginning(start),
         valid="a table whose header is word, d1, d2 ... and whose rows are a word and a number for each"
         if is_table
         else valid_formats(),
     )
+
+
+def _beginning(start: bytes) -> object:
+    """Return how a file begins: text as text, other bytes as they are."""
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(start).removeprefix("\ufeff")
+    except UnicodeDecodeError:
+        return start[:40]
+    first = text.lstrip("\r\n").partition("\n")[0].rstrip("\r")
+    return Shortened(first) if first.replace("\t", "").isprintable() else start[:40]
 
 
 def _refuse_others(head: Head) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import itertools
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -31,6 +32,85 @@ from bayesbias.vectors.readers.text import LONGEST_NUMBER, LONGEST_TOKEN
 _WORD = ("word", "words", "token", "term", "item", "")
 """What the column of words is called; in what pandas and R write it may have no name."""
 _MARKS = (",", "\t", ";")
+_NO_DIMENSION = frozenset(
+    (
+        "count",
+        "counts",
+        "freq",
+        "freqs",
+        "frequency",
+        "frequencies",
+        "log_frequency",
+        "rank",
+        "ranks",
+        "id",
+        "ids",
+        "index",
+    )
+)
+_NUMBERED = re.compile(r"(.*?)(\d{1,9})", re.DOTALL)
+
+
+def is_word_column(name: str) -> bool:
+    """Whether a column of this name holds the words.
+
+    Examples
+    --------
+    >>> is_word_column("Word"), is_word_column("d1")
+    (True, False)
+    """
+    return name.strip().casefold() in _WORD
+
+
+def check_dimensions(names: Sequence[str], where: object, how_to_drop: str) -> None:
+    """Refuse columns that are no dimension: by their name, or as they stand outside of the one numbered series of the others.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of all columns but that of the words.
+    where : object
+    how_to_drop : str
+        With the place ``{}`` for their names.
+
+    Examples
+    --------
+    >>> check_dimensions(["d1", "d2"], "v.csv", "drop {}")
+    >>> check_dimensions(["year", "d1", "d2"], "v.csv", "drop {} from the file")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: v.csv: the column 'year' is no dimension beside d1 to d2; drop 'year' from the file
+    """
+    odd = [name for name in names if re.sub(r"[\s-]+", "_", name.strip().casefold()) in _NO_DIMENSION]
+    series = _series(names)
+    if not odd and series:
+        inside = set(series)
+        rest = [name for name in names if name not in inside]
+        odd = [] if len(rest) >= len(series) or _series(rest) else rest
+    if not odd:
+        return
+    others = [name for name in series if name not in odd]
+    beside = f" beside {others[0]} to {others[-1]}" if others else " of a vector"
+    raise InputError(
+        f"the column {odd[0]!r} is no dimension{beside}",
+        where=where,
+        found=", ".join(odd) if len(odd) > 1 else None,
+        hint=how_to_drop.format(repr(odd[0] if len(odd) == 1 else odd)),
+    )
+
+
+def _series(names: Sequence[str]) -> list[str]:
+    """Return the longest run of names that are one text and the numbers from 0 or 1 on, if there is one of two or more."""
+    runs: dict[str, dict[int, str]] = {}
+    for name in names:
+        found = _NUMBERED.fullmatch(name)
+        if found and (not found[1] or not is_number(name.encode())):
+            runs.setdefault(found[1], {})[int(found[2])] = name
+    best = max(runs.values(), key=len, default={})
+    numbers = sorted(best)
+    if len(best) < 2 or numbers[0] not in (0, 1) or numbers[-1] - numbers[0] != len(best) - 1:
+        return []
+    return [best[number] for number in numbers]
 
 
 def read_table(asked: Reading) -> Rows:
@@ -111,15 +191,17 @@ def _tells(head: Head) -> Kind | None:
             header, *rest = itertools.islice(rows, 2)
         except (csv.Error, ValueError):
             continue
-        if not rest or len(rest[0]) != len(header) or header[0].strip().casefold() not in _WORD:
+        if not rest or len(rest[0]) != len(header) or not is_word_column(header[0]):
             continue
         names, cells = header[1:], rest[0][1:]
+        if not all(is_number(cell.strip().replace(",", ".").encode()) for cell in cells):
+            continue
+        check_dimensions(names, head.path, "drop {} from the file")
         # Columns may be numbered, as pandas does; a header that holds other numbers is a row of vectors.
         numbered = names in ([str(i + first) for i in range(len(names))] for first in (0, 1))
         if not numbered and any(is_number(name.encode()) for name in names):
             continue
-        if all(is_number(cell.strip().replace(",", ".").encode()) for cell in cells):
-            return Kind(_called(mark), head.compressed, len(names), None, head.mark)
+        return Kind(_called(mark), head.compressed, len(names), None, head.mark)
     return None
 
 
