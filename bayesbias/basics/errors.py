@@ -48,6 +48,11 @@ class InputError(BayesbiasError, ValueError):
     hint : str, optional
         What to do about it, for example the nearest match.
 
+    Attributes
+    ----------
+    parts : dict of str to str
+        The same five as texts, whole; "" where there is none.
+
     Examples
     --------
     >>> print(InputError("unknown model", found="crosed", valid=["additive", "crossed"],
@@ -64,17 +69,27 @@ class InputError(BayesbiasError, ValueError):
         valid: str | Iterable[str] | None = None,
         hint: str | None = None,
     ) -> None:
-        parts = {
-            "where": "" if where is None else f"{_in_one_line(put_in_words(where, str))}: ",
+        self.parts = {
+            "where": "" if where is None else _in_one_line(put_in_words(where, str)),
             "problem": _in_one_line(str(problem)),
-            "found": "" if found is None else f"; found: {_first_line(put_in_words(found))}",
-            "valid": "" if valid is None else f"; valid: {_in_one_line(_listed(valid))}",
-            "hint": f"; {_in_one_line(hint)}" if hint else "",
+            "found": "" if found is None else _first_line(put_in_words(found)),
+            "valid": "" if valid is None else _in_one_line(_listed(valid)),
+            "hint": _in_one_line(hint) if hint else "",
         }
+        parts = {
+            "where": "" if where is None else f"{self.parts['where']}: ",
+            "problem": self.parts["problem"],
+            "found": "" if found is None else f"; found: {self.parts['found']}",
+            "valid": "" if valid is None else f"; valid: {self.parts['valid']}",
+            "hint": f"; {self.parts['hint']}" if hint else "",
+        }
+        # What helps is cut after what was found.
         for part, least in (
             ("valid", 60),
             ("found", 40),
             ("where", 90),
+            ("found", 20),
+            ("valid", 25),
             ("hint", 60),
             ("problem", 40),
             ("valid", 0),
@@ -83,6 +98,16 @@ class InputError(BayesbiasError, ValueError):
             if excess > 0:
                 parts[part] = _cut(parts[part], max(least, len(parts[part]) - excess), ends=part == "where")
         super().__init__("".join(parts.values()))
+
+
+class AsWritten:
+    """A text that a message shows as it stands, such as what another message found."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 def _listed(valid: str | Iterable[str]) -> str:

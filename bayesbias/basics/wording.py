@@ -111,14 +111,31 @@ class Shortened:
 
 
 def closest(name: str, options: Iterable[str]) -> str | None:
-    """Return the option that is spelled most like the name, or like it but for capitals; None if none is near."""
+    """Return the option that is spelled most like the name, capitals aside; None if none is near.
+
+    Examples
+    --------
+    >>> closest("he is a doctor.", ["She is a doctor.", "He is a doctor."]), closest("x", ["gender"])
+    ('He is a doctor.', None)
+    """
     options = list(options)
     name = name[:_COMPARED]
+    spelt: dict[str, list[str]] = {}
+    for one in options:
+        spelt.setdefault(one.lower(), []).append(one)
+    if same := spelt.get(name.lower()):
+        return _most_alike(name, same)
     # Of texts whose lengths differ by more none reaches the cutoff, 2 * shorter / (shorter + longer).
-    near = [one for one in options if min(len(one), len(name)) >= 0.42 * max(len(one), len(name))]
-    if len(near) <= _MOST_COMPARED and (close := difflib.get_close_matches(name, near, n=1, cutoff=0.6)):
-        return close[0]
-    return {option.lower(): option for option in options}.get(name.lower())
+    near = [one for one in spelt if min(len(one), len(name)) >= 0.42 * max(len(one), len(name))]
+    if len(near) > _MOST_COMPARED:
+        return None
+    close = difflib.get_close_matches(name.lower(), near, n=1, cutoff=0.6)
+    return _most_alike(name, spelt[close[0]]) if close else None
+
+
+def _most_alike(name: str, options: list[str]) -> str:
+    """Return the option with most of the capitals of the name."""
+    return max(options, key=lambda one: sum(a == b for a, b in zip(one, name, strict=False)))
 
 
 def closest_file(name: str, beside: Iterable[str]) -> str | None:

@@ -165,8 +165,8 @@ def checked_probabilities(
             where=f"{where}, {place}",
             found=float(number),
             valid="a number in [0, 1]",
-            hint=(f"{len(wrong)} such predictions; " if len(wrong) > 1 else "")
-            + "are these scores or logits? then hand over probabilities"
+            hint="are these scores or logits? then hand over probabilities"
+            + (f" ({len(wrong)} such predictions)" if len(wrong) > 1 else "")
             if np.isfinite(number)
             else number_of(len(wrong), "such prediction"),
         )

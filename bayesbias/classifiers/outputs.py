@@ -168,6 +168,5 @@ def _unsaid(names: Sequence[str], where: str) -> InputError:
         "does not say which class is positive",
         where=where,
         found=", ".join(names),
-        valid=names,
         hint=f"state it, such as positive={names[-1]!r} (--positive {names[-1]})",
     )

@@ -14,11 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
+from bayesbias.basics.errors import AsWritten, InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import delimiter_of, lies_at, whole_file
 from bayesbias.basics.progress import ticking
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import number_of, put_in_words
+from bayesbias.border.cleaning import in_one_line
 from bayesbias.border.guarding import guarded
 from bayesbias.border.texts import read_text
 from bayesbias.classifiers.classifier import Classifier, checked_probabilities
@@ -40,6 +41,8 @@ _BAD = (
     "This is terrible.", "An awful film, I hate it.", "Dreadful and boring.", "What an ugly failure.",
     "I am very unhappy with it.", "The worst I have ever seen.", "Bad, dull and stupid.", "It is a mess.",
 )  # fmt: skip
+
+_MOST_OF_A_REASON = 120  # characters of what somebody else's code says
 
 
 @public_in("bayesbias.classifiers")
@@ -168,22 +171,37 @@ def _predicted(
     try:
         return model(part)
     except Exception as error:  # somebody else's code may raise anything
-        reason = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-        raise _failed(f"failed on {place}: {reason}", model, done, kept) from error
+        if isinstance(error, InputError):
+            raise _failed(f"failed on {place}: {{}}", error, model, done, kept) from error
+        reason = in_one_line(f"{type(error).__name__}: {put_in_words(error, str)}", _MOST_OF_A_REASON)
+        raise _failed("{}", InputError(f"failed on {place}: {reason}"), model, done, kept) from error
 
 
 def _failed(
-    problem: str, model: Classifier, done: Mapping[str, float], kept: _PartialFile | None
+    said: str, error: InputError, model: Classifier, done: Mapping[str, float], kept: _PartialFile | None
 ) -> ClassifierError:
+    """Return an error with the parts of another, its problem put into `said`, and with what becomes of what was finished."""
     import pandas as pd
 
-    if kept is None:
+    parts = error.parts
+    if not done:
+        hint = ""
+    elif kept is None:
         were = "was" if len(done) == 1 else "were"
         hint = f"{number_of(len(done), 'prediction')} {were} finished; with partial=FILE a second run takes them up"
     else:
         are = "is" if len(done) == 1 else "are"
         hint = f"{number_of(len(done), 'finished prediction')} {are} in {kept.path}, where a second run takes them up"
-    out = ClassifierError(problem, where=f"classifier {model.name!r}", hint=hint)
+    own = f"classifier {model.name!r}"
+    place = parts["where"].removeprefix(own).removeprefix(", ")  # where it names the classifier already
+    elsewhere = "" if place in ("", model.name) else f"{place}: "
+    out = ClassifierError(
+        said.format(f"{elsewhere}{parts['problem']}"),
+        where=own,
+        found=AsWritten(parts["found"]) if parts["found"] else None,
+        valid=parts["valid"] or None,
+        hint="; ".join(filter(None, (parts["hint"], hint))),
+    )
     out.finished = pd.DataFrame({"sentence": list(done), "probability": list(done.values())})
     return out
 
@@ -240,9 +258,12 @@ def _check_classes(model: Classifier, done: Mapping[str, float], kept: _PartialF
     wins = (good[:, None] > bad).mean() + 0.5 * (good[:, None] == bad).mean()
     if wins <= 0.1:
         raise _failed(
-            f"seems to have its classes swapped: of plain sentences it rates the good ones {good.mean():.2f} on average "
-            f"and the bad ones {bad.mean():.2f}; hand over the probability of the positive class, or say "
-            "check=False (--no-check)",
+            "{}",
+            InputError(
+                f"seems to have its classes swapped: of plain sentences it rates the good ones {good.mean():.2f} on average "
+                f"and the bad ones {bad.mean():.2f}",
+                hint="hand over the probability of the positive class, or say check=False (--no-check)",
+            ),
             model,
             done,
             kept,

@@ -187,7 +187,7 @@ def check_wordlist(
 
     Words of an English list that are no whole words of the shipped vectors are named: misspelt ones are among them.
     """
-    from bayesbias.words.listfile import check_wordlist as check, load_wordlist
+    from bayesbias.words.listfile import load_wordlist, problems_and_notes
 
     if _has_key(file, "noun_pairs"):  # of the sentences on occupations
         from bayesbias.words.occupations import load_occupations
@@ -196,15 +196,17 @@ def check_wordlist(
         if as_json:
             screen.answer("check-wordlist", {"file": file, "ok": True, "problems": [], "notes": []})
         else:
-            screen.say(f"{file}: a good list: {listed!r}")
+            screen.say(f"{file}: no errors: {listed!r}")
         return
-    problems = check(file)
+    problems, notes = problems_and_notes(file)
     if problems:
         if as_json:
-            screen.answer("check-wordlist", {"file": file, "ok": False, "problems": problems, "notes": []})
+            screen.answer("check-wordlist", {"file": file, "ok": False, "problems": problems, "notes": notes})
         else:
             for problem in problems:
                 screen.say(f"bayesbias: {problem}", err=True)
+            for note in notes:
+                screen.say(f"note: {note}", err=True)
         sys.exit(2)
     words = load_wordlist(file)
     in_vectors = _in_vectors(words, embedding, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8)
@@ -215,7 +217,7 @@ def check_wordlist(
         screen.answer("check-wordlist", state if in_vectors is None else {**state, "vectors": in_vectors})
         return
     screen.say(
-        f"{file}: {'a good list' if words.control_words else 'a list that works'}: {len(words.protected_words)} protected "
+        f"{file}: {'no errors' if words.control_words else 'a list that works'}: {len(words.protected_words)} protected "
         f"words, {len(words.attribute_words)} stereotypes, {len(words.control_words)} controls"
         + (
             ""

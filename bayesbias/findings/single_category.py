@@ -81,8 +81,9 @@ def _off_line(result: SingleCategory) -> str:
         if len(words)
     ]
     if not sides:
-        return "No target is off the line for certain."
-    return f"Off the line: {conjoined(sides)} than the {result.published.fact} of such a target says."
+        return f"Of no target the {result.prob:.0%} interval of its distance from the line excludes 0."
+    own = f"each by its own {result.prob:.0%} interval"
+    return f"Off the line, {own}: {conjoined(sides)} than the {result.published.fact} of such a target says."
 
 
 def _missing(result: SingleCategory) -> list[str]:

@@ -30,8 +30,10 @@ from bayesbias.scores.stereotypes import (
     frame_of_rows,
     refuse_none_left,
 )
+from bayesbias.tables.coverage import composed_in_words
 from bayesbias.tables.facts import Given, as_number, facts_given
 from bayesbias.vectors.embedding import Embedding
+from bayesbias.vectors.loading import load_embedding
 from bayesbias.words.listfile import load_wordlist
 from bayesbias.words.wordlist import WordList
 
@@ -251,10 +253,13 @@ def wefat(
         notes.append(f"no {chosen.name} is given of {some(chosen.without)}")
     if not wanted:
         raise InputError("no word has the fact", where=chosen.source, found=chosen.name)
-    vectors, absent, spellings, name = vectors_of_words(
-        embedding, tuple(dict.fromkeys([*own[0], *own[1], *wanted]))
-    )
+    every = tuple(dict.fromkeys([*own[0], *own[1], *wanted]))
+    held = embedding if isinstance(embedding, Embedding) else load_embedding(embedding, words=every)
+    vectors, absent, spellings, name = vectors_of_words(held, every)
     notes += spellings
+    made = set(held.composed)
+    if pieces := composed_in_words({"protected": {"words": {"composed": [w for w in every if w in made]}}}):
+        notes.append(pieces)
     wanted, doubled = _once(wanted, vectors, chosen)
     notes += doubled
     sides = [[w for w in side if w in vectors] for side in own]

@@ -25,6 +25,7 @@ from bayesbias.basics.errors import BayesbiasError, InputError
 from bayesbias.basics.files import sha256_of
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.versions import with_python
+from bayesbias.basics.wording import number_of
 from bayesbias.encoders.encoder import describe_encoder
 from bayesbias.encoders.loading import load_encoder
 from bayesbias.inference.estimands import PROB
@@ -335,7 +336,7 @@ def seat(
                 tick(1)
     if not rows:
         raise InputError(
-            "no test could be run", found=failures[0]["reason"], hint=f"{len(failures)} such failures"
+            "no test could be run", found=failures[0]["reason"], hint=number_of(len(failures), "such failure")
         )
     columns = [*PUBLISHED_COLUMNS, *_OWN_COLUMNS, *(_BAYES_COLUMNS if spec is not None else ())]
     frame = pd.DataFrame(rows).reindex(columns=[c for c in columns if c != "p_holm"])

@@ -159,7 +159,7 @@ class SingleCategory(Shown):
             f"{' to '.join(ends_as_known(true, usual=2))}), for new words and targets like these",
             f"  one standard deviation of {known.fact} ({self.scale:.3g}) goes with {as_known(slope, 'mean', signed=True)} in "
             f"cosine ({' to '.join(ends_as_known(slope, signed=True))}) towards {self.sets[0]}",
-            f"  off the line: {', '.join(self.off_line) or 'none for certain'}",
+            f"  off the line (its {self.prob:.0%} interval excludes 0): {', '.join(self.off_line) or 'no target'}",
         ]
         for title, words in (
             ("targets", known.missing),
@@ -178,7 +178,7 @@ class SingleCategory(Shown):
 
     @property
     def off_line(self) -> list[str]:
-        """The targets whose deviation from the line is one for certain, the farthest first."""
+        """The targets of whose deviation from the line the interval excludes 0, the farthest first."""
         apart = self.frame[self.frame["off_line"]]
         return apart["target"].iloc[np.argsort(-apart["deviation"].abs(), kind="stable")].tolist()
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.errors import AsWritten, InputError, nearest
 from bayesbias.basics.wording import Shortened, number_of, some
 from bayesbias.border.frames import plain_frame
 from bayesbias.border.guarding import guarded
@@ -41,6 +41,8 @@ from bayesbias.tables.columns import kept_as_read, numbers_of_texts, own_columns
 from bayesbias.tables.coverage import Coverage, found_by_class, thin_classes, without_lost_classes
 from bayesbias.tables.pair_table import COLUMNS, PairTable, as_pair_columns
 from bayesbias.tables.table_files import read_frame
+from bayesbias.vectors.embedding import Embedding
+from bayesbias.vectors.readers.tables import is_word_column
 from bayesbias.words.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
@@ -284,9 +286,13 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str], hint: str | No
     ------
     InputError
     """
+    if isinstance(table, Embedding):
+        raise _are_vectors(table.name)
     if not isinstance(table, PairTable):
         frame = as_frame(table)
         columns = {str(column) for column in frame.columns}
+        if len(frame) and not columns & {*COLUMNS, *_PUBLISHED, *apart, outcome} and _only_numbers(frame):
+            raise _are_vectors(f"a frame of {frame.shape[0]:,} rows and {frame.shape[1]:,} columns")
         if outcome == "distance" and (columns >= set(NEEDED) or columns >= set(_PUBLISHED)):
             return _pair_table(frame, Source("data frame"), "once", "a data frame", apart=apart, hint=hint)
         known = {"facts": frame.attrs["facts_from"]} if "facts_from" in frame.attrs else {}
@@ -320,6 +326,21 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str], hint: str | No
         notes=(*table.coverage.notes, *counted.notes),
     )
     return replace(table, frame=counted.frame, coverage=coverage)
+
+
+def _only_numbers(frame: pd.DataFrame) -> bool:
+    """Whether a frame holds several columns of numbers and no other, but for one of words."""
+    rest = [frame[name].dtype.kind for name in frame.columns if not is_word_column(str(name))]
+    return len(rest) > 1 and all(kind in "fiu" for kind in rest)
+
+
+def _are_vectors(found: str) -> InputError:
+    return InputError(
+        "is no table of pairs: these seem to be word vectors",
+        where="table",
+        found=AsWritten(found),
+        hint="make a distance_table first, fit(distance_table(vectors, wordlist), model)",
+    )
 
 
 def _from_published(raw: pd.DataFrame, source: Source) -> pd.DataFrame:

@@ -41,7 +41,7 @@ def from_matrix(x: tuple[Any, Any], asked: list[str] | None, name: str | None) -
 
 
 def from_frame(x: Any, asked: list[str] | None, name: str | None) -> Embedding:
-    """Read a data frame: words as its index or in a column ``word`` (or ``token``, ``term``); a column a dimension, or one of whole vectors."""
+    """Read a data frame: words as its index or in a column ``word``; a column a dimension, or one of whole vectors."""
     import pandas as pd
 
     where = f"the frame {name!r}" if name else "the frame"

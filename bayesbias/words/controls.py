@@ -9,7 +9,7 @@ import dataclasses
 import json
 import os
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -143,23 +143,9 @@ def _read_controls(data: Mapping[str, Any], name: str, where: str, problems: lis
 
 def settled_controls(words: WordList, controls: Controls | None) -> tuple[Controls | None, tuple[str, ...]]:
     """Drop control words that are something else already, and write down what a reader should know."""
-    notes = []
-    owners: dict[str, list[str]] = {}
-    for c in words.classes:
-        for word in c.attributes:
-            owners.setdefault(word, []).append(c.name)
+    owners = _owners(words)
     several = {word: names for word, names in owners.items() if len(names) > 1}
-    if len(several) > _MOST_NOTES:
-        notes.append(
-            f"{len(several):,} attributes are stereotypes of several classes, and their pairs with the words of each of them are "
-            f"associated: {some(map(repr, several))}."
-        )
-    else:
-        notes += [
-            f"The attribute {word!r} is a stereotype of {conjoined(map(repr, names))}: "
-            "its pairs with the words of each of them are associated."
-            for word, names in several.items()
-        ]
+    notes = _of_several_classes(several)
     if len(words.classes) == 1:
         notes.append("The list has one class, so no pair is 'different'.")
     elif several and all(len(names) == len(words.classes) for names in owners.values()):
@@ -191,10 +177,64 @@ def settled_controls(words: WordList, controls: Controls | None) -> tuple[Contro
             )
         controls = dataclasses.replace(controls, human=human, neutral=neutral)
 
+    others = _others(owners, controls)
+    notes += _twofold(words, others)
+    notes += _alike(words, others)
+    for c in words.classes:
+        few = [
+            number_of(len(items), noun)
+            for items, noun in ((c.protected, "protected word"), (c.attributes, "attribute"))
+            if len(items) < _FEW_WORDS
+        ]
+        if few:
+            notes.append(
+                f"The class {c.name!r} has {conjoined(few)}: how far its words vary is weakly known."
+            )
+    return controls, tuple(notes)
+
+
+def overlaps(words: WordList, controls: Controls | None) -> list[str]:
+    """Say which words stand in several places or are nearly the same; of a list in which other things are wrong as well."""
+    owners = _owners(words)
+    several = {word: names for word, names in owners.items() if len(names) > 1}
+    others = _others(owners, controls)
+    return [*_of_several_classes(several), *_twofold(words, others), *_alike(words, others)]
+
+
+def _owners(words: WordList) -> dict[str, list[str]]:
+    """Return the names of the classes of which each attribute is one."""
+    owners: dict[str, list[str]] = {}
+    for c in words.classes:
+        for word in dict.fromkeys(c.attributes):
+            owners.setdefault(word, []).append(c.name)
+    return owners
+
+
+def _others(owners: Iterable[str], controls: Controls | None) -> dict[str, str]:
+    """Return what each word is that is no protected one."""
     others = {**dict.fromkeys(owners, "an attribute")}
     if controls is not None:
         others |= dict.fromkeys(controls.human, "a human control word")
         others |= dict.fromkeys(controls.neutral, "a neutral control word")
+    return others
+
+
+def _of_several_classes(several: Mapping[str, list[str]]) -> list[str]:
+    if len(several) > _MOST_NOTES:
+        return [
+            f"{len(several):,} attributes are stereotypes of several classes, and their pairs with the words of each of them are "
+            f"associated: {some(map(repr, several))}."
+        ]
+    return [
+        f"The attribute {word!r} is a stereotype of {conjoined(map(repr, names))}: "
+        "its pairs with the words of each of them are associated."
+        for word, names in several.items()
+    ]
+
+
+def _twofold(words: WordList, others: Mapping[str, str]) -> list[str]:
+    """Say which protected words are something else as well."""
+    notes = []
     twofold = [word for word in words.protected_words if word in others]
     if len(twofold) > _MOST_NOTES:
         notes.append(
@@ -212,29 +252,22 @@ def settled_controls(words: WordList, controls: Controls | None) -> tuple[Contro
             f"Of {those} any two are paired twice, once with each as the protected word: "
             "the same distance enters two rows."
         )
+    return notes
+
+
+def _alike(words: WordList, others: Iterable[str]) -> list[str]:
+    """Say which words differ only in capitals or character form."""
     alike: dict[str, list[str]] = {}
     for word in distinct_words((*words.protected_words, *others)):
         alike.setdefault(unicodedata.normalize("NFKC", word).casefold(), []).append(word)
     same = [forms for forms in alike.values() if len(forms) > 1]
     if len(same) > _MOST_NOTES:
-        notes.append(
+        return [
             f"{len(same):,} groups of words differ only in capitals or character form, and an embedding that does not tell them "
             f"apart gives each one vector: {some((conjoined(map(repr, forms)) for forms in same), 6)}."
-        )
-    else:
-        notes += [
-            f"{conjoined(map(repr, forms))} differ only in capitals or character form: "
-            "an embedding that does not tell them apart gives them one vector."
-            for forms in same
         ]
-    for c in words.classes:
-        few = [
-            number_of(len(items), noun)
-            for items, noun in ((c.protected, "protected word"), (c.attributes, "attribute"))
-            if len(items) < _FEW_WORDS
-        ]
-        if few:
-            notes.append(
-                f"The class {c.name!r} has {conjoined(few)}: how far its words vary is weakly known."
-            )
-    return controls, tuple(notes)
+    return [
+        f"{conjoined(map(repr, forms))} differ only in capitals or character form: "
+        "an embedding that does not tell them apart gives them one vector."
+        for forms in same
+    ]

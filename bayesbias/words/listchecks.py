@@ -20,8 +20,12 @@ LIST_SCHEMA = 1
 ABOUT_KEYS = ("schema", "name", "title", "language", "source", "edits", "disagreements")
 # In TOML a key belongs to the last table above it.
 MISPLACED = {
-    key: f"{key!r} stands before the first [[class]] or [controls]"
+    key: f"{key!r} stands before the first [[class]] or [controls]: move it above"
     for key in (*ABOUT_KEYS, "definitional_sets", "evaluation_sets")
+}
+MISPLACED_IN_A_CLASS = {
+    **MISPLACED,
+    "controls": "'controls' stands before the first [[class]]: move it above the first class",
 }
 _MOST_HINTS = 50
 _ONE_WORD = "with one, the spread between words cannot be told from the word's own"

@@ -17,12 +17,12 @@ from bayesbias.basics.wording import Shortened, conjoined, number_of
 from bayesbias.border.cleaning import checked_tree
 from bayesbias.border.opening import sha256_file
 from bayesbias.border.texts import read_toml
-from bayesbias.words.controls import resolved_controls, settled_controls
+from bayesbias.words.controls import overlaps, resolved_controls, settled_controls
 from bayesbias.words.foreign import FOREIGN_ENDINGS, foreign_file, foreign_mapping
 from bayesbias.words.listchecks import (
     ABOUT_KEYS,
     LIST_SCHEMA,
-    MISPLACED,
+    MISPLACED_IN_A_CLASS,
     checked_facts,
     checked_sets,
     checked_spellings,
@@ -160,9 +160,15 @@ def check_wordlist(
     mapping, class 'young', protected: the word is listed 2 times; found: 'young'; valid: each word once
     mapping, class 'young', attributes: is missing; valid: a list of at least two words
     """
+    return problems_and_notes(x, controls)[0]
+
+
+def problems_and_notes(x: Any, controls: Any = None) -> tuple[list[str], list[str]]:
+    """Say what is wrong with a word list, and what is worth knowing of it, as far as it can be told while anything is wrong."""
     problems: list[InputError] = []
-    _build(x, controls, problems)
-    return [str(problem) for problem in problems]
+    notes: list[str] = []
+    _build(x, controls, problems, notes)
+    return [str(problem) for problem in problems], notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,9 +189,14 @@ class _Draft:
     facts: dict[str, dict[str, float | str]]
 
 
-def _build(x: Any, controls: Any, problems: list[InputError]) -> WordList | None:
+def _build(
+    x: Any, controls: Any, problems: list[InputError], told: list[str] | None = None
+) -> WordList | None:
+    """Build a list; what is wrong is added to `problems`, and what is worth knowing also then to `told`."""
+    told = [] if told is None else told
     if isinstance(x, WordList):
         if controls is None:
+            told += x.notes
             return x
         words = x
         own_digest = x.digests[0]
@@ -237,10 +248,12 @@ def _build(x: Any, controls: Any, problems: list[InputError]) -> WordList | None
             )
         )
     if problems:
+        told += overlaps(words, settled)
         return None
     kept, notes = settled_controls(words, settled)
     if not isinstance(x, WordList):
         notes = (*words.notes, *notes)
+    told += notes
     digests = (own_digest,) if digest is None else (own_digest, digest)
     joined = digests[0][1] if len(digests) == 1 else sha256_of("".join(d for _, d in digests))
     return dataclasses.replace(words, controls=kept, notes=notes, digests=digests, sha256=joined)
@@ -384,7 +397,9 @@ def _read_classes(
             name = f"class number {number}"
         # In the short form the name is the key: naming it as a valid key would mislead.
         stated = [key for key in table if not (short_form and key == "name")]
-        checks.known_keys(stated, _CLASS_KEYS[short_form:], here, problems=problems, hints=MISPLACED)
+        checks.known_keys(
+            stated, _CLASS_KEYS[short_form:], here, problems=problems, hints=MISPLACED_IN_A_CLASS
+        )
         protected = checked_words(
             table.get("protected"), f"{here}, protected", problems, "a class", "protected words"
         )

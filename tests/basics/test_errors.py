@@ -39,3 +39,17 @@ def test_words_do_nothing_in_a_message():
         InputError("no \x1b[1m", where="\u202eelif", found="a\0", valid=["\u200b"], hint="line\nbreak")
     )
     assert message == r"\u202eelif: no \x1b[1m; found: 'a\x00'; valid: \u200b; line break"
+
+
+def test_what_helps_is_cut_after_what_was_found():
+    hint = "do so " * 20
+    error = InputError("p" * 60, where="here", found="f" * 200, valid="v" * 200, hint=hint)
+    assert str(error).endswith(hint.strip())
+    assert error.parts["found"] == repr("f" * 200)
+
+
+def test_capitals_come_after_letters_in_what_is_nearest():
+    options = ["She is a doctor.", "He is a doctor.", "HE IS A DOCTOR."]
+    assert nearest("he is a doctor.", options) == "did you mean 'He is a doctor.'?"
+    assert nearest("he is a docter.", options) == "did you mean 'He is a doctor.'?"
+    assert nearest("HE IS A DOCTER.", options) == "did you mean 'HE IS A DOCTOR.'?"

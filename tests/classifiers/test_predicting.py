@@ -172,3 +172,37 @@ def test_labels_without_probabilities_are_called_that():
         lambda sentences: [float("a" in s.split()[1]) for s in sentences], name="hard", check=False
     )
     assert any("a label and no probability" in note for note in bb.published_analysis(made).notes)
+
+
+@pytest.mark.parametrize(
+    ("answer", "remedy"),
+    [
+        (
+            lambda s: [[{"label": f"{n} stars", "score": 0.2} for n in range(1, 6)] for _ in s],
+            "such as positive='5 stars' (--positive 5 stars)",
+        ),
+        (lambda s: [3.2] * len(s), "then hand over probabilities (32 such predictions)"),
+        (
+            lambda s: [{"label": "5 stars", "score": 0.4}] * len(s),
+            "hand over the pipeline itself, or call it with top_k=None",
+        ),
+        (lambda s: [[-1.0, 2.0]] * len(s), "scikit-learn and most others have it last"),
+    ],
+)
+def test_an_error_keeps_what_helps_and_says_nothing_of_what_was_not_finished(answer, remedy):
+    with pytest.raises(bb.classifiers.ClassifierError) as caught:
+        bb.predict(answer, name="own", progress=False)
+    assert str(caught.value).endswith(remedy)
+    assert str(caught.value).count("own") == 1
+
+
+def test_a_long_reason_leaves_room_for_what_was_finished():
+    def late(sentences):
+        if "He is a doctor." not in sentences:
+            raise OSError("x" * 900)
+        return [0.5] * len(sentences)
+
+    with pytest.raises(
+        bb.classifiers.ClassifierError, match=r"32 predictions were finished; .* takes them up$"
+    ):
+        bb.predict(late, progress=False)

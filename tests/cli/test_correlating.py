@@ -47,7 +47,7 @@ def test_one_object_and_the_same_in_lines(run, occupations):
     (head,) = [line for line in lines if line.split()[:1] == ["target"]]
     names = [name.strip() for name in head.split("  ") if name.strip()]
     assert len(set(names)) == len(names) == 8
-    assert {"89% HPDI", "its 89% HPDI", "off the line by", "for certain"} <= set(names)
+    assert {"89% HPDI", "its 89% HPDI", "off the line by", "interval excludes 0"} <= set(names)
     assert any(f"r = {found['r']:.4f}" in line for line in lines)
     assert any("true association" in line for line in lines)
 

@@ -109,7 +109,26 @@ def test_check_wordlist_names_every_problem_at_once(run, tmp_path):
     path.write_text(wordlist_text(), encoding="utf-8")
     code, out, err = run("check-wordlist", path)
     assert (code, err) == (0, "")
-    assert "5 protected words, 5 stereotypes, 7 controls" in out
+    assert "no errors: 5 protected words, 5 stereotypes, 7 controls" in out
+
+
+def test_what_is_worth_knowing_is_said_beside_what_is_wrong(run, tmp_path):
+    listed = classes(young=(["teen", "Youth"], ["rash", "wise"]), old=(["elder", "youth"], ["slow", "wise"]))
+    path = tmp_path / "bad.toml"
+    path.write_text(wordlist_text(classes=listed) + 'controls = "2022"\n', encoding="utf-8")
+    text = path.read_text(encoding="utf-8").replace("[[class]]", "colour = 1\n[[class]]", 1)
+    path.write_text(text, encoding="utf-8")
+    code, out, err = run("check-wordlist", path)
+    assert (code, out) == (2, "")
+    for said in (
+        "unknown key; found: 'colour'",
+        "move it above the first class",
+        "note: The attribute 'wise' is a stereotype of 'young' and 'old'",
+        "note: 'Youth' and 'youth' differ only in capitals",
+    ):
+        assert said in err
+    found = json.loads(run("check-wordlist", path, "--json")[1])
+    assert (found["ok"], len(found["problems"]), len(found["notes"])) == (False, 2, 2)
 
 
 def test_check_wordlist_names_words_that_vectors_lack_or_make_of_pieces(run, files, tmp_path):

@@ -32,7 +32,10 @@ def test_the_headline_follows_the_slope(slope, said):
 def test_targets_off_the_line_are_named_with_their_side():
     assert "t6 nearer to female than" in findings_of(made_up_test(far=0.3)).sentences[-1]
     assert "t6 nearer to male than" in findings_of(made_up_test(far=-0.3)).sentences[-1]
-    assert findings_of(made_up_test()).sentences[-1] == "No target is off the line for certain."
+    assert (
+        findings_of(made_up_test()).sentences[-1]
+        == "Of no target the 89% interval of its distance from the line excludes 0."
+    )
 
 
 def test_nothing_is_concluded_from_chains_that_disagree():

@@ -201,3 +201,9 @@ def test_a_series_is_a_fact_and_a_mapping_without_its_name_is_none():
     assert bb.scores.wefat("minilm-static", "wefat", series).fact == "women"
     with pytest.raises(InputError, match="the fact has no name"):
         bb.scores.wefat("minilm-static", "wefat", series.to_dict())
+
+
+def test_words_made_of_pieces_are_named():
+    values = {"nurse": 9.0, "enginer": 1.0, "teacher": 7.0, "pilot": 1.0, "lawyer": 3.5}
+    notes = bb.scores.wefat("minilm-static", "wefat", {"women": values}).notes
+    assert notes == ("1 word is made of pieces, as a misspelt one would be: enginer",)

@@ -272,6 +272,8 @@ def test_where_nothing_can_be_run_the_reason_is_an_error():
 
     with pytest.raises(InputError, match=r"no test could be run.*no route to host.*2 such failures"):
         seat("weat6,weat7", none, seed=shifted(1))
+    with pytest.raises(InputError, match=r"1 such failure$"):
+        seat("weat6", none, seed=shifted(1))
 
 
 @pytest.mark.parametrize(

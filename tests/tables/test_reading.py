@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from helpers.plane import LIST, VECTORS
 
+import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.border.opening import sha256_file
 from bayesbias.tables.distances import distance_table
@@ -516,3 +517,12 @@ def test_words_of_one_letter_in_two_spellings_are_one_word():
         InputError, match=r"row 2, column attribute: holds a control character; found: '\\x1b'"
     ):
         read_distances(steered)
+
+
+@pytest.mark.parametrize("index", [None, ["he", "she"]])
+def test_vectors_in_the_place_of_a_table_are_told_what_to_do(index):
+    frame = pd.DataFrame({"d1": [1.0, 2.0], "d2": [2.0, 1.0]}, index)
+    vectors = frame if index else frame.assign(word=["he", "she"])
+    for given in (vectors, bb.load_embedding(vectors)):
+        with pytest.raises(InputError, match=r"seem to be word vectors.*make a distance_table first"):
+            bb.fit(given)

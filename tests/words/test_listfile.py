@@ -119,4 +119,6 @@ def test_a_key_of_the_list_under_its_last_table_is_told_where_it_stands(tmp_path
         f'schema = 1\nname = "own"\nsource = "mine"\n{classes}{table}definitional_sets = [["xa", "ya"]]\n'
     )
     (problem,) = [text for text in map(str, check_wordlist(file)) if "unknown key" in text]
-    assert problem.endswith("'definitional_sets' stands before the first [[class]] or [controls]")
+    assert problem.endswith(
+        "'definitional_sets' stands before the first [[class]] or [controls]: move it above"
+    )
