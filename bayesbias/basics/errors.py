@@ -83,13 +83,10 @@ class InputError(BayesbiasError, ValueError):
             "valid": "" if valid is None else f"; valid: {self.parts['valid']}",
             "hint": f"; {self.parts['hint']}" if hint else "",
         }
-        # What helps is cut after what was found.
         for part, least in (
             ("valid", 60),
             ("found", 40),
             ("where", 90),
-            ("found", 20),
-            ("valid", 25),
             ("hint", 60),
             ("problem", 40),
             ("valid", 0),

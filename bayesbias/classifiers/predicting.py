@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import AsWritten, InputError
+from bayesbias.basics.errors import MOST_CHARACTERS, AsWritten, InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import delimiter_of, lies_at, whole_file
 from bayesbias.basics.progress import ticking
-from bayesbias.basics.wording import number_of, put_in_words
+from bayesbias.basics.wording import Shortened, number_of, put_in_words
 from bayesbias.border.cleaning import in_one_line
 from bayesbias.border.guarding import guarded
 from bayesbias.border.texts import read_text
@@ -43,6 +43,7 @@ _BAD = (
 )  # fmt: skip
 
 _MOST_OF_A_REASON = 120  # characters of what somebody else's code says
+_LEAST_FOUND = 20
 
 
 @public_in("bayesbias.classifiers")
@@ -195,12 +196,22 @@ def _failed(
     own = f"classifier {model.name!r}"
     place = parts["where"].removeprefix(own).removeprefix(", ")  # where it names the classifier already
     elsewhere = "" if place in ("", model.name) else f"{place}: "
+    problem = said.format(f"{elsewhere}{parts['problem']}")
+    what_helps = "; ".join(filter(None, (parts["hint"], hint)))
+    # What was found is cut first, and what is valid before what helps.
+    room = MOST_CHARACTERS - len(f"{own}: {problem}; found: ; {what_helps}")
+    valid = (
+        parts["valid"] if room - len(f"; valid: {parts['valid']}") >= _LEAST_FOUND or not what_helps else ""
+    )
+    found = Shortened(
+        AsWritten(parts["found"]), max(_LEAST_FOUND, room - len(f"; valid: {valid}" if valid else ""))
+    )
     out = ClassifierError(
-        said.format(f"{elsewhere}{parts['problem']}"),
+        problem,
         where=own,
-        found=AsWritten(parts["found"]) if parts["found"] else None,
-        valid=parts["valid"] or None,
-        hint="; ".join(filter(None, (parts["hint"], hint))),
+        found=found if parts["found"] else None,
+        valid=valid or None,
+        hint=what_helps or None,
     )
     out.finished = pd.DataFrame({"sentence": list(done), "probability": list(done.values())})
     return out

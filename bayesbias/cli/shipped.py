@@ -206,7 +206,7 @@ def check_wordlist(
             for problem in problems:
                 screen.say(f"bayesbias: {problem}", err=True)
             for note in notes:
-                screen.say(f"note: {note}", err=True)
+                screen.say(f"bayesbias: {file}, note: {note}", err=True)
         sys.exit(2)
     words = load_wordlist(file)
     in_vectors = _in_vectors(words, embedding, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8)

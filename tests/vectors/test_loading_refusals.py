@@ -45,7 +45,7 @@ from bayesbias.vectors.loading import load_embedding
             LINES.replace(b"priest", b"pri\xffest"),
             r"line 2: the word is not valid UTF-8.*on_invalid_utf8='skip'",
         ),
-        (b"word,x,y\nrabbi,1,two\n", "is not a format of word vectors known here; found: b'word,x,y"),
+        (b"word,x,y\nrabbi,1,two\n", "is not a format of word vectors known here; found: 'word,x,y"),
         (b"BZh91AY", "found: 'bzip2; unpack it, or compress it with gzip'"),
         (b'{"rabbi": [1, 2]}', "found: 'JSON'"),
         (
