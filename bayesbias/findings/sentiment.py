@@ -155,9 +155,7 @@ def findings_of_sentiment(result: BiasFit | SentimentAnalysis, prob: float = PRO
         subject = str(fit.provenance.get("table", {}).get("name", subject))
     return Findings(
         subject=subject,
-        headline=" ".join(
-            part.headline if fit is None else f"{part.subject}. {part.headline}" for part in parts
-        ),
+        headline=" ".join(part.headline if fit is None else headline_of(part) for part in parts),
         parts=parts,
         sentences=() if fit is None else (*_between_classifiers(fit, prob), *sentences_of_slopes(fit, prob)),
         doubts=() if fit is None else tuple(sentiment_doubts(fit, prob)),
@@ -165,6 +163,11 @@ def findings_of_sentiment(result: BiasFit | SentimentAnalysis, prob: float = PRO
         notes=analysis.notes,
         unexamined=() if fit is None else unexamined_priors(fit, refit=False),
     )
+
+
+def headline_of(part: Findings) -> str:
+    """Say of which classifier the headline of a part is."""
+    return f"{part.subject}: {part.headline[:1].lower()}{part.headline[1:]}"
 
 
 def _of_classifier(analysis: SentimentAnalysis, fit: BiasFit | None, name: str, prob: float) -> Findings:

@@ -13,7 +13,7 @@ from bayesbias.columns.slopes import SLOPES_SAID, slopes_on_page
 from bayesbias.columns.table import Cell, of_cells, p_text
 from bayesbias.figures.sentiment import plates
 from bayesbias.findings.parts import Findings
-from bayesbias.findings.sentiment import findings_of_sentiment
+from bayesbias.findings.sentiment import findings_of_sentiment, headline_of
 from bayesbias.findings.trust import agreed, convergence
 from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -102,7 +102,7 @@ def _answer(study: _Study) -> Answer:
     analysis, fit, findings = study.analysis, study.fit, study.findings
     several, tests = len(analysis.classifiers) > 1, tests_table(analysis)
     return Answer(
-        [f"{part.subject}. {part.headline}" for part in findings.parts],
+        [headline_of(part) for part in findings.parts],
         warnings=not_trusted(findings.problems),
         facts=[] if several else _facts(analysis, fit, study.prob),
         doubts=look_again(findings.doubts),

@@ -80,6 +80,7 @@ def test_shipped_predictions_say_what_they_are(m1):
     assert m1.frame["control"].sum() == 40
     comment = m1.provenance["m1"]["comment"]
     assert "SST-2 (SHA-256 dc4a1063" in comment
+    assert "; development accuracy 0.8268; words" in comment  # lines of a comment do not run together
     assert "spinster" in comment.split("does not know")[1]
     with pytest.raises(InputError, match="no such predictions are shipped; found: 'm2'; valid: m1"):
         bb.shipped_predictions("m2")
@@ -158,7 +159,7 @@ def test_nothing_is_concluded_from_a_fit_that_has_not_converged(analysis, tmp_pa
     assert findings_of(result).sentences == ()
     text = Page(bb.write_report(result, tmp_path / "x.html").read_text(encoding="utf-8")).all_text()
     top = text[text.index("The answer") : text.index("Data and coverage")]
-    assert top.index("Not to be trusted yet") < top.index("No conclusion")
+    assert top.index("Not to be trusted yet") < top.index("no conclusion")
     assert "the sign is open" not in top
 
 
@@ -414,7 +415,7 @@ def test_the_report_says_what_the_draws_say(fit, analysis, tmp_path):
     assert "occupations by m1 and second" in text
     headlines = {part.subject: part.headline for part in findings_of(fit).parts}
     for name in analysis.classifiers:
-        assert f"{name}. {headlines[name]}" in text
+        assert f"{name}: {headlines[name][0].lower()}{headlines[name][1:]}" in text
     for estimand in ("population", "new_nouns", "new_professions", "these_words"):
         for r in fit.summary(estimand=estimand).itertuples():
             assert f"{r.hpdi_low:+.3f} to {r.hpdi_high:+.3f}".replace("-", "−") in text
