@@ -384,7 +384,7 @@ def test_a_fit_of_sentiment_puts_what_was_observed_before_what_the_model_says(ap
     )
     assert bool(found.problems) == bool(apart)
     assert not any("HPDI" in text for text in found.lines()) or not apart
-    assert found.headline == f"a. {part.headline}"
+    assert found.headline == f"a: {part.headline[0].lower()}{part.headline[1:]}"
 
 
 def test_the_fit_between_classifiers_is_made_once_and_said(monkeypatch):
