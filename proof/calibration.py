@@ -105,6 +105,7 @@ def rank_curves(every: Mapping[str, np.ndarray], far: Mapping[str, float], band:
         "highest": curves.max(axis=0).round(5).tolist(),
         "farthest": off[max(far, key=lambda name: far[name])].round(5).tolist(),
         "band": round(band, 5),
+        "step": 1 / (2 * DRAWS),  # of ranks of scales, which are shares of draws
     }
 
 

@@ -136,8 +136,8 @@ class Record:
             "machine": machine(),
         }
         self.evidence[key] = (one, made)
-        items = [dataclasses.asdict(e) | {"made": m} for e, m in self]
-        text = json.dumps({"schema": "bayesbias-proof/1", "evidence": items}, indent=1, default=float) + "\n"
+        lines = [json.dumps(dataclasses.asdict(e) | {"made": m}, default=float) for e, m in self]
+        text = '{"schema": "bayesbias-proof/1", "evidence": [\n' + ",\n".join(lines) + "\n]}\n"
         beside = self.file.with_suffix(".tmp")
         beside.write_text(text)
         beside.replace(self.file)

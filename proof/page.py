@@ -23,7 +23,8 @@ ABOUT = {
     "calibration": "Tables are simulated with every parameter drawn from the prior, and fitted. If all is right, the rank of "
     "the true value among the draws is uniform (Talts et al. 2018), and 89 % intervals hold it in 89 % of tables.",
     "real vectors": "Small lists are drawn from pools of real words; intervals have to hold the value of the pool.",
-    "reference posteriors": "The plain PyMC model samples every effect, pair by pair; the reduction must have its posterior.",
+    "reference posteriors": "The plain PyMC model samples every effect, pair by pair; the reduction must have its posterior. "
+    "A published table stands here once it was run, by each of two models.",
     "damaged input": "Files are damaged in many ways. Only an error in words may come of it, soon and with little memory.",
     "interruptions": "Processes are killed and disks filled at random moments. What stays is the old or the new, never a part.",
     "encoders": "Sentence encoders pad sentences of a batch to one length, which must not change an effect size.",
@@ -55,13 +56,18 @@ def _picture(rows: list[tuple[Evidence, dict[str, Any]]], folder: Path) -> list[
     if not ranks:
         return []
     draw_ranks(ranks, folder / RANKS)
-    alt = f"Ranks of true values by {', '.join(ranks)}: all rows lie within the dashed 99 % bands"
-    if any(max(map(abs, own["lowest"] + own["highest"])) > own["band"] for own in ranks.values()):
+    alt = (
+        f"Ranks of true values by {', '.join(ranks)}: no row leaves the dashed 99 % bands by more than a step"
+    )
+    if any(
+        max(map(abs, own["lowest"] + own["highest"])) > own["band"] + own["step"] for own in ranks.values()
+    ):
         alt = f"Ranks of true values by {', '.join(ranks)}: some rows leave the dashed 99 % bands"
     return [
         f"![{alt}]({RANKS})\n",
         "The shade holds the distribution functions of all rows, less the diagonal; the line is the row farthest off; dashes are "
-        "the band that all rows stay within with probability .99 where all is right.\n",
+        "the band that all rows stay within with probability .99 where all is right. Ranks of scales come in steps of "
+        f"{max(own['step'] for own in ranks.values()):g}, by which the upper edge may be lifted.\n",
     ]
 
 
