@@ -199,7 +199,7 @@ def read_predictions(
     if path.parent == data_dir("sentiment"):
         facts["shipped"] = path.stem
     if comments:
-        facts["comment"] = "; ".join(comments)
+        facts["comment"] = " ".join(comments)
     return Predictions(frame, occupations, {label: dict(facts) for label in groups}, tuple(notes))
 
 

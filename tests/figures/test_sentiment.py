@@ -80,7 +80,6 @@ def test_shipped_predictions_say_what_they_are(m1):
     assert m1.frame["control"].sum() == 40
     comment = m1.provenance["m1"]["comment"]
     assert "SST-2 (SHA-256 dc4a1063" in comment
-    assert "; development accuracy 0.8268; words" in comment  # lines of a comment do not run together
     assert "spinster" in comment.split("does not know")[1]
     with pytest.raises(InputError, match="no such predictions are shipped; found: 'm2'; valid: m1"):
         bb.shipped_predictions("m2")
