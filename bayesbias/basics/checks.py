@@ -67,7 +67,11 @@ def is_number(value: Any) -> bool:
         return False
     try:
         return math.isfinite(value)
-    except OverflowError:  # a whole number that no floating-point number holds
+    except (
+        OverflowError,
+        TypeError,
+        ValueError,
+    ):  # a whole number that no floating-point number holds, or one by name only
         return False
 
 

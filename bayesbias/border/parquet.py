@@ -124,7 +124,7 @@ def _opened(path: Path, problem: str) -> Iterator[tuple[Any, dict[str, Any], int
             rows, columns = facts.num_rows, facts.num_columns
             if columns > MOST_COLUMNS:
                 raise ValueError(f"it has {columns:,} columns; at most {MOST_COLUMNS:,} are read")
-            pages = measured_pages(raw, facts, size)
+            pages = measured_pages(raw, size, footer)
             width = _BYTES_PER_CELL
             for place in range(columns):
                 leaf = file.schema.column(place)

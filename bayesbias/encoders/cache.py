@@ -24,6 +24,7 @@ from bayesbias.border.seals import damaged
 
 _HASHED = " hashed"  # in the type of a vector that ends with its hash
 _BYTES = 16  # of the hash
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError)  # a damaged file: what SQLite says of it may be no text
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS encoders (
     fingerprint TEXT PRIMARY KEY, name TEXT NOT NULL, options TEXT NOT NULL, provenance TEXT NOT NULL
@@ -84,7 +85,7 @@ class Cache:
         """Return what is known, in the order of `texts`; a damaged vector counts as unknown."""
         try:
             return self._read(texts)
-        except sqlite3.Error as error:
+        except UNREADABLE as error:
             raise refused_cache(self.path, error) from error
 
     def _read(self, texts: list[str]) -> Kept:
@@ -144,7 +145,7 @@ class Cache:
         try:
             with self.transaction() as connection:
                 connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
-        except (sqlite3.Error, OSError) as error:  # a full disk must not cost the work at hand
+        except (*UNREADABLE, OSError) as error:  # a full disk must not cost the work at hand
             return f"{self.path}: {error}"
         return None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,7 +15,7 @@ from bayesbias.basics.files import cache_dir
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import number_of
 from bayesbias.border.opening import path_of
-from bayesbias.encoders.cache import Cache, refused_cache
+from bayesbias.encoders.cache import UNREADABLE, Cache, refused_cache
 from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences, describe_encoder
 from bayesbias.encoders.loading import load_encoder
 
@@ -253,7 +252,7 @@ def _opened_cache(encoder: Encoder, cache: bool | str | os.PathLike[str]) -> Cac
     store = Cache(path, str(fingerprint))
     try:
         store.start(describe_encoder(encoder))
-    except (sqlite3.Error, OSError) as error:
+    except (*UNREADABLE, OSError) as error:
         problem = refused_cache(path, error)
         if cache is True:  # nobody asked for this file
             warnings.warn(f"vectors are not kept: {problem}", UserWarning, stacklevel=3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -119,14 +118,12 @@ def test_pages_are_measured_by_what_they_say_themselves(unpacked, stored, values
     numbers = [varint((n << 1) ^ (n >> 63)) for n in (0, unpacked, stored, values, 0)]
     header = b"".join(b"\x15" + number for number in numbers[:3])
     header += b"\x2c" + b"".join(b"\x15" + number for number in numbers[3:]) + b"\0\0"
-    content = b"PAR1" + header + bytes(10)
-    column = SimpleNamespace(
-        data_page_offset=4, has_dictionary_page=False, total_compressed_size=len(content) - 4, num_values=1
-    )
-    group = SimpleNamespace(num_columns=1, column=lambda place: column)
-    facts = SimpleNamespace(num_row_groups=1, row_group=lambda place: group)
+    page = b"PAR1" + header + bytes(10)
+    column = b"".join(k + varint(2 * n) for k, n in ((b"\x56", 1), (b"\x26", len(page) - 4), (b"\x26", 4)))
+    footer = b"\x49\x1c" + b"\x19\x1c" + b"\x3c" + column + bytes(4)  # of groups, their columns, their facts
+    content = page + footer + bytes(8)
     if said is None:
-        assert measured_pages(io.BytesIO(content), facts, len(content)) == Pages(unpacked, values)
+        assert measured_pages(io.BytesIO(content), len(content), len(footer)) == Pages(unpacked, values)
     else:
         with pytest.raises(ValueError, match=said):
-            measured_pages(io.BytesIO(content), facts, len(content))
+            measured_pages(io.BytesIO(content), len(content), len(footer))
