@@ -144,7 +144,10 @@ def at_four_truths(model: str, n: int) -> Evidence:
         {
             "truths": list(TRUTHS),
             "coverage": {c: own["coverage"].tolist() for c, own in report.groupby("contrast")},
-            "wrong_sign": {c: own["wrong_sign"].tolist() for c, own in report.groupby("contrast")},
+            "wrong_sign": {  # none where there is nothing to have the sign of
+                c: [None if np.isnan(x) else float(x) for x in own["wrong_sign"]]
+                for c, own in report.groupby("contrast")
+            },
             "called": {c: own["called"].tolist() for c, own in report.groupby("contrast")},
         },
         ""

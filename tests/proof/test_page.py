@@ -20,10 +20,18 @@ def test_the_readme_quotes_the_record():
     assert f"in all of {exact['cases']:,} cases" in text
     assert exact["worst"] == 0.0
     assert bounds["worst"] == 1.0
-    points, within = re.search(r"at (\d+) points lme4 .* to (\S+)\.", text).groups()
+    points, within = re.search(r"at (\d+) points lme4 .* to (\S+);", text).groups()
     assert int(points) == sum(e["cases"] for e in lme4)
     assert max(e["worst"] for e in lme4) <= float(within)
-    assert all(e["outcome"] == "held" for e in [exact, bounds, *lme4])
+    own = next(e for e in every if e["name"] == "cells: coverage")
+    details = own["details"]
+    ends = " to ".join(f"{details[end]:.3f}".lstrip("0") for end in ("lowest", "highest"))
+    assert f"on {own['cases']:,} tables" in text
+    assert f"in {ends}, where" in text
+    assert all(e["outcome"] == "held" for e in [exact, bounds, *lme4, own])
+    fixed = next(e for e in every if e["name"] == "cells: four truths")
+    assert fixed["outcome"] == "failed"  # the README says so
+    assert f"covered in {fixed['worst']:.3f}".replace("0.", ".") in text
 
 
 def test_a_failure_on_the_record_is_on_the_page():
