@@ -73,8 +73,8 @@ def _picture(rows: list[tuple[Evidence, dict[str, Any]]], folder: Path) -> list[
 
 def _table(rows: list[tuple[Evidence, dict[str, Any]]]) -> list[str]:
     out = [
-        "| claim | outcome | tried | worst | must be | seed | seconds | version, commit, date |",
-        "|---|---|---|---|---|---|---|---|",
+        "| claim | outcome | tried | worst | must be | seed; seconds; version, commit, date |",
+        "|---|---|---|---|---|---|",
     ]
     for one, made in rows:
         worst = "" if one.worst is None else f"{one.worst:.3g}"
@@ -85,9 +85,13 @@ def _table(rows: list[tuple[Evidence, dict[str, Any]]]) -> list[str]:
             f"{one.cases:,} {one.unit}",
             worst,
             one.bound,
-            "" if one.seed is None else str(one.seed),
-            f"{one.seconds:,.0f}",
-            ", ".join(made[key] for key in ("version", "commit", "date") if made.get(key)),
+            "; ".join(
+                (
+                    "none" if one.seed is None else str(one.seed),
+                    f"{one.seconds:,.0f}",
+                    ", ".join(made[key] for key in ("version", "commit", "date") if made.get(key)),
+                )
+            ),
         ]
         out.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
     return [*out, ""]

@@ -33,6 +33,11 @@ def published() -> dict[str, Path]:
     return {f"{file.parent.name}/{file.stem}": file for file in files}
 
 
+def in_words(name: str) -> str:
+    """Return the name of a table so that a line can break in it."""
+    return name.replace("/", ": ").replace("_", " ")
+
+
 def errors_apart(ours: bb.BiasFit, reference: bb.BiasFit) -> np.ndarray:
     """Return how many Monte Carlo errors lie between two fits: mean, sd and two quantiles of every contrast."""
     apart = []
@@ -77,7 +82,7 @@ def compared(name: str, table: bb.PairTable, model: str, share: float) -> Eviden
     return Evidence(
         "reference posteriors",
         f"{model}: {name}",
-        f"The exact reduction of {model} has the posterior of the plain PyMC model on {name}.",
+        f"The exact reduction of {model} has the posterior of the plain PyMC model on {in_words(name)}.",
         "held" if sound and beyond <= allowed else "failed",
         CHAINS * draws,
         "draws of the reference",
