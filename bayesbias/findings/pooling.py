@@ -41,7 +41,7 @@ def pooling_doubts(spec: ModelSpec, frame: pd.DataFrame) -> list[Doubt]:
         Of the kind ``drawn_together``; empty where nothing was found, or where the model pools no list.
     """
     # Where there are control words, on which classes hardly differ, it is they that make a common spread small.
-    controls = bool(frame["contrast"].str.contains("human|neutral").any())
+    controls = bool((frame["contrast"] != _CONTRAST).any())
     out = []
     for level, about in spec.results.levels.items():
         spread = _spread(spec, about.by)
