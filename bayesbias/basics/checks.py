@@ -217,6 +217,25 @@ def table(value: Any, where: object, valid: str | None = None) -> Mapping[Any, A
     return value
 
 
+def columns(frame: Any, needed: Iterable[str], where: object, valid: str) -> None:
+    """Refuse what is no data frame, and a frame that lacks one of some columns; `valid` says how it is made.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> columns(pd.DataFrame({"word": ["nurse"]}), ["word", "difference"], "table", "what sentiment_table returns")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: table: lacks the column 'difference'; found: ['word']; valid: what sentiment_table returns
+    """
+    found = getattr(frame, "columns", None)
+    if found is None or not hasattr(frame, "groupby"):
+        raise wrong_kind(frame, where, valid)
+    if lacking := [name for name in needed if name not in found]:
+        names = f"the column{'s' if len(lacking) > 1 else ''} {', '.join(map(repr, lacking))}"
+        raise InputError(f"lacks {names}", where=where, found=Shortened(list(found)), valid=valid)
+
+
 def schema(data: Mapping[str, Any], expected: int, where: object) -> None:
     """Refuse a file whose form, by the number it states, is not the one that is read here."""
     version = data.get("schema")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Iterable
+from pathlib import Path
 
 from bayesbias.basics.face import public_in
 from bayesbias.basics.literal import literal
@@ -13,6 +16,7 @@ __all__ = ["BayesbiasError", "FitError", "InputError", "nearest", "nearest_file"
 
 MOST_CHARACTERS = 300
 """Of a message, which is one line."""
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _READ = 5_000  # characters of a part that are looked at
 
 
@@ -95,6 +99,11 @@ class InputError(BayesbiasError, ValueError):
             if excess > 0:
                 parts[part] = _cut(parts[part], max(least, len(parts[part]) - excess), ends=part == "where")
         super().__init__("".join(parts.values()))
+
+
+def warn_user(message: str) -> None:
+    """Warn at the line that called us, however deep below it something was found."""
+    warnings.warn(message, UserWarning, skip_file_prefixes=(_PACKAGE,))
 
 
 class AsWritten:

@@ -12,6 +12,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.extras import needed
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.classifiers.classifier import Classifier
 from bayesbias.classifiers.reference import BOW_TOKEN, BagOfWords
 from bayesbias.classifiers.training import data_facts, read_labelled, tried_and_kept
@@ -19,6 +20,7 @@ from bayesbias.classifiers.training import data_facts, read_labelled, tried_and_
 __all__ = ["train_bow"]
 
 
+@tells_kinds
 def train_bow(
     data: str | os.PathLike[str],
     *,

@@ -16,6 +16,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.extras import needed
 from bayesbias.basics.files import data_dir
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.progress import ticking
 from bayesbias.border.texts import read_toml
 from bayesbias.classifiers.classifier import Classifier
@@ -27,6 +28,7 @@ from bayesbias.vectors.loading import load_embedding
 __all__ = ["train_bilstm"]
 
 
+@tells_kinds
 def train_bilstm(
     data: str | os.PathLike[str],
     vectors: str | os.PathLike[str] | Mapping[str, Any] | Embedding,

@@ -20,6 +20,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import Shortened, number_of
 from bayesbias.border.frames import plain_numbers
@@ -36,6 +37,7 @@ _ROUNDING = 1e-6  # a softmax in single precision may end this far above 1
 
 
 @public_in("bayesbias.classifiers")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class Classifier(Shown):
     """A name, and a function from sentences to positive-class probabilities.
@@ -71,7 +73,7 @@ class Classifier(Shown):
         InputError
             Where there are more or fewer probabilities than sentences, or one is no number in [0, 1].
         """
-        sentences = checks.several(sentences, "sentence")
+        sentences = checks.several(sentences, "sentence", "sentences")
         return checked_probabilities(self.predict(sentences), sentences, f"classifier {self.name!r}")
 
     def unknown_words(self, sentences: Iterable[str]) -> tuple[str, ...] | None:
@@ -81,7 +83,8 @@ class Classifier(Shown):
         same probability.
         """
         tell = getattr(self.predict, "unknown", None)
-        return None if tell is None else tuple(tell(list(sentences)))
+        sentences = checks.several(sentences, "sentence", "sentences")
+        return None if tell is None else tuple(tell(sentences))
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write a reference classifier as JSON and safetensors; `load_classifier` reads the folder."""

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.extras import needed
 from bayesbias.basics.files import lies_at
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.border.opening import path_of, sha256_file, state_of
 from bayesbias.classifiers import classifier
 from bayesbias.classifiers.classifier import Classifier
@@ -160,6 +161,7 @@ def labels_of(config: Any, source: str) -> list[str]:
     return labels
 
 
+@tells_kinds
 def load_classifier(
     x: Any,
     *,

@@ -17,6 +17,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import MOST_CHARACTERS, AsWritten, InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import delimiter_of, lies_at, whole_file
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import Shortened, number_of, put_in_words
 from bayesbias.border.cleaning import in_one_line
@@ -71,6 +72,7 @@ class ClassifierError(InputError):
     finished: pd.DataFrame
 
 
+@tells_kinds
 def predict(
     classifier: Any,
     corpus: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",

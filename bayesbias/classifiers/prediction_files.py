@@ -22,6 +22,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import data_dir, delimiter_of, shipped_names, whole_file
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.sheets import unmarked, write_csv
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
@@ -38,6 +39,7 @@ __all__ = ["Predictions", "read_predictions", "shipped_predictions"]
 
 
 @public_in("bayesbias.classifiers")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions(Shown):
     """The predicted sentiment of every sentence.
@@ -97,6 +99,7 @@ class Predictions(Shown):
         )
 
 
+@tells_kinds
 def read_predictions(
     path: str | os.PathLike[str],
     corpus: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
@@ -417,6 +420,7 @@ def _check_labels(
                 )
 
 
+@tells_kinds
 def shipped_predictions(name: str = "m1") -> Predictions:
     """Return predictions that come with the package, to try everything without a classifier.
 

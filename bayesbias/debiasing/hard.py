@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import some
 from bayesbias.debiasing.account import Debiased, with_account
 from bayesbias.debiasing.subspace import prepare
@@ -26,6 +27,7 @@ __all__ = ["hard_debias"]
 _EQUAL = 1e-10  # a set whose words differ by less than this outside B is equal already
 
 
+@tells_kinds
 def hard_debias(
     embedding: Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,

@@ -15,6 +15,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.debiasing.account import Debiased, with_account
 from bayesbias.debiasing.subspace import prepare
 from bayesbias.words.wordlist import WordList
@@ -25,6 +26,7 @@ LAM = 0.2
 """The published weight of leaving B against keeping inner products (Bolukbasi et al., appendix)."""
 
 
+@tells_kinds
 def soft_debias(
     embedding: Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,

@@ -15,6 +15,7 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.border.texts import read_toml
 from bayesbias.encoders.encoder import BuiltEncoder, Encoder
 from bayesbias.vectors.embedding import Embedding
@@ -28,6 +29,7 @@ __all__ = ["cbow_encoder", "static_encoder"]
 STATIC_ENCODER = "minilm-static"
 
 
+@tells_kinds
 def static_encoder(*, name: str | None = None) -> Encoder:
     """Return the encoder in the package: ``minilm-static``, which takes a sentence as a whole.
 
@@ -93,6 +95,7 @@ def cbow_tokens(sentence: str) -> list[str]:
     return out
 
 
+@tells_kinds
 def cbow_encoder(embedding: Any, *, name: str | None = None) -> Encoder:
     """Return the paper's baseline: the mean of the word vectors of a sentence.
 

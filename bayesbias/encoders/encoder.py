@@ -18,6 +18,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import sha256_of
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 
 __all__ = ["Encoder", "describe_encoder", "function_encoder"]
@@ -26,6 +27,7 @@ BATCH_SIZE = 32
 
 
 @public_in("bayesbias.encoders")
+@tells_kinds
 @runtime_checkable
 class Encoder(Protocol):
     """What turns sentences into vectors.
@@ -66,6 +68,7 @@ class Encoder(Protocol):
         """Return the vectors of n sentences, shape (n, d)."""
 
 
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class BuiltEncoder(Shown):
     """An encoder made by one of the functions below; see `Encoder` for its parts."""
@@ -86,15 +89,17 @@ class BuiltEncoder(Shown):
                 )
 
     def encode(self, sentences: Sequence[str], /) -> Any:
-        return self.run(list(sentences))
+        return self.run(checks.several(sentences, "sentence", "sentences"))
 
     def account(self, sentences: Sequence[str]) -> dict[str, Any]:
-        return self.look(list(sentences)) if self.look else {}
+        sentences = checks.several(sentences, "sentence", "sentences")
+        return self.look(sentences) if self.look else {}
 
     def __repr__(self) -> str:
         return f"<Encoder {self.name!r}{': ' if self.options else ''}{self.options}>"
 
 
+@tells_kinds
 def describe_encoder(encoder: Encoder, sentences: Iterable[str] | None = None) -> dict[str, Any]:
     """Return what is known about an encoder, whether or not it states it all.
 
@@ -142,6 +147,7 @@ def checked_sentences(sentences: Iterable[str]) -> list[str]:
     return texts
 
 
+@tells_kinds
 def function_encoder(
     function: Callable[[list[str]], Any],
     *,

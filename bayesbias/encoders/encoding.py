@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
+from bayesbias.basics.errors import InputError, warn_user
 from bayesbias.basics.files import cache_dir
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import number_of
 from bayesbias.border.opening import path_of
@@ -24,6 +24,7 @@ __all__ = ["encode"]
 _SAME = 0.01  # share of its length that a vector may move between two runs of one encoder
 
 
+@tells_kinds
 def encode(
     encoder: Encoder | Callable[..., Any] | str | os.PathLike[str],
     sentences: Iterable[str],
@@ -111,7 +112,7 @@ def encode(
             batch_vectors = _encoded_batch(encoder, batch, where, kept if vectors else None, dim)
             dim = batch_vectors.shape[1]
             if store and (problem := store.write(batch, batch_vectors)):
-                warnings.warn(f"vectors are no longer kept: {problem}", UserWarning, stacklevel=2)
+                warn_user(f"vectors are no longer kept: {problem}")
                 store = None
             vectors |= zip(batch, batch_vectors, strict=True)
             tick(len(batch))
@@ -130,18 +131,16 @@ def _kept_before(
     except InputError as error:
         if asked_for:
             raise
-        warnings.warn(f"vectors are not kept: {error}", UserWarning, stacklevel=3)
+        warn_user(f"vectors are not kept: {error}")
         return None, {}
     if kept.damaged:
         problem = f"{number_of(kept.damaged, 'vector')} in the cache damaged: made again"
-        warnings.warn(f"{store.path}: {problem}", UserWarning, stacklevel=3)
+        warn_user(f"{store.path}: {problem}")
     if kept.unverified:
         problem = (
             f"{number_of(kept.unverified, 'vector')} in the cache written without a hash: used unverified"
         )
-        warnings.warn(
-            f"{store.path}: {problem}; delete the file to have them made again", UserWarning, stacklevel=3
-        )
+        warn_user(f"{store.path}: {problem}; delete the file to have them made again")
     return store, kept.vectors
 
 
@@ -224,11 +223,9 @@ def _warn_of_cut(encoder: Encoder, texts: list[str]) -> None:
     account = getattr(encoder, "account", None)
     facts = account(texts) if account else {}
     if cut := facts.get("cut"):
-        warnings.warn(
+        warn_user(
             f"encoder {encoder.name!r} cut {len(cut)} of {len(texts)} sentences after {facts['max_length']} "
-            f"tokens, such as {cut[0][:60]!r}...",
-            UserWarning,
-            stacklevel=3,
+            f"tokens, such as {cut[0][:60]!r}..."
         )
 
 
@@ -255,7 +252,7 @@ def _opened_cache(encoder: Encoder, cache: bool | str | os.PathLike[str]) -> Cac
     except (*UNREADABLE, OSError) as error:
         problem = refused_cache(path, error)
         if cache is True:  # nobody asked for this file
-            warnings.warn(f"vectors are not kept: {problem}", UserWarning, stacklevel=3)
+            warn_user(f"vectors are not kept: {problem}")
             return None
         raise problem from error
     return store

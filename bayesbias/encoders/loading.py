@@ -10,6 +10,7 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.encoders.averages import STATIC_ENCODER, cbow_encoder, static_encoder
 from bayesbias.encoders.encoder import Encoder, function_encoder
 from bayesbias.encoders.precomputed import VECTOR_FILES, vectors_encoder
@@ -29,6 +30,7 @@ _VALID = (
 )
 
 
+@tells_kinds
 def load_encoder(
     spec: Encoder | Callable[..., Any] | str | os.PathLike[str],
     *,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import some
 from bayesbias.border.arrays import names_of_arrays, read_array
 from bayesbias.border.guarding import guarded
@@ -24,6 +25,7 @@ __all__ = ["vectors_encoder"]
 VECTOR_FILES = (".npz", ".h5", ".hdf5", ".parquet")
 
 
+@tells_kinds
 def vectors_encoder(path: str | os.PathLike[str], *, name: str | None = None, options: str = "") -> Encoder:
     """Return an encoder that looks sentences up in a file of vectors computed elsewhere.
 

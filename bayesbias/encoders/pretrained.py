@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.versions import versions_of
 from bayesbias.basics.wording import number_of
 from bayesbias.encoders import torch_models
@@ -18,6 +19,7 @@ from bayesbias.encoders.pooling import POOLINGS
 __all__ = ["sentence_transformers_encoder", "transformers_encoder"]
 
 
+@tells_kinds
 def sentence_transformers_encoder(
     model: str | os.PathLike[str],
     *,
@@ -113,6 +115,7 @@ def sentence_transformers_encoder(
     )
 
 
+@tells_kinds
 def transformers_encoder(
     model: str | os.PathLike[str],
     *,

@@ -7,12 +7,11 @@ import hashlib
 import json
 import os
 import re
-import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.errors import InputError, nearest, warn_user
 from bayesbias.basics.extras import needed
 from bayesbias.border.opening import sha256_file
 from bayesbias.encoders.encoder import fingerprint_of
@@ -117,11 +116,9 @@ def warn_of_casing(text: str, casing: str) -> None:
     """Warn where a model's name says (un)cased and its tokenizer does the opposite."""
     casings: list[str] = re.findall(r"(un)?cased", Path(text).name.lower())
     if casings and casing != "unknown" and (casings[-1] == "un") != (casing == "ignored"):
-        warnings.warn(
+        warn_user(
             f"model {text!r} is {casings[-1]}cased by its name, but case is {casing} by its tokenizer: "
-            "the tokenizer may not be its own",
-            UserWarning,
-            stacklevel=3,
+            "the tokenizer may not be its own"
         )
 
 

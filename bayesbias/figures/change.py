@@ -9,6 +9,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known, interval_known, number_known
 from bayesbias.basics.errors import FitError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import interval_text, number_text
 from bayesbias.figures import headings, marks, outcomes, slopes
 from bayesbias.figures.plates import Plate, on_axes
@@ -52,6 +53,7 @@ _CROWD = {
 }  # area and opacity: there are ten times as many neutral pairs
 
 
+@tells_kinds
 @styled
 def plot_changes(
     comparison: Comparison,
@@ -163,6 +165,7 @@ def plot_changes(
     return ax
 
 
+@tells_kinds
 @styled
 def plot_raw_pairs(comparison: Comparison, *, method: str | None = None, ax: Axes | None = None) -> Axes:
     """Show every pair: its distance before against its distance after.
@@ -233,6 +236,7 @@ def plot_raw_pairs(comparison: Comparison, *, method: str | None = None, ax: Axe
     return ax
 
 
+@tells_kinds
 @styled
 def plot_controls(
     comparison: Comparison, *, method: str | None = None, prob: float = PROB, ax: Axes | None = None
@@ -372,6 +376,7 @@ def _draw_controls(comparison: Comparison, names: list[str], prob: float, axes: 
     return first
 
 
+@tells_kinds
 @styled
 def plot_ranking(
     comparison: Comparison,

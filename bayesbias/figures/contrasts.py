@@ -10,6 +10,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.digits import error_of, interval_known, number_known, probability_printed
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import with_minus
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
@@ -33,6 +34,7 @@ _COLUMN_OF_ESTIMAND = {
 }  # right ends of the columns, in points from the Axes
 
 
+@tells_kinds
 @styled
 def plot_contrasts(
     fit: BiasFit,

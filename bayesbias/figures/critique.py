@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.figures import headings, marks
 from bayesbias.figures.data import long
 from bayesbias.figures.style import WIDTH, axes_or_new, inches, pt, styled
@@ -34,10 +36,14 @@ _LOOK: dict[tuple[str, str], tuple[str, str, str]] = {
     ("classes", "attributes"): ("#404040", "D", "-"),
     ("tables", "attributes"): ("#404040", "D", ":"),
 }
+_OF_A_GRID = (
+    "n_words", "pair_sd", "attribute_sd", "n_attributes", "question", "method", "alarms", "alarms_low", "alarms_high", "draws",
+)  # fmt: skip
 _TOP = 0.2  # of the axis of false alarms, at least
 _SHOWN = (("classes", "weat"), ("tables", "manzini"), ("classes", "pairs"), ("classes", "attributes"))
 
 
+@tells_kinds
 @styled
 def plot_paper(case: str | PaperDraws, *, bins: int = 60, ax: Axes | None = None) -> Axes:
     """Show the effect sizes of one of the seed paper's simulations, as coded and as intended.
@@ -154,6 +160,7 @@ def plot_paper(case: str | PaperDraws, *, bins: int = 60, ax: Axes | None = None
     return ax
 
 
+@tells_kinds
 @styled
 def plot_false_alarms(
     grid: pd.DataFrame,
@@ -202,6 +209,7 @@ def plot_false_alarms(
     """
     import pandas as pd
 
+    checks.columns(grid, _OF_A_GRID, "grid", "what bayesbias.simulation.simulate_grid returns")
     chosen = grid
     for column, value in (("attribute_sd", attribute_sd), ("pair_sd", pair_sd)):
         value = float(grid[column].max()) if value is None else float(value)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+
+from bayesbias.basics.errors import warn_user
 
 if TYPE_CHECKING:
     from matplotlib.text import Text
@@ -58,18 +59,16 @@ def cover(texts: Iterable[Text]) -> set[str]:
     return missing
 
 
-def warn_of(missing: Iterable[str], stacklevel: int) -> None:
+def warn_of(missing: Iterable[str]) -> None:
     """Say which characters are drawn as boxes, and which font has them."""
     chars = sorted(missing)
     if not chars:
         return
     wanted = dict.fromkeys(_wanted(char) for char in chars)
     more = f" and {len(chars) - _SHOWN} more" if len(chars) > _SHOWN else ""
-    warnings.warn(
+    warn_user(
         f"no font on this machine has {''.join(chars[:_SHOWN])}{more}, drawn as boxes; "
-        f"install {' and '.join(wanted)}, or name a font in matplotlib.rcParams['font.family']",
-        UserWarning,
-        stacklevel=stacklevel + 1,
+        f"install {' and '.join(wanted)}, or name a font in matplotlib.rcParams['font.family']"
     )
 
 

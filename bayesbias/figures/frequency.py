@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesbias.basics.digits import as_known
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import with_minus
 from bayesbias.figures import headings, marks
 from bayesbias.figures.outcomes import source_of
@@ -66,6 +67,7 @@ def plates(fit: BiasFit, rope: float = ROPE) -> list[Plate]:
     ]
 
 
+@tells_kinds
 @styled
 def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
     """Show how frequent the words of every class and list are.
@@ -142,6 +144,7 @@ def plot_frequencies(fit: BiasFit, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+@tells_kinds
 @styled
 def plot_frequency_contrasts(fit: BiasFit, *, rope: float = ROPE, ax: Axes | None = None) -> Axes:
     """Show contrasts as they are, and of words that are all of the mean frequency.

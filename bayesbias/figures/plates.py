@@ -85,7 +85,7 @@ class Plate:
             for _ in range(2):  # labels may take less room once the Axes have moved
                 engine.execute(figure)
             figure.set_layout_engine("none")
-        fonts.warn_of(missing, stacklevel=2)
+        fonts.warn_of(missing)
         return figure
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.basics import checks
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import number_of
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.data import long
@@ -27,6 +28,7 @@ __all__ = ["plot_predictive"]
 REPLICATED = "#9A9A9A"
 
 
+@tells_kinds
 @styled
 def plot_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     """Hold the observed distances of each connection against data the fitted model would make.

@@ -11,6 +11,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known
 from bayesbias.basics.errors import FitError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import percent
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.data import long
@@ -44,6 +45,7 @@ _CURVES = ("prior of the mean", "prior predictive of a pair")
 _POSTERIOR = marks.contrast_colour("population")
 
 
+@tells_kinds
 @styled
 def plot_priors(
     model_or_fit: str | os.PathLike[str] | ModelSpec | BiasFit, *, seed: int = 0, ax: Axes | None = None

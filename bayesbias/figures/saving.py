@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import check_folder, whole_file
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.figures import change, sentences, sentiment, single_category, sweeps, words
 from bayesbias.figures.plates import Plate, rendered
 from bayesbias.figures.style import figure_style
@@ -40,6 +41,7 @@ PLATES: Mapping[str, Callable[[Any, float, float], list[Plate]]] = {
 }
 
 
+@tells_kinds
 def save_figures(
     result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SingleCategory | SweepResult,
     folder: str | os.PathLike[str],
@@ -111,10 +113,11 @@ def _save(
     prob: float,
     rope: float,
 ) -> list[Path]:
+    prob, rope = checks.probability(prob), checks.positive(rope, "rope")
     for kind in wanted:
         if kind not in _FORMATS:
             hint = nearest(str(kind).strip("."), _FORMATS)
-            raise InputError("unknown figure format", found=kind, valid=_FORMATS, hint=hint)
+            raise InputError("unknown figure format", where="formats", found=kind, valid=_FORMATS, hint=hint)
     folder = Path(checks.path(folder, "folder", "the path of a folder"))
     if os.path.exists(folder) and not os.path.isdir(folder):
         raise InputError("is a file, not a folder", where=folder)

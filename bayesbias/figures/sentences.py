@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import number_of, number_text
 from bayesbias.figures import headings, marks, slopes
 from bayesbias.figures.plates import Plate, on_axes
@@ -53,6 +54,7 @@ _LEVEL_NAMES = {
 }
 
 
+@tells_kinds
 @styled
 def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None) -> Axes:
     """Show which tests are significant on which encoders, with the effect size of each.
@@ -199,6 +201,7 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
     return ax
 
 
+@tells_kinds
 @styled
 def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: Axes | None = None) -> Axes:
     """Show the hierarchical reading: the association contrast of each test with its HPDI, for new words and templates.

@@ -13,6 +13,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import number_of
 from bayesbias.figures import headings, marks, sentiment_scatter, slopes
 from bayesbias.figures.plates import Plate, on_axes
@@ -50,6 +51,7 @@ _NEW = {"profession": "new nouns like these", "noun_pair": "new professions like
 _LISTED = {"profession": "observed, these nouns", "noun_pair": "observed, these professions"}
 
 
+@tells_kinds
 def plot_professions(
     fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -95,6 +97,7 @@ def plot_professions(
     return _forest(fit, "profession", prob, ax, classifier)
 
 
+@tells_kinds
 def plot_noun_pairs(
     fit: BiasFit, *, prob: float = PROB, classifier: str | None = None, ax: Axes | None = None
 ) -> Axes:
@@ -220,6 +223,7 @@ def _pair_label(name: str) -> str:
     return " ".join(words)
 
 
+@tells_kinds
 @styled
 def plot_sentiment_predictive(fit: BiasFit, *, replicates: int = 50, ax: Axes | None = None) -> Axes:
     """Hold the observed differences of each classifier against tables that the fitted model would make.

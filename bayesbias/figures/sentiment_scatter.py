@@ -13,6 +13,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.figures import headings, marks
 from bayesbias.figures.labels import label_points
 from bayesbias.figures.plates import Plate
@@ -31,6 +32,7 @@ from bayesbias.figures.style import (
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_tests import earnings_correlation, profession_sentiment
+from bayesbias.tables.sentiment import classifiers_in
 from bayesbias.words.occupations import load_occupations
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ _GENDERS, _EARNINGS = 6.2, 4.8  # inches of height, where there is one panel
 _PANEL = 3.5  # inches of width of a panel, where there are several
 
 
+@tells_kinds
 @styled
 def plot_genders(
     table: pd.DataFrame | SentimentAnalysis | BiasFit,
@@ -140,6 +143,7 @@ def _draw_genders(frame: pd.DataFrame, names: Sequence[str], axes: Sequence[Axes
     return axes[0]
 
 
+@tells_kinds
 @styled
 def plot_earnings(
     table: pd.DataFrame | SentimentAnalysis | BiasFit,
@@ -309,7 +313,10 @@ def chosen_classifiers(names: list[str], ax: Axes | None, classifier: str | None
 
 
 def table_of(x: Any) -> pd.DataFrame:
-    return x.table if isinstance(x, BiasFit | SentimentAnalysis) else x
+    """Return the sentiment table of a result, or what was handed over as one."""
+    frame = x.table if isinstance(x, BiasFit | SentimentAnalysis) else x
+    classifiers_in(frame)
+    return frame
 
 
 def _earnings_of(x: Any) -> dict[str, float]:

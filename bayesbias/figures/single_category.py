@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.figures import headings, marks
 from bayesbias.figures.labels import label_points
 from bayesbias.figures.plates import Plate, on_axes
@@ -73,6 +74,7 @@ def _checked(result: SingleCategory) -> SingleCategory:
     return result
 
 
+@tells_kinds
 @styled
 def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = None) -> Axes:
     """Show the association of each target against its fact, with the uncertainty of both targets and line.
@@ -199,6 +201,7 @@ def plot_fact(result: SingleCategory, *, names: bool = True, ax: Axes | None = N
     return ax
 
 
+@tells_kinds
 @styled
 def plot_correlations(result: SingleCategory, *, ax: Axes | None = None) -> Axes:
     """Show the correlation of average scores with the fact, and that of true associations, each with its interval.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, error_of, interval_known, probability_printed
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import with_minus
 from bayesbias.columns.slopes import of_groups
 from bayesbias.figures import headings, marks
@@ -37,6 +38,7 @@ _UNITS = {
 }
 
 
+@tells_kinds
 @styled
 def plot_slopes(
     result: BiasFit | Comparison | SeatResult, *, prob: float = PROB, ax: Axes | None = None

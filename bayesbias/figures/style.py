@@ -24,6 +24,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.literal import literal
 from bayesbias.figures import fonts
 
@@ -131,6 +132,7 @@ _DRAWING: contextvars.ContextVar[bool] = contextvars.ContextVar("drawing", defau
 _OWN: weakref.WeakSet[Figure] = weakref.WeakSet()
 
 
+@tells_kinds
 @contextlib.contextmanager
 def figure_style(style: str | None = None, *, width: float | None = None) -> Iterator[FigureStyle]:
     """Draw all figures of a block for a journal, a talk or a report.
@@ -253,7 +255,7 @@ def styled[**P, T](function: Callable[P, T]) -> Callable[P, T]:
         with drawing():
             drawn = function(*args, **kwargs)
             missing = cover_figure(drawn)
-        fonts.warn_of(missing, stacklevel=2)
+        fonts.warn_of(missing)
         return drawn
 
     return inner

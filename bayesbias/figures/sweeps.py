@@ -8,6 +8,7 @@ import numpy as np
 
 from bayesbias.basics.digits import number_known
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import number_of, with_minus
 from bayesbias.figures import headings, marks
 from bayesbias.figures.outcomes import ESTIMAND
@@ -26,6 +27,7 @@ __all__ = ["plot_sweep"]
 _SUPERIORITY, _DISTANCE = 44.0, 92.0  # right ends of the columns, in points from the Axes
 
 
+@tells_kinds
 @styled
 def plot_sweep(
     result: SweepResult, *, contrast: str | None = None, estimand: str = "population", ax: Axes | None = None

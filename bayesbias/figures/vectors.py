@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.figures import headings, marks
 from bayesbias.figures.data import long
 from bayesbias.figures.plates import Plate, on_axes
@@ -46,6 +47,7 @@ def plates(shapes: Mapping[str, VectorShape]) -> list[Plate]:
     ]
 
 
+@tells_kinds
 @styled
 def plot_cosines(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | None = None) -> Axes:
     """Show the cosines of all pairs of words of one set of vectors, or of several.
@@ -101,6 +103,7 @@ def plot_cosines(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | 
     return ax
 
 
+@tells_kinds
 @styled
 def plot_dimensions(shapes: VectorShape | Mapping[str, VectorShape], *, ax: Axes | None = None) -> Axes:
     """Show what the leading dimensions add to the mean cosine of two words.

@@ -10,6 +10,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known, interval_known
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.figures import contrasts, frequency, headings, marks, outcomes, predictive, priors, slopes
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
 from bayesbias.figures.plates import Plate, on_axes
@@ -45,6 +46,7 @@ _FAINTEST, _FULLEST = 0.4, 0.9  # opacity of a point: of a crowd, and of few
 _LONGEST_IN_COLUMNS = 16  # letters of a word; longer ones leave half a page too narrow for distances
 
 
+@tells_kinds
 @styled
 def plot_connections(
     fit: BiasFit, *, prob: float = PROB, estimand: str = "population", ax: Axes | None = None
@@ -105,6 +107,7 @@ def plot_connections(
     return ax
 
 
+@tells_kinds
 @styled
 def plot_words(
     fit: BiasFit,

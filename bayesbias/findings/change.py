@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import conjoined, number_of, percent, some
 from bayesbias.findings.parts import Doubt, Findings, Unexamined, sentence_of_losses
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
@@ -228,6 +229,7 @@ def _neighbours(result: Comparison, prob: float, rope: float) -> list[str]:
     return out
 
 
+@tells_kinds
 def construction_sentences(construction: Construction) -> list[str]:
     """Say what a method forces and what can still be learned, one sentence each, without full stops.
 

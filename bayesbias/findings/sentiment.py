@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known, error_of, share_printed
 from bayesbias.basics.files import plain
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import some
 from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings
@@ -22,7 +24,7 @@ from bayesbias.inference.verdicts import sentiment_verdict
 from bayesbias.studies.sentiment import SentimentAnalysis
 from bayesbias.studies.sentiment_fit import NO_DIFFERENCE, analysis_of, contrasts_or_why_not
 from bayesbias.studies.sentiment_tests import paired_test
-from bayesbias.tables.sentiment import only_labels
+from bayesbias.tables.sentiment import classifiers_in, only_labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +38,7 @@ _LEVELS = {"profession": "professions", "noun_pair": "noun pairs"}
 _NAMED = 4  # noun pairs that a sentence names
 
 
+@tells_kinds
 def carrying_pairs(table: pd.DataFrame, classifier: str) -> list[str]:
     """Name the fewest noun pairs without which the mean difference would be zero or have the other sign.
 
@@ -50,6 +53,7 @@ def carrying_pairs(table: pd.DataFrame, classifier: str) -> list[str]:
     >>> carrying_pairs(bb.sentiment_table(bb.shipped_predictions("m1")), "m1")[:2]
     ['The male candidate / The female candidate', 'This gentleman / This lady']
     """
+    checks.choice(classifier, map(str, classifiers_in(table)), "classifier", "classifier")
     part = table[table["classifier"].astype(str) == classifier]
     means = part.groupby("noun_pair", sort=False, observed=True)["difference"].mean()
     sign = np.sign(means.mean())

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.fitting import fit as fit_model
 from bayesbias.inference.posterior import BiasFit
@@ -36,6 +37,7 @@ WHAT_LOO_MISSES = (
 """What a reader of such a table has to know."""
 
 
+@tells_kinds
 def answers_by_model(
     fit: BiasFit,
     models: Sequence[str | os.PathLike[str] | ModelSpec] = MODELS_COMPARED,

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 
 __all__ = ["Engine"]
 
@@ -22,6 +23,7 @@ _WHY_NOT = {
 
 
 @public_in("bayesbias.inference")
+@tells_kinds
 @dataclass(frozen=True)
 class Engine:
     """How the posterior of a fit was sampled.

@@ -11,6 +11,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import percent
 from bayesbias.inference.contrasts import (
@@ -108,6 +109,7 @@ class PriorExpectation(Shown):
         return "\n".join(self.lines())
 
 
+@tells_kinds
 def prior_expectation(
     model: str | os.PathLike[str] | ModelSpec,
     table: PairTable | pd.DataFrame | None = None,

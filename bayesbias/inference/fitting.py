@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.versions import versions_of
 from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
 from bayesbias.inference.effects import effects_of, with_effects
@@ -44,6 +45,7 @@ SAMPLERS = ("auto", "collapsed", "pairwise")
 COLLAPSED_TARGET = 0.9  # of NUTS
 
 
+@tells_kinds
 def build(model: str | os.PathLike[str] | ModelSpec, table: PairTable | pd.DataFrame) -> pm.Model:
     """Return the plain PyMC model, pair by pair, as the TOML file states it.
 
@@ -92,6 +94,7 @@ def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
     return with_facts_known(checked, [name for name in (*spec.facts(), *apart) if name in joined])
 
 
+@tells_kinds
 def fit(
     table: PairTable | pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     model: str | os.PathLike[str] | ModelSpec = DEFAULT_MODEL,
@@ -284,6 +287,7 @@ def _account_of(table: PairTable) -> dict[str, Any]:
     return {name: value for name, value in table.coverage.as_dict().items() if value or name not in sides}
 
 
+@tells_kinds
 def load_fit(path: str | os.PathLike[str]) -> BiasFit:
     """Read a fit that `BiasFit.save` wrote.
 

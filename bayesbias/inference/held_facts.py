@@ -15,6 +15,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.inference.answers import answer_draws, asked_rows, mixed_rows, rows_at
 from bayesbias.inference.collapsed import collapse
 from bayesbias.inference.contrasts import check_level, described_with_rope, no_contrasts
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["contrasts_at"]
 
 
+@tells_kinds
 def contrasts_at(
     fit: BiasFit,
     facts: Mapping[str, float],

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit
 
@@ -74,6 +75,7 @@ def observed_means(fit: BiasFit, level: str) -> pd.Series:
     return frame[fit.spec.outcome].astype(float).groupby([by, label], sort=False).mean()
 
 
+@tells_kinds
 def excluded_observed(fit: BiasFit, level: str, prob: float = PROB, group: str | None = None) -> Excluded:
     """Count intervals for the listed words alone (``these_words``) that exclude the mean observed of those rows.
 

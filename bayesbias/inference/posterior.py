@@ -13,6 +13,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.inference import answers, contrasts, reliability, sensitivity, slopes, standard
 from bayesbias.inference.diagnostics import diagnose
@@ -37,6 +38,7 @@ _BYTES_A_ROW = 600  # of what a fit makes of its table: index arrays, the reduct
 
 
 @public_in("bayesbias")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class BiasFit(Shown):
     """The posterior of one model on one table.

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.inference.diagnostics import quiet_about_few_draws, r_hat_and_ess
 from bayesbias.inference.from_arviz import LEAST_TO_SMOOTH, compared_loo, loo_of
 from bayesbias.inference.posterior import BiasFit, kept_with
@@ -53,6 +54,7 @@ def with_pointwise(fit: BiasFit, *, predictive_draws: int = 200) -> BiasFit:
     return dataclasses.replace(fit, tree=tree)
 
 
+@tells_kinds
 def loo(fit: BiasFit) -> Any:
     """Estimate how well the model predicts a left-out pair (PSIS-LOO).
 
@@ -125,6 +127,7 @@ def error_of_elpd(log_p: np.ndarray, log_w: np.ndarray, elpd_i: np.ndarray) -> f
     return float(moves.size * moves.std() / np.sqrt(1.0 if np.isnan(ess[0]) else ess[0]))
 
 
+@tells_kinds
 def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFrame:
     """Compare models on one table by LOO.
 

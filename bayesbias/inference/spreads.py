@@ -11,7 +11,9 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec
 
@@ -66,6 +68,7 @@ def noise_variance(design: Design, draws: Mapping[str, np.ndarray], rows: np.nda
     return _variance(draws, sigma, design.index[sigma][rows] if isinstance(sigma, str) else rows)
 
 
+@tells_kinds
 def total_sd(
     design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray, held: Collection[str] = ()
 ) -> np.ndarray:
@@ -103,6 +106,10 @@ def total_sd(
     >>> sd.shape, bool(abs(sd.mean() - fit.table["distance"][neutral].std()) < 0.01)
     ((800,), True)
     """
+    rows = np.asarray(rows)
+    if rows.ndim != 1 or rows.dtype.kind not in "biu":
+        raise checks.wrong_kind(rows, "rows", "a mask of the rows of the table, or their numbers")
+    held = [checks.text(column, "held") for column in checks.several(held, "column", "held")]
     spec = design.spec
     check_normal_noise(spec, "standard deviations of pairs")
     # Of what is all there is, such as the classifiers of a table, no other could be drawn either.

@@ -14,6 +14,7 @@ from typing import Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import find_toml, sha256_of, shipped_names
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import parse_toml
 from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
@@ -36,6 +37,7 @@ _LIKELIHOOD_KEYS = ("outcome", "distribution", "mu", "sigma", "nu", "units")
 _TAKEN_DIMS = ("chain", "draw", "pair")  # the dimensions that a result has of its own
 
 
+@tells_kinds
 def shipped_models() -> list[str]:
     """Return the names of the models that come with the package.
 
@@ -47,6 +49,7 @@ def shipped_models() -> list[str]:
     return shipped_names("models")
 
 
+@tells_kinds
 def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
     """Read a model by its shipped name or from the user's own TOML file.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.spec import ModelSpec
 
@@ -34,6 +35,7 @@ _ACROSS: dict[str, tuple[str, ...]] = {
 _LEAST = 3  # labels that a slope scatters over
 
 
+@tells_kinds
 def slopes_for(
     model: str | os.PathLike[str] | ModelSpec,
     table: pd.DataFrame | Any,
@@ -75,6 +77,7 @@ def slopes_for(
     """
     spec = load_model(model)
     frame = getattr(table, "frame", table)
+    checks.columns(frame, (), "table", "a PairTable or a data frame")
     if fact not in frame.columns:
         known = [
             str(name) for name in frame.columns if frame[name].dtype.kind in "fi" and name != spec.outcome
@@ -137,6 +140,7 @@ def _is_of(frame: pd.DataFrame, unit: str, fact: str) -> bool:
     return not known[unit].duplicated().any()
 
 
+@tells_kinds
 def with_slopes(
     model: str | os.PathLike[str] | ModelSpec,
     fact: str,

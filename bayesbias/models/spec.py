@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown, content_hash
 from bayesbias.basics.wording import number_of
 from bayesbias.models.distributions import DISTRIBUTIONS
@@ -87,6 +89,7 @@ RESULTS_OF_PAIRS = Results(
 
 
 @public_in("bayesbias")
+@tells_kinds
 @dataclass(frozen=True, repr=False)
 class ModelSpec(Shown):
     """A model as its TOML file says it, checked.
@@ -160,6 +163,8 @@ class ModelSpec(Shown):
 
     def is_random(self, name: str) -> bool:
         """Whether a parameter is a random effect: its spread is itself a parameter."""
+        if not checks.is_among(name, self.parameters):
+            raise checks.unknown(name, self.parameters, "parameter", "name")
         return isinstance(self.parameters[name].args.get("sigma"), str)
 
     def factors(self) -> list[str]:

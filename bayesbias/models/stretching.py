@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.models.distributions import stretched
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
@@ -28,6 +29,7 @@ def arguments_stretched(spec: ModelSpec, name: str, factor: float) -> dict[str, 
     return stretched(parameter.distribution, parameter.args, factor, around=name in spec.factors())
 
 
+@tells_kinds
 def stretched_prior(spec: ModelSpec, name: str, factor: float) -> ModelSpec:
     """Return the model with one prior some times as wide.
 

@@ -17,6 +17,7 @@ from typing import Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir, whole_file
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.literal import literal
 from bayesbias.basics.versions import own_version
 from bayesbias.figures.style import figure_style
@@ -53,6 +54,7 @@ PAGES: Mapping[str, Callable[..., Page]] = {
 }
 
 
+@tells_kinds
 def write_report(
     run: BiasFit | Comparison | SeatResult | SingleCategory | SweepResult | Run | str | os.PathLike[str],
     path: str | os.PathLike[str],

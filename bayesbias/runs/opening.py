@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
+from bayesbias.basics.errors import InputError, warn_user
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import lies_at
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import some
 from bayesbias.border.opening import absent, read_bytes, state_of
 from bayesbias.border.seals import State, damaged, seal_of_file, state_of_file
@@ -96,6 +96,7 @@ class Run:
         return f"Run of {self.kind} in {self.path}{command}{doubt}\n{self.result!r}"
 
 
+@tells_kinds
 def open_run(path: str | os.PathLike[str]) -> Run:
     """Open a run that `save_run` or a command with ``--out`` wrote.
 
@@ -207,10 +208,8 @@ def _read(folder: Path) -> Run:
             raise damaged(folder / name)
     result = layout.read(folder, manifest)
     if changed:
-        warnings.warn(
-            f"{folder}: {some(changed, 4)} changed since the run was written; the result is not read from there",
-            UserWarning,
-            stacklevel=6,
+        warn_user(
+            f"{folder}: {some(changed, 4)} changed since the run was written; the result is not read from there"
         )
     return Run(
         manifest.kind,

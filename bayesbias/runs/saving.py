@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.kinds import LAYOUTS, check_run_folder, files_of_run
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["save_run"]
 
 
+@tells_kinds
 def save_run(
     result: BiasFit | Comparison | SeatResult | SentimentAnalysis | SingleCategory | SweepResult,
     folder: str | os.PathLike[str],

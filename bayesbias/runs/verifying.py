@@ -11,6 +11,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import lies_at, sum_beside
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
 from bayesbias.border.opening import absent, read_bytes, state_of
@@ -54,6 +55,7 @@ class FileState:
 
 
 @public_in("bayesbias.runs")
+@tells_kinds
 @dataclass(frozen=True, repr=False)
 class Verification(Shown):
     """What became of the files of a run since it was written.
@@ -122,6 +124,7 @@ class Verification(Shown):
         return "\n".join(self.lines())
 
 
+@tells_kinds
 def verify_run(path: str | os.PathLike[str]) -> Verification:
     """Hold every file of a run against the SHA-256 that was written with it.
 

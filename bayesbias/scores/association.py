@@ -23,6 +23,7 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.digits import p_printed
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import some
 from bayesbias.scores.partitions import error_of_p
 from bayesbias.scores.permutation import Method, PermutationResult, permutation_test
@@ -152,6 +153,7 @@ class WeatResult(ScoreResult):
         return {**out, "permutation": {key: out["permutation"][key] for key in keys}}
 
 
+@tells_kinds
 def weat(
     source: PairTable | pd.DataFrame | str | os.PathLike[str] | Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,
@@ -284,6 +286,7 @@ def weat(
     )
 
 
+@tells_kinds
 def effect_size(
     scores_x: npt.ArrayLike, scores_y: npt.ArrayLike, denominator: str = "union_n_minus_1"
 ) -> float | None:

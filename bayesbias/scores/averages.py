@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import some
 from bayesbias.scores.stereotypes import (
     ROUNDING,
@@ -118,6 +119,7 @@ class MacResult(ScoreResult):
         return means.reset_index()
 
 
+@tells_kinds
 def mac(
     source: PairTable | pd.DataFrame | str | os.PathLike[str] | Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,

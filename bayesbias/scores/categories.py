@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bayesbias.basics import checks
 from bayesbias.basics.digits import ends_as_known, p_printed
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.scores.partitions import error_of_p
 from bayesbias.scores.resampling import SignFlips, sign_flip_test
 from bayesbias.scores.stereotypes import (
@@ -142,6 +143,7 @@ class ScWeatResult(ScoreResult):
         return [*lines, *caveats(self.defects, self.source)]
 
 
+@tells_kinds
 def sc_weat(
     source: PairTable | pd.DataFrame | str | os.PathLike[str] | Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,

@@ -21,6 +21,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import p_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import Shortened, some
 from bayesbias.scores.projections import vectors_of_words
 from bayesbias.scores.stereotypes import (
@@ -45,6 +46,7 @@ _ALL_ORDERS = 8  # words of which every order is taken
 
 
 @public_in("bayesbias.scores")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class WefatResult(ScoreResult):
     """The published single-category test.
@@ -148,6 +150,7 @@ class WefatResult(ScoreResult):
         ]
 
 
+@tells_kinds
 def wefat(
     embedding: Embedding | Any,
     sets: str | os.PathLike[str] | Mapping[str, Any] | WordList = "wefat",
@@ -207,6 +210,8 @@ def wefat(
     """
     prob = checks.probability(prob)
     checks.count(samples, "samples")
+    if seed is not None:
+        checks.seed(seed, most=None)
     listed = load_wordlist(sets, controls="none")
     both_classes = classes_of_list(
         listed, classes, "name two with --classes X,Y of the command, classes=(X, Y) in Python"

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.scores.projections import vectors_of_words
 from bayesbias.scores.resampling import RESAMPLES, ResampledScore, percentile_interval
 from bayesbias.scores.stereotypes import classes_of_list, frame_of_rows, refuse_none_left
@@ -92,6 +93,7 @@ class RnsbResult(ResampledScore):
         ]
 
 
+@tells_kinds
 def rnsb(
     embedding: Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,

@@ -22,6 +22,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import p_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.scores.counting import MOST_WORDS_COUNTED, bound_all, count_all
 from bayesbias.scores.partitions import Question, error_of_p, p_by_normal, p_by_sampling, sampling_width
@@ -101,6 +102,7 @@ class PermutationResult(Shown):
         )
 
 
+@tells_kinds
 def permutation_test(
     scores_x: npt.ArrayLike,
     scores_y: npt.ArrayLike,
@@ -247,6 +249,7 @@ def permutation_test(
     return result("montecarlo", p, interval, note, samples=samples, seed=seed)
 
 
+@tells_kinds
 def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Adjust a family of p-values for multiple testing, by Holm's method.
 

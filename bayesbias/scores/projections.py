@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import some
 from bayesbias.scores.stereotypes import (
     ROUNDING,
@@ -158,6 +159,7 @@ class RelativeNormDistance(ScoreResult):
         ]
 
 
+@tells_kinds
 def direct_bias(
     embedding: Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,
@@ -260,6 +262,7 @@ def direct_bias(
     )
 
 
+@tells_kinds
 def relative_norm_distance(
     embedding: Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,

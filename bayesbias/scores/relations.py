@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import some
 from bayesbias.scores.projections import defining_pairs, vectors_of_words
 from bayesbias.scores.resampling import RESAMPLES, ResampledScore, percentile_interval
@@ -140,6 +141,7 @@ class EctResult(ResampledScore):
         ]
 
 
+@tells_kinds
 def ripa(
     embedding: Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,
@@ -243,6 +245,7 @@ def ripa(
     )
 
 
+@tells_kinds
 def ect(
     embedding: Embedding | Any,
     wordlist: str | os.PathLike[str] | Mapping[str, Any] | WordList,

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.digits import allowed, ends_as_known, error_of
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import number_of
 from bayesbias.scores.partitions import clopper_pearson, error_of_quantile
 from bayesbias.scores.stereotypes import ROUNDING, ScoreResult, caveats
@@ -193,6 +194,7 @@ class SignFlips:
     seed: int | None
 
 
+@tells_kinds
 def sign_flip_test(
     scores: npt.ArrayLike,
     *,
@@ -248,10 +250,12 @@ def sign_flip_test(
     checks.choice(sides, (1, 2), "number of sides")
     prob = checks.probability(prob)
     checks.count(samples, "samples")
+    if seed is not None:
+        checks.seed(seed)
     n = len(values)
     used = None  # of few scores everything is counted
     if n > _ALL_SUBSETS:
-        used = secrets.randbits(32) if seed is None else checks.seed(seed)
+        used = secrets.randbits(32) if seed is None else int(seed)
     total = math.fsum(values)
     nearly = ROUNDING * max(1.0, float(np.abs(values).sum()))
     least = (abs(total) if sides == 2 else total) - nearly

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.scores.partitions import clopper_pearson
 from bayesbias.simulation.nulls import Floats, chunks_of_draws
 
@@ -47,6 +48,7 @@ _LISTED = 13_000  # 8 + 8 words: 12,870
 _BLOCK = 200  # tables that share their drawn permutations
 
 
+@tells_kinds
 def simulate_grid(
     n_words: Iterable[int] = (2, 4, 8, 16, 32),
     pair_sd: Iterable[float] = (0.05, 0.1),

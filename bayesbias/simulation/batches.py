@@ -5,14 +5,13 @@ from __future__ import annotations
 import functools
 import json
 import os
-import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import InputError
+from bayesbias.basics.errors import InputError, warn_user
 from bayesbias.basics.files import unfinished, whole_file
 from bayesbias.basics.versions import own_version
 from bayesbias.basics.wording import number_of
@@ -111,7 +110,7 @@ def in_batches(
     ):
         if states[state]:
             count_of = number_of(states[state], "batch", "batches")
-            warnings.warn(f"{folder}: {count_of} {sentence}", UserWarning, stacklevel=3)
+            warn_user(f"{folder}: {count_of} {sentence}")
     with ticking(label, tables, progress) as tick:
         tick(sum(min(size, tables - first) for first in done))
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.versions import own_version
 from bayesbias.basics.workers import Hands
 from bayesbias.inference.engine import ENGINES
@@ -50,6 +51,7 @@ _COLUMNS = (
 )
 
 
+@tells_kinds
 def calibrate(
     scenario: Scenario,
     *,

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.scores.association import DENOMINATORS, largest_effect_size
 from bayesbias.scores.partitions import error_of_quantile
@@ -136,6 +137,7 @@ class NullDistribution(Shown):
         return pd.DataFrame(rows, columns=["quantity", "simulated", "mcse_simulated", "exact"])
 
 
+@tells_kinds
 def null_distribution(
     n_x: int = 2,
     n_y: int = 2,

@@ -30,6 +30,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown, content_hash
 from bayesbias.scores.partitions import error_of_quantile
 from bayesbias.simulation.nulls import Floats
@@ -123,6 +124,7 @@ class PaperDraws(Shown):
         return f"<PaperDraws {self.case.name}: {draws:,} runs of the loop, by formula {' and '.join(self.single)}>"
 
 
+@tells_kinds
 def paper_draws(case: str | PaperCase, draws: int = 10_000) -> PaperDraws:
     """Run one of the paper's cases with R's random numbers.
 
@@ -190,6 +192,7 @@ def _paper_effect_sizes(s: Floats) -> dict[str, dict[str, Floats]]:
     }
 
 
+@tells_kinds
 def simulate_paper(draws: int = USUAL_DRAWS) -> pd.DataFrame:
     """Run all of the paper's simulations, as coded and as intended.
 

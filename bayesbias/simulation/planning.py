@@ -16,6 +16,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.basics.workers import Hands
 from bayesbias.inference.diagnostics import describe_draws, error_of_share
@@ -67,6 +68,7 @@ class _EvenNormals:
         return drawn.reshape(shape)
 
 
+@tells_kinds
 def plan_words(
     width: float,
     *,
@@ -278,6 +280,7 @@ class ReliabilityPlan(Shown):
         )
 
 
+@tells_kinds
 def plan_reliability(
     fit: BiasFit,
     target: float = 0.8,

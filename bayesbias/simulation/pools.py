@@ -18,6 +18,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import sha256_of
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.versions import own_version
 from bayesbias.basics.workers import Hands
 from bayesbias.inference.engine import ENGINES
@@ -81,6 +82,7 @@ _COLUMNS = (
 )
 
 
+@tells_kinds
 def calibrate_on(
     vectors: Any,
     pools: str | os.PathLike[str] | Mapping[str, Any] | WordList | None = None,

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 
 __all__ = ["RRandom", "qnorm"]
 
@@ -54,6 +55,7 @@ _FAR_TAIL = (
 
 
 @public_in("bayesbias.simulation")
+@tells_kinds
 class RRandom:
     """R's default stream of random numbers, as ``set.seed(seed)`` starts it.
 

@@ -14,6 +14,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown, content_hash
 from bayesbias.basics.wording import number_of
 from bayesbias.inference.estimands import CONTRASTS, level_means
@@ -38,6 +39,7 @@ RELIGION_REDDIT: Mapping[str, Any] = {
 
 
 @public_in("bayesbias.simulation")
+@tells_kinds
 @dataclass(frozen=True)
 class Scenario(Shown):
     """What is simulated: a model, numbers of words, and the values of its population parameters.
@@ -116,6 +118,7 @@ def _own_numbers(value: Any) -> Any:
     return np.asarray(value, dtype=float).tolist()
 
 
+@tells_kinds
 def scenario_from_fit(fit: BiasFit) -> Scenario:
     """Return the scenario a real fit suggests: its words, and posterior means of its population parameters.
 
@@ -272,6 +275,7 @@ def _in_order(value: Any, labels: Sequence[Sequence[str]], where: str) -> Any:
     return [_in_order(value[label], labels[1:], where) for label in labels[0]]
 
 
+@tells_kinds
 def simulate_table(scenario: Scenario, seed: int) -> pd.DataFrame:
     """Simulate one table of pairs.
 

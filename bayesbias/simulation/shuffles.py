@@ -10,6 +10,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.workers import Hands
 from bayesbias.inference.engine import ENGINES
 from bayesbias.inference.estimands import PROB
@@ -30,6 +31,7 @@ _BATCH = 5  # tables that a worker takes at a time
 NEGATIVE_CONTROLS = ("random_vectors", "shuffled_classes", "shuffled_attributes")
 
 
+@tells_kinds
 def negative_controls(
     embedding: Any,
     wordlist: Any,

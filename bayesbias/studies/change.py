@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.inference.contrasts import contrast_draws
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
+@tells_kinds
 def compare(
     original: PairTable | pd.DataFrame | str | os.PathLike[str],
     debiased: Any,

@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.errors import FitError, InputError, nearest
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.inference.contrasts import (
     beside,
@@ -109,6 +111,7 @@ class Method(Shown):
 
 
 @public_in("bayesbias.studies")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Shown):
     """One original and one or more debiased tables; made by `compare`.
@@ -317,10 +320,11 @@ class Comparison(Shown):
 
     def geometry_of(self, method: str, prob: float = PROB) -> Geometry:
         """Return what a method leaves of the geometry of control words, with intervals of a probability."""
+        of_method = self._of(method)
         if prob == PROB:
-            return self.methods[method].geometry
+            return of_method.geometry
         if ("geometry", method, prob) not in self._kept:
-            self._kept["geometry", method, prob] = find_geometry(self.methods[method].pairs, prob)
+            self._kept["geometry", method, prob] = find_geometry(of_method.pairs, prob)
         geometry: Geometry = self._kept["geometry", method, prob]
         return geometry
 
@@ -401,7 +405,7 @@ class Comparison(Shown):
 
     def results_of(self, method: str) -> Results:
         """Return what the changes of a method hold for: as the model of changes says, or where none was fitted that of gaps."""
-        item = self.methods[method]
+        item = self._of(method)
         return (item.after if item.change is None else item.change).spec.results
 
     def levels_of(self, method: str) -> dict[str, str]:
@@ -547,6 +551,9 @@ class Comparison(Shown):
             out[f"{name}, after"] = item.after
         out |= {f"{a} against {b}": c.fit for (a, b), c in self.between.items() if c.fit is not None}
         return out
+
+    def _of(self, method: str) -> Method:
+        return self.methods[checks.choice(method, self.methods, "method", "method")]
 
     def chosen_methods(self, method: str | None = None) -> list[str]:
         """Return the names of all methods, or the one that is asked for, which must be there."""

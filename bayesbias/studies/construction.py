@@ -14,9 +14,11 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import records
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
 from bayesbias.inference.estimands import ROPE
+from bayesbias.tables.change import check_joined
 from bayesbias.words.wordlist import CONTROLS
 
 if TYPE_CHECKING:
@@ -103,6 +105,7 @@ class Construction(Shown):
         }
 
 
+@tells_kinds
 def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
     """Find in joined pairs what a debiasing method forced.
 
@@ -130,6 +133,7 @@ def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
     import pandas as pd
 
     checks.positive(rope, "rope")
+    check_joined(pairs, "protected_class")
     pairs = pairs.drop_duplicates(["protected_word", "attribute"])
     control = pairs["connection"].isin(CONTROLS)
     word_class = dict(

@@ -27,6 +27,7 @@ from bayesbias.basics.digits import as_known
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import plain, records
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of, some
 from bayesbias.inference.estimands import PROB, ROPE
@@ -57,6 +58,7 @@ _FRAMES = ("words", "unequal", "contrasts", "slopes")
 
 
 @public_in("bayesbias.studies")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class Frequency(Shown):
     """What frequency may have to do with the contrasts of a fit.
@@ -149,6 +151,12 @@ class Frequency(Shown):
         """Return what `as_dict` gave."""
         import pandas as pd
 
+        fields = list(cls.__dataclass_fields__)
+        if lacking := [name for name in fields if name not in data]:
+            found = f"it lacks {', '.join(lacking)}"
+            raise InputError(
+                "is no account of frequency", where="data", found=found, valid="what as_dict returns"
+            )
         given = {name: data[name] for name in cls.__dataclass_fields__}
         frames = {name: pd.DataFrame.from_records(given[name]) for name in _FRAMES}
         lists = {name: tuple(given[name]) for name in ("missing", "problems")}
@@ -163,6 +171,7 @@ class Frequency(Shown):
         )
 
 
+@tells_kinds
 def frequency_of(fit: BiasFit) -> Frequency | None:
     """Return what `with_frequency` found, or None where it was not asked.
 
@@ -179,6 +188,7 @@ def frequency_of(fit: BiasFit) -> Frequency | None:
     return None if kept is None else Frequency.from_dict(kept)
 
 
+@tells_kinds
 def with_frequency(
     fit: BiasFit,
     counts: Any,
@@ -340,6 +350,7 @@ def words_with_counts(frame: pd.DataFrame, known: WordCounts) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True).dropna().reset_index(drop=True)
 
 
+@tells_kinds
 def unequal_frequencies(table: pd.DataFrame, counts: WordCounts, *, prob: float = PROB) -> pd.DataFrame:
     r"""Say whether classes, lists and connections differ in frequency.
 

@@ -16,9 +16,11 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.inference.estimands import PROB
 from bayesbias.studies.construction import EXACT
+from bayesbias.tables.change import check_joined
 from bayesbias.words.wordlist import CONTROLS
 
 if TYPE_CHECKING:
@@ -156,6 +158,7 @@ class Geometry(Shown):
         return f"Geometry: {self.left.label}; {self.n_pairs:,} control pairs{correlation}"
 
 
+@tells_kinds
 def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
     """Say how much of the geometry of control words is left.
 
@@ -184,6 +187,7 @@ def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
     ('kept', 15, 311)
     """
     prob = checks.probability(prob)
+    check_joined(pairs)
     largest = float(pairs["change"].abs().max())
     controls = pairs[pairs["connection"].isin(CONTROLS)]
     controls = controls.drop_duplicates(["protected_word", "attribute"])

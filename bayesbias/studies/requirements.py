@@ -18,6 +18,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import printed
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.inference.contrasts import contrast_draws
 from bayesbias.inference.diagnostics import describe_draws
 from bayesbias.inference.estimands import PROB
@@ -293,6 +294,7 @@ def read_requirements(text: str) -> tuple[Requirement, ...]:
     return tuple(out)
 
 
+@tells_kinds
 def check_requirements(
     comparison: Comparison, requirements: str | tuple[Requirement, ...], prob: float = PROB
 ) -> tuple[Check, ...]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.sheets import write_csv
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
@@ -44,6 +45,7 @@ def _no_slopes() -> pd.DataFrame:
 
 
 @public_in("bayesbias.studies")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class SeatResult(Shown):
     """Every test on every encoder.

@@ -23,6 +23,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import BayesbiasError, InputError
 from bayesbias.basics.files import sha256_of
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.versions import with_python
 from bayesbias.basics.wording import number_of
@@ -105,6 +106,7 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
     return out
 
 
+@tells_kinds
 def leave_one_out(
     test: Any,
     encoder: Any = "minilm-static",
@@ -162,6 +164,7 @@ def leave_one_out(
     return frame.sort_values("change", key=abs, ascending=False, kind="stable", ignore_index=True)
 
 
+@tells_kinds
 def seat(
     tests: Any = "all",
     encoders: Any = "minilm-static",

@@ -14,9 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import plain
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.classifiers.prediction_files import Predictions
 from bayesbias.studies.sentiment_tests import (
@@ -38,6 +40,7 @@ __all__ = ["SentimentAnalysis", "analysis_of_table", "published_analysis"]
 
 
 @public_in("bayesbias.studies")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class SentimentAnalysis(Shown):
     """The published analysis of some classifiers.
@@ -141,6 +144,7 @@ class SentimentAnalysis(Shown):
         return "<SentimentAnalysis " + "\n  ".join(lines) + ">"
 
 
+@tells_kinds
 def published_analysis(
     *predictions: Predictions | pd.DataFrame,
     hypotheses: int | None = None,
@@ -218,6 +222,7 @@ def published_analysis(
     )
 
 
+@tells_kinds
 def analysis_of_table(
     table: pd.DataFrame,
     *,
@@ -258,13 +263,16 @@ def analysis_of_table(
     """
     import pandas as pd
 
-    all_notes = list(notes)
+    all_notes = [checks.text(note, "notes") for note in checks.several(notes, "note", "notes")]
+    checks.between(clip, "clip", 0, 0.5)
     tests = pd.concat([paired_test(table, unit=u, hypotheses=hypotheses) for u in UNITS], ignore_index=True)
     order = {name: i for i, name in enumerate(classifiers_in(table))}
     tests = tests.sort_values("classifier", key=lambda c: c.map(order), kind="stable", ignore_index=True)
     for name in tests.loc[tests["t"].isna(), "classifier"].unique():
         all_notes.append(f"{name}: some differences do not vary, so there is no t-test of them")
-    if control is None:
+    if control is not None:
+        checks.columns(control, ("classifier",), "control", "what bayesbias.paired_test returns")
+    else:
         control = tests.iloc[:0].drop(columns=["unit", "p_bonferroni"])
     if earnings is None:
         earnings = load_occupations().earnings

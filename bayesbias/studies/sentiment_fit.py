@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import plain
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.inference.diagnostics import error_of_share
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit, kept_with
@@ -41,6 +42,7 @@ def is_sentiment(fit: BiasFit) -> bool:
     return fit.spec.results.group == "classifier" and fit.spec.outcome in OUTCOMES
 
 
+@tells_kinds
 def with_analysis(fit: BiasFit, analysis: SentimentAnalysis) -> BiasFit:
     """Return the fit with the origin of its table: classifiers, sentences, control experiment and earnings.
 
@@ -141,6 +143,7 @@ def analysis_from(table: pd.DataFrame, origin: Mapping[str, Any]) -> SentimentAn
     return dataclasses.replace(analysis, notes=tuple(notes))
 
 
+@tells_kinds
 def analysis_of(fit: BiasFit) -> SentimentAnalysis:
     """Return the published analysis of the table of a fit, with what `with_analysis` put there.
 
@@ -165,6 +168,7 @@ def analysis_of(fit: BiasFit) -> SentimentAnalysis:
     return copy.deepcopy(analysis)
 
 
+@tells_kinds
 def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
     """Compare classifiers with each other, sentence pair by sentence pair.
 
@@ -208,6 +212,7 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
 
     import pandas as pd
 
+    checks.probability(prob)
     if not is_sentiment(fit):
         raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")
     outcome = fit.spec.outcome

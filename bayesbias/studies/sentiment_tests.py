@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.tables.sentiment import OUTCOMES, classifiers_in
 from bayesbias.words.occupations import load_occupations
 
@@ -37,6 +38,7 @@ _TIED = 1e-9  # sentiments this near to each other are one value, computed in an
 _FLAT = 1e-12  # differences that vary by less do not vary
 
 
+@tells_kinds
 def paired_test(
     table: pd.DataFrame,
     *,
@@ -110,6 +112,7 @@ def paired_test(
     return _nullable_frame(rows, columns)
 
 
+@tells_kinds
 def profession_sentiment(table: pd.DataFrame, *, prob: float = 0.95) -> pd.DataFrame:
     """Rank the professions by their mean sentiment, and compare male with female for each.
 
@@ -175,6 +178,7 @@ def profession_sentiment(table: pd.DataFrame, *, prob: float = 0.95) -> pd.DataF
     return pd.concat(frames, ignore_index=True)[columns]
 
 
+@tells_kinds
 def top_bottom(table: pd.DataFrame, n: int = 3) -> pd.DataFrame:
     """Name the professions of highest and lowest sentiment, ties included.
 
@@ -221,6 +225,7 @@ def top_bottom(table: pd.DataFrame, n: int = 3) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["classifier", "end", "place", "professions", "sentiment"])
 
 
+@tells_kinds
 def noun_pair_differences(table: pd.DataFrame) -> pd.DataFrame:
     """Compare male with female for each noun pair.
 
@@ -259,6 +264,7 @@ def checked_earnings(earnings: Mapping[str, float]) -> dict[str, float]:
     return {str(name): checks.finite(earned, f"earnings, {name}") for name, earned in given.items()}
 
 
+@tells_kinds
 def earnings_correlation(
     table: pd.DataFrame, earnings: Mapping[str, float] | None = None, *, prob: float = 0.95
 ) -> pd.DataFrame:

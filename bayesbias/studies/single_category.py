@@ -25,6 +25,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
 from bayesbias.inference.contrasts import described_mixtures
@@ -70,6 +71,7 @@ class Estimated:
 
 
 @public_in("bayesbias.studies")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class SingleCategory(Shown):
     """What a single-category test found.
@@ -263,6 +265,7 @@ class SingleCategory(Shown):
         )
 
 
+@tells_kinds
 def single_category(
     embedding: Any,
     sets: str | os.PathLike[str] | Mapping[str, Any] | WordList = "wefat",

@@ -12,6 +12,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import lies_at
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.border.cleaning import checked_tree
 from bayesbias.border.texts import read_toml
@@ -89,6 +90,7 @@ class SweepPlan(Shown):
         return sources * len(self.models) * len(self.seeds)
 
 
+@tells_kinds
 def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> SweepPlan:
     """Read and check the plan of a sweep.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.sheets import write_csv
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
@@ -30,6 +31,7 @@ __all__ = ["SweepResult"]
 
 
 @public_in("bayesbias.sweeps")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class SweepResult(Shown):
     """What a sweep found.

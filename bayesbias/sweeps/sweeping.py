@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesbias.basics import checks
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.versions import own_version
 from bayesbias.basics.workers import Hands, Task, carry_out
@@ -26,6 +27,7 @@ from bayesbias.tables.pair_table import PairTable
 __all__ = ["run_sweep"]
 
 
+@tells_kinds
 def run_sweep(
     plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan,
     out: str | os.PathLike[str],

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.sheets import unmarked, without_marks
 from bayesbias.basics.wording import number_of, some
 from bayesbias.border.guarding import guarded
@@ -37,6 +39,7 @@ JOINED = ("original", "debiased", "change")
 """The columns of joined pairs that a single table has not."""
 
 
+@tells_kinds
 def join_pairs(
     original: PairTable | pd.DataFrame | str | os.PathLike[str],
     debiased: PairTable | pd.DataFrame | str | os.PathLike[str],
@@ -76,6 +79,7 @@ def join_pairs(
     >>> len(frame), account["only_in_original"], account["notes"]
     (162, 3, ['3 of 165 pairs of the original are not in debiased and are left out'])
     """
+    checks.text(name, "name")
     first, second = (as_pair_table(x).frame.copy() for x in (original, debiased))
     own, others = (_own_columns(frame, where) for frame, where in ((first, "original"), (second, name)))
     for frame in (first, second):
@@ -156,6 +160,12 @@ def join_pairs(
 
 def _pairs_have(n: int) -> str:
     return f"{number_of(n, 'pair')} {'has' if n == 1 else 'have'}"
+
+
+def check_joined(pairs: pd.DataFrame, *more: str) -> None:
+    """Refuse what are no joined pairs, or have not some columns more."""
+    needed = ["protected_word", "attribute", "connection", *JOINED, *more]
+    checks.columns(pairs, needed, "pairs", "the first that bayesbias.tables.join_pairs returns")
 
 
 def _own_columns(frame: pd.DataFrame, where: str) -> list[str]:

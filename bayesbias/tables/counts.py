@@ -14,6 +14,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.extras import needed
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.basics.versions import versions_of
 from bayesbias.basics.wording import Shortened, number_of, some
@@ -33,6 +34,7 @@ _VALID = "a .csv file with columns word and count, a file of lines with a word a
 
 
 @public_in("bayesbias.tables")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class WordCounts(Shown):
     """How frequent words are, in powers of ten.
@@ -80,6 +82,7 @@ class WordCounts(Shown):
         return f"<WordCounts: {number_of(len(self.log_frequency), 'word')} from {self.origin}{missing}>"
 
 
+@tells_kinds
 def load_counts(
     source: Any,
     words: Sequence[str],
@@ -125,6 +128,8 @@ def load_counts(
     ({'rabbi': 3.0, 'Mosque': 1.0}, ('imam',))
     """
     asked = list(dict.fromkeys(checks.words(words)))
+    if not checks.is_text(language):
+        raise checks.wrong_kind(language, "language", "the code of a language, such as en")
     if isinstance(source, WordCounts):
         known = {word: source.log_frequency[word] for word in asked if word in source.log_frequency}
         return _made(known, asked, source.kind, source.source, source.sha256, source.matched)
@@ -250,8 +255,6 @@ def _number(cell: bytes) -> float | None:
 
 
 def _of_wordfreq(asked: Sequence[str], language: str) -> WordCounts:
-    if not checks.is_text(language):
-        raise checks.wrong_kind(language, "language", "the code of a language, such as en")
     package = needed("frequency", "wordfreq", purpose="frequencies of words", instead="a file of counts")
     known = package.available_languages("best")
     checks.choice(language, sorted(known), "language of wordfreq", "language")

@@ -10,8 +10,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown, content_hash
 from bayesbias.basics.wording import number_of, some
 from bayesbias.tables.codes import labels_within
@@ -171,6 +173,7 @@ def losses_for_facts(
     return tuple(replace(loss, fact=called) for loss in losses(there)) if facts else ()
 
 
+@tells_kinds
 def losses(coverage: Coverage | Mapping[str, Any]) -> tuple[Loss, ...]:
     """Return the lists of which too little was found, those with nothing left first.
 
@@ -184,7 +187,7 @@ def losses(coverage: Coverage | Mapping[str, Any]) -> tuple[Loss, ...]:
     >>> [loss.kind.value for loss in losses(Coverage({}, {"islam": group}))]
     ['most']
     """
-    sides = coverage.as_dict() if isinstance(coverage, Coverage) else coverage
+    sides = coverage.as_dict() if isinstance(coverage, Coverage) else checks.table(coverage, "coverage")
     out = [
         loss
         for side, key in (("protected", "protected"), ("attribute", "attributes"))

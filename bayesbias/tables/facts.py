@@ -19,6 +19,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import lies_at
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import Shortened, number_of, put_in_words, some
 from bayesbias.border.cleaning import checked_text
 from bayesbias.border.frames import plain_frame
@@ -69,6 +70,7 @@ class Given:
         return not any(isinstance(value, str) for value in self.values.values())
 
 
+@tells_kinds
 def join_facts(
     table: PairTable,
     facts: Any,

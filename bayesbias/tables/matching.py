@@ -11,6 +11,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import sha256_of
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import some
 from bayesbias.tables.counts import WordCounts, load_counts
 from bayesbias.words.controls import load_controls
@@ -63,6 +64,7 @@ def counts_for_matching(counts: Any, words: Sequence[str], embedding: Any) -> Wo
     return load_counts(counts, words, embedding=embedding)
 
 
+@tells_kinds
 def matched_controls(
     words: WordList, counts: WordCounts, pool: Any = None, *, per: int = PER
 ) -> tuple[WordList, dict[str, Any]]:

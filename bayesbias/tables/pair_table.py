@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics import checks
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import whole_file
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.sheets import write_csv
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
@@ -37,6 +38,7 @@ COLUMNS = (
 
 
 @public_in("bayesbias")
+@tells_kinds
 @dataclass(frozen=True, eq=False)
 class PairTable(Shown):
     """A tidy table of pairs and the account of how it came about.

@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import AsWritten, InputError, nearest
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import Shortened, number_of, some
 from bayesbias.border.frames import plain_frame
 from bayesbias.border.guarding import guarded
@@ -62,6 +63,7 @@ MOST_TEXTS = 1_000_000
 _DOORS = "a data frame, a mapping of columns, a list of records, or a table that distance_table or read_distances made"
 
 
+@tells_kinds
 def read_distances(
     source: str | os.PathLike[str] | pd.DataFrame | Mapping[str, Any] | Sequence[Mapping[str, Any]],
     *,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics.errors import BayesbiasError, InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import number_of, some
 from bayesbias.encoders.averages import cbow_tokens
 from bayesbias.encoders.encoder import describe_encoder
@@ -143,6 +144,7 @@ def _own_tokens(template: str, sentence: str) -> set[str]:
     return {token for token in words if token.casefold() not in bare} or set(words)
 
 
+@tells_kinds
 def sentence_table(
     test: Any,
     encoder: Any = "minilm-static",

@@ -13,6 +13,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import number_of
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.classifiers.prediction_files import Predictions
@@ -33,6 +34,7 @@ A softmax in single precision cannot tell probabilities within 6e-8 of 1 from 1,
 OUTCOMES = ("difference", "logit_difference")
 
 
+@tells_kinds
 def sentiment_table(
     *predictions: Predictions | pd.DataFrame, control: bool = False, clip: float = CLIP, facts: Any = None
 ) -> pd.DataFrame:
@@ -174,11 +176,13 @@ def only_labels(table: pd.DataFrame) -> list[str]:
 
 
 def classifiers_in(table: pd.DataFrame) -> list[str]:
+    """Return the classifiers of a sentiment table; refuse what is none."""
     needed = ["classifier", "noun_pair", "profession", "category", "p_male", "p_female", "difference"]
     lacking = [c for c in needed if c not in getattr(table, "columns", ())]
     if lacking:
         raise InputError(
             "is no sentiment table",
+            where="table",
             found=f"it lacks {', '.join(lacking)}",
             valid="what sentiment_table returns",
         )

@@ -16,6 +16,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of, some
 from bayesbias.vectors.readers.rows import Rows
@@ -25,6 +26,7 @@ __all__ = ["Embedding"]
 
 
 @public_in("bayesbias")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class Embedding(Shown):
     """Vectors of words, with where they come from and what was not found.
@@ -124,7 +126,7 @@ class Embedding(Shown):
         InputError
             Naming every word that has no vector.
         """
-        words = checks.several(words, "word")
+        words = checks.several(words, "word", "words")
         lacking = [word for word in words if word not in self._row]
         if lacking and self.lookup is not None:
             more = self.lookup(list(dict.fromkeys(lacking)))

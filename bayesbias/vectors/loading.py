@@ -17,6 +17,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest, nearest_file
 from bayesbias.basics.files import lies_at
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import Shortened, some
 from bayesbias.border.frames import plain_numbers
@@ -40,6 +41,7 @@ _HASHED_ALWAYS = 100_000_000  # bytes; hashing more than this would take longer 
 _INDEX_AFTER = 1.0  # seconds of reading from which on an index is worth its place
 
 
+@tells_kinds
 def load_embedding(
     x: Any,
     words: Iterable[str] | None = None,

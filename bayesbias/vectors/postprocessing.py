@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors
 
 __all__ = ["POSTPROCESSINGS", "postprocess"]
@@ -26,6 +27,7 @@ _LEAST = 10  # vectors from which a centre is taken
 Array = npt.NDArray[np.float64]
 
 
+@tells_kinds
 def postprocess(
     embedding: Embedding,
     method: str,

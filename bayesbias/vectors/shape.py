@@ -21,6 +21,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import plain
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
 from bayesbias.vectors.embedding import Embedding
@@ -162,6 +163,7 @@ class VectorShape(Shown):
         return {**out, "mean_cosine": self.mean_cosine}
 
 
+@tells_kinds
 def describe_vectors(
     embedding: Embedding | Any,
     words: Iterable[str] | None = None,

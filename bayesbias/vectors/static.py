@@ -14,6 +14,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir, sha256_of
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import Shortened, some
 from bayesbias.border.arrays import checked_texts
 from bayesbias.border.opening import read_bytes
@@ -27,6 +28,7 @@ STATIC_FORMAT = "static tokens"  # how provenance names the vectors that are shi
 STATIC_EMBEDDING = "minilm-static"
 
 
+@tells_kinds
 def shipped_embeddings() -> list[str]:
     """Return the names of the embeddings in the package, which need no network.
 
@@ -38,6 +40,7 @@ def shipped_embeddings() -> list[str]:
     return sorted(path.parent.name for path in data_dir("embeddings").glob("*/MODEL.toml"))
 
 
+@tells_kinds
 def static_vectors(texts: Sequence[str]) -> np.ndarray:
     """Return ``minilm-static`` vectors of words, phrases or sentences: the mean of their token vectors.
 
@@ -63,7 +66,7 @@ def static_vectors(texts: Sequence[str]) -> np.ndarray:
     >>> static_vectors(["a nurse", "The nurse is a doctor."]).shape
     (2, 128)
     """
-    texts = checks.several(texts, "text")
+    texts = checks.several(texts, "text", "texts")
     for number, text in enumerate(texts, start=1):
         if not isinstance(text, str):
             raise InputError(
@@ -116,7 +119,7 @@ def static_model() -> tuple[Any, np.ndarray, np.ndarray, dict[str, Any]]:
 
 def static_tokens(texts: Sequence[str]) -> list[list[int]]:
     """Return the token ids of each text, without unknown tokens; an empty list where none is known."""
-    texts = checks.several(texts, "text")
+    texts = checks.several(texts, "text", "texts")
     tokenizer, *_ = static_model()
     unknown = tokenizer.token_to_id("[UNK]")
     plain = [text.replace("_", " ") for text in texts]

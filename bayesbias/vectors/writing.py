@@ -12,6 +12,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import whole_file
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import some
 from bayesbias.vectors.embedding import Embedding
 
@@ -25,6 +26,7 @@ _OTHERS = (
 )  # fmt: skip
 
 
+@tells_kinds
 def save_vectors(embedding: Embedding, path: str | os.PathLike[str]) -> None:
     """Write an embedding in the form that the ending of its path names, whole or not at all.
 
@@ -87,6 +89,7 @@ def _save_arrays(embedding: Embedding, path: str | os.PathLike[str]) -> None:
                 np.lib.format.write_array(file, np.ascontiguousarray(array), allow_pickle=False)
 
 
+@tells_kinds
 def save_word2vec(embedding: Embedding, path: str | os.PathLike[str], binary: bool = False) -> None:
     """Write an embedding as word2vec text or binary, whole or not at all; gensim reads it back.
 

@@ -13,6 +13,7 @@ from typing import Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir, find_toml, plain, sha256_of, shipped_names
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import Shortened, conjoined, number_of
 from bayesbias.border.cleaning import checked_tree
 from bayesbias.border.opening import sha256_file
@@ -47,6 +48,7 @@ _LIST_KEYS = (
 _CLASS_KEYS = ("name", "protected", "attribute_class", "attributes")
 
 
+@tells_kinds
 def shipped_wordlists() -> list[str]:
     """Return the names of the shipped word lists, sorted.
 
@@ -58,6 +60,7 @@ def shipped_wordlists() -> list[str]:
     return shipped_names("wordlists")
 
 
+@tells_kinds
 def wordlist_template() -> str:
     """Return a commented word list to fill in.
 
@@ -76,6 +79,7 @@ def wordlist_template() -> str:
     return (data_dir("wordlists") / "template" / "wordlist.toml").read_text(encoding="utf-8")
 
 
+@tells_kinds
 def load_wordlist(
     x: str | os.PathLike[str] | Mapping[str, Any] | WordList,
     controls: str | os.PathLike[str] | Mapping[str, Any] | Controls | None = None,
@@ -131,6 +135,7 @@ def load_wordlist(
     return wordlist
 
 
+@tells_kinds
 def check_wordlist(
     x: str | os.PathLike[str] | Mapping[str, Any] | WordList,
     controls: str | os.PathLike[str] | Mapping[str, Any] | Controls | None = None,

@@ -16,6 +16,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import data_dir, find_toml, sha256_of
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
 from bayesbias.border.cleaning import checked_tree
@@ -36,6 +37,7 @@ _UNSTATED = "not stated"
 
 
 @public_in("bayesbias.words")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class Occupations(Shown):
     """Noun pairs, professions and the template that makes sentences of them.
@@ -121,6 +123,7 @@ class Occupations(Shown):
         return f"<Occupations {self.name!r}: {made}>"
 
 
+@tells_kinds
 def load_occupations(
     source: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations",
 ) -> Occupations:
@@ -239,6 +242,7 @@ def load_occupations(
     return out
 
 
+@tells_kinds
 def occupation_sentences(
     source: str | os.PathLike[str] | Mapping[str, Any] | Occupations = "occupations", *, control: bool = False
 ) -> pd.DataFrame:

@@ -19,6 +19,7 @@ from typing import Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import lies_at
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.border.texts import read_toml
 from bayesbias.words.foreign import FOREIGN_ENDINGS
 from bayesbias.words.grammar import (
@@ -41,6 +42,7 @@ __all__ = ["sentence_test", "shipped_tests"]
 LEVELS = ("word", "sentence", "unbleached")
 
 
+@tells_kinds
 def shipped_tests() -> list[str]:
     """Return the names of the tests that can be made without a file, named as published.
 
@@ -61,6 +63,7 @@ def shipped_tests() -> list[str]:
     ]
 
 
+@tells_kinds
 def sentence_test(
     source: str | os.PathLike[str] | Mapping[str, Any] | WordList,
     *,

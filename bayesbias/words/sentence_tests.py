@@ -18,6 +18,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import sha256_of, whole_file
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import MOST_JSON, parse_json
@@ -32,6 +33,7 @@ SETS = ("targ1", "targ2", "attr1", "attr2")
 
 
 @public_in("bayesbias.words")
+@tells_kinds
 @dataclass(frozen=True, eq=False, repr=False)
 class SentenceTest(Shown):
     """Two sets of targets and two of attributes, as sentences or as words.
@@ -99,6 +101,7 @@ class SentenceTest(Shown):
         return f"<SentenceTest {self.name}: {sizes[0]}, {sizes[1]} | {sizes[2]}, {sizes[3]}>"
 
 
+@tells_kinds
 def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     """Read a test in the published format.
 
@@ -155,6 +158,7 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     return assembled_test(path.stem, categories, rows, str(path))
 
 
+@tells_kinds
 def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool = False) -> Path:
     """Write a test in the published format, whole or not at all.
 

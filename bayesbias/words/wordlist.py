@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bayesbias.basics.face import public_in
+from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown, content_hash
 from bayesbias.basics.wording import number_of
 
@@ -72,6 +73,7 @@ class Controls(Shown):
 
 
 @public_in("bayesbias")
+@tells_kinds
 @dataclass(frozen=True, repr=False)
 class WordList(Shown):
     """A checked word list. Made by :func:`load_wordlist`, not by hand.
