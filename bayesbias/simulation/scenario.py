@@ -88,7 +88,14 @@ class Scenario(Shown):
                 checks.count(n, name, least)
         object.__setattr__(self, "words", tuple(self.words))
         object.__setattr__(self, "attributes", tuple(self.attributes))
-        object.__setattr__(self, "values", {name: _own_numbers(value) for name, value in self.values.items()})
+        object.__setattr__(
+            self,
+            "values",
+            {
+                name: _own_numbers(value, f"values, {name}")
+                for name, value in checks.table(self.values, "values").items()
+            },
+        )
 
     def without_difference(self) -> Scenario:
         """Return the scenario with all connections at one mean: whatever is called in it is a false alarm."""
@@ -111,11 +118,17 @@ def _levelled(value: Any, mean: float) -> Any:
     )
 
 
-def _own_numbers(value: Any) -> Any:
+def _own_numbers(value: Any, where: str) -> Any:
     """Turn numbers of any kind into Python's own, which a file can hold."""
     if isinstance(value, Mapping):
-        return {str(label): _own_numbers(x) for label, x in value.items()}
-    return np.asarray(value, dtype=float).tolist()
+        return {str(label): _own_numbers(x, f"{where}, {label}") for label, x in value.items()}
+    try:
+        own = np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        own = np.array(np.nan)
+    if not np.isfinite(own).all():
+        raise checks.wrong_kind(value, where, "a number, or numbers by label")
+    return own.tolist()
 
 
 @tells_kinds
@@ -257,7 +270,16 @@ def true_parameters(scenario: Scenario) -> tuple[Design, dict[str, np.ndarray]]:
             raise InputError("a population parameter has no value", where=spec.name, found=name, valid=wanted)
         value, dims = scenario.values[name], spec.parameters[name].dims
         value = _in_order(value, [design.coords[dim] for dim in dims], f"{spec.name}, {name}")
-        given[name] = np.broadcast_to(np.asarray(value, dtype=float), design.shape(name))
+        numbers = np.asarray(value, dtype=float)
+        try:
+            given[name] = np.broadcast_to(numbers, design.shape(name))
+        except ValueError:
+            raise InputError(
+                "has other labels than the model",
+                where=f"{spec.name}, {name}",
+                found=f"numbers of shape {numbers.shape}",
+                valid=f"a number, or numbers of shape {design.shape(name)}",
+            ) from None
         if spec.parameters[name].positive and not (given[name] > 0).all():
             raise InputError(
                 "a spread must be positive", where=f"{spec.name}, {name}", found=scenario.values[name]

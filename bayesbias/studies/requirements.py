@@ -340,6 +340,10 @@ def check_requirements(
     """
     prob = checks.probability(prob)
     wanted = read_requirements(requirements) if isinstance(requirements, str) else requirements
+    for each in wanted:
+        checks.choice(each.name, _KNOWN, "name", "requirements")
+        checks.choice(each.sign, _SIGNS, "sign", "requirements")
+        checks.finite(each.limit, f"requirements, limit of {each.name}")
     return tuple(_checked(comparison, method, each, prob) for method in comparison.methods for each in wanted)
 
 

@@ -45,6 +45,26 @@ def test_truth_is_what_was_asked_for():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        (3, "values: must be a table"),
+        ({"ws": "wide"}, "values, ws: is none of what is taken here; found: 'wide'; valid: a number"),
+        (
+            {"cbar": {"associated": None}},
+            "values, cbar, associated: is none of what is taken here; found: None",
+        ),
+        (
+            {**scenario_room.RELIGION_REDDIT, "cbar": [1, 2]},
+            r"cbar: has other labels than the model.*shape \(2,\)",
+        ),
+    ],
+)
+def test_values_of_a_scenario_that_are_no_numbers_are_refused(values, told):
+    with pytest.raises(InputError, match=told):
+        simulate_table(Scenario(values=values), seed=1)
+
+
 def test_tables_have_the_moments_of_the_scenario():
     """Variance of a pair = csd^2 + ws^2 + sigma^2; pairs sharing an attribute covary by ws^2."""
     scenario = Scenario(words=(2, 2), attributes=(2, 2), human=2, neutral=2)

@@ -183,3 +183,17 @@ def test_a_gap_that_is_zero_by_construction_is_met_without_evidence(found):
 def test_a_gap_that_nothing_forces_is_met_with_evidence():
     for check in check_requirements(destroyed_comparison(), "gap<100"):
         assert (check.met, check.by_construction, check.why) == (True, False, "")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (Requirement("gpa", "<", 1.0), "requirements: unknown name; found: 'gpa'"),
+        (Requirement("gap", "=", 1.0), "requirements: unknown sign; found: '='"),
+        (Requirement("gap", "<", "1"), "requirements, limit of gap: must be a finite number"),  # type: ignore[arg-type]
+        ("gap", "requirements: is none of what is taken here|requirements, number 1: is none"),
+    ],
+)
+def test_a_requirement_made_by_hand_is_looked_at(found, wrong, told):
+    with pytest.raises(InputError, match=told):
+        check_requirements(found, (wrong,))
