@@ -39,7 +39,9 @@ def word_doubts(fit: BiasFit) -> list[Doubt]:
         return prior_doubts(fit)
     terms = {frozenset(fit.spec.parameters[name].dims) for name in fit.spec.mu}
     named = terms & {frozenset({"protected_word", "attribute_kind"}), frozenset({"protected_word"})}
-    ratio = None if frozenset({"protected_class", "attribute"}) in terms else _ratio_of_cells(fit)
+    # A class and an attribute mostly have one connection, so that a term for the three is one for the two.
+    shared = {dims - {"connection"} for dims in terms}
+    ratio = None if frozenset({"protected_class", "attribute"}) in shared else _ratio_of_cells(fit)
     together = None if named else _correlation_over_words(fit)
     # The one makes intervals too narrow, the other too wide: what both do, only a fit with both terms shows.
     sure = ratio is None or together is None

@@ -166,7 +166,8 @@ def prior_expectation(
     first = keys_of_rows(contrasts, "contrast")[0][0]
     rows = []
     for level in ("overall", *spec.results.levels):
-        values = chosen_rows(contrasts, level=level, contrast=first).to_numpy().ravel()
+        # Sorted, since rows are those of the table in turn, and a sum in another order is another in its last digit.
+        values = np.sort(chosen_rows(contrasts, level=level, contrast=first).to_numpy(), axis=None)
         if values.size:
             low, high = shortest_interval(values, prob)
             sd = values.std(ddof=1)

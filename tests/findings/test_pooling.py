@@ -9,9 +9,14 @@ from helpers.fits import made_up, pairs
 from bayesbias.findings import words
 from bayesbias.findings.of_result import findings_of
 from bayesbias.findings.pooling import pooling_doubts
-from bayesbias.models.loading import load_model
+from bayesbias.models.loading import load_model, parse_model
 
 CONTRAST = "associated - different"
+
+
+ONE_SPREAD = parse_model(
+    load_model("cells").text.replace('fsd]\ndims = ["attribute_kind"]', "fsd]").encode(), "one_spread.toml"
+)
 
 
 def rows(new, listed, level="stereotype", name="x", error=0.0):
@@ -51,7 +56,7 @@ def test_both_numbers_are_named_with_their_intervals_and_what_to_read():
     frame = pd.concat(
         [rows((-0.03, -0.07, 0.02), (-0.08, -0.11, -0.05), name=name) for name in ("x", "y", "z", "w", "v")]
     )
-    (doubt,) = pooling_doubts(load_model("cells"), frame)
+    (doubt,) = pooling_doubts(ONE_SPREAD, frame)
     assert doubt.group is None
     text = (
         "x -0.030 (-0.070 to +0.020) for new words, -0.080 (-0.110 to -0.050) for the listed ones",
@@ -60,8 +65,11 @@ def test_both_numbers_are_named_with_their_intervals_and_what_to_read():
     )  # fmt: skip
     assert all(part in doubt.text for part in text)
     # Without control words there is one kind alone, and such a copy would be the same model.
-    (alone,) = pooling_doubts(load_model("cells"), frame[frame["contrast"] == CONTRAST])
+    (alone,) = pooling_doubts(ONE_SPREAD, frame[frame["contrast"] == CONTRAST])
     assert "copy of the model" not in alone.text
+    # The default keeps kinds apart already.
+    (apart,) = pooling_doubts(load_model("cells"), frame)
+    assert "copy of the model" not in apart.text
 
 
 def test_nothing_is_said_of_models_without_such_a_spread():
@@ -86,7 +94,7 @@ def _fit(**own):
 def test_a_fit_that_draws_a_list_to_the_others_says_so(monkeypatch):
     for slow in ("word_doubts", "unexamined_priors"):
         monkeypatch.setattr(words, slow, lambda fit: [])
-    fit = _fit(u=lambda group, attribute: -0.2 * (group == "x" and attribute[0] == "p"))
+    fit = _fit(u=lambda group, attribute, connection: -0.2 * (group == "x" and attribute[0] == "p"))
     found = findings_of(fit)
     doubts = [doubt for doubt in found.doubts if doubt.kind == "drawn_together"]
     assert [doubt.level for doubt in doubts] == ["class", "stereotype"]

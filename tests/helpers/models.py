@@ -87,13 +87,13 @@ distribution = "Normal"
 mu = 0
 sigma = 0.1
 times = "frequency"
-[parameter.b]
+[parameter.y]
 dims = ["protected_class"]
 distribution = "Normal"
 mu = 0.05
-sigma = "bsd"
+sigma = "ysd"
 times = "year"
-[parameter.bsd]
+[parameter.ysd]
 distribution = "Exponential"
 lam = 10
 [parameter.h]
@@ -116,9 +116,9 @@ sigma = 0.1
 
 def slopes_model(*terms: str) -> ModelSpec:
     """Return the model cells with slopes: all of them, or some."""
-    terms = terms or ("a", "b", "h", "r")
+    terms = terms or ("a", "y", "h", "r")
     chosen = [part for part in SLOPES.strip().split("[parameter.")[1:] if part[0] in terms]
     needed = "".join(f"[parameter.{part}" for part in chosen)
     names = ", ".join(f'"{term}"' for term in terms)
-    text = load_model("cells").text.replace('"u", "m"]', f'"u", "m", {names}]')
+    text = load_model("cells").text.replace('"m", "b"]', f'"m", "b", {names}]')
     return parse_model((text + "\n" + needed).encode(), "slopes")

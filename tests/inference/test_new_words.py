@@ -32,7 +32,9 @@ def test_a_new_word_brings_its_own_gaps():
     kw, c, m = (x[name] ** 2 for name in ("kw", "csd", "ms"))
     for k, name in enumerate(design.coords["protected_class"]):
         gap = added(design, table, x, "one_new_word", "class", name, "associated - different")
-        by_hand = kw[:, k] * (c[:, label("associated")] + c[:, label("different")])  # m is shared and cancels
+        by_hand = kw[:, k] * (
+            c[:, label("associated")] + c[:, label("different")]
+        )  # m and b are shared and cancel
         np.testing.assert_allclose(gap[:, 0], by_hand, rtol=1e-12)
         gap = added(design, table, x, "one_new_word", "class", name, "associated - neutral")
         by_hand = kw[:, k] * (
@@ -52,8 +54,10 @@ def test_a_new_pair_brings_attributes_and_noise_too():
     word = added(design, table, x, "one_new_word", "class", name, "associated - neutral")
     pair = added(design, table, x, "one_new_pair", "class", name, "associated - neutral")
     ka = x["ka"][:, 1] ** 2
-    more = ka * sum(x[name][:, kind(k)] ** 2 for name in ("ws", "us") for k in ("stereotype", "neutral"))
-    more = more + x["sigma"][:, label("associated")] ** 2 + x["sigma"][:, label("neutral")] ** 2
+    more = ka * sum(x["ws"][:, kind(k)] ** 2 for k in ("stereotype", "neutral"))
+    more = more + sum(
+        ka * x["us"][:, label(c)] ** 2 + x["sigma"][:, label(c)] ** 2 for c in ("associated", "neutral")
+    )
     np.testing.assert_allclose((pair - word)[:, 0], more, rtol=1e-10)
 
 

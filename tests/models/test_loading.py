@@ -71,13 +71,20 @@ _BOTH = {"w": "wws", "t": "tts", "wt": "wts", "tw": "tws"}
 
 DOCUMENTED["cells"] = (
     "Normal",
-    {"g": "Normal(1, 0.25)", "d": "Normal(0, 0.1)", "e": "Normal(0, 0.1)", "f": "Normal(0, fsd)"}
-    | {"c": "Normal(0, csd)", "v": "Normal(0, ws)", "u": "Normal(0, us)", "m": "Normal(0, ms)"}
-    | {sd: "Exponential(10)" for sd in ("fsd", "csd", "ws", "us", "ms", "sigma")}
+    {"g": "Normal(1, 0.2)", "d": "Normal(0, 0.15)", "e": "Normal(0, 0.1)", "f": "Normal(0, fsd)"}
+    | {
+        "c": "Normal(0, csd)",
+        "v": "Normal(0, ws)",
+        "u": "Normal(0, us)",
+        "m": "Normal(0, ms)",
+        "b": "Normal(0, bs)",
+    }
+    | {sd: "Exponential(10)" for sd in ("fsd", "csd", "ws", "ms", "sigma")}
+    | {"us": "Exponential(20)", "bs": "Exponential(20)"}
     | {factor: "LogNormal(0, 0.4)" for factor in ("ka", "kw")},
 )
 _CHANGE = {name: written for name, written in DOCUMENTED["cells"][1].items() if name != "ka"}
-DOCUMENTED["change"] = ("Normal", _CHANGE | {"g": "Normal(0, 0.25)"})
+DOCUMENTED["change"] = ("Normal", _CHANGE | {"g": "Normal(0, 0.25)", "us": "Exponential(10)"})
 DOCUMENTED["sentence"] = (
     "Normal",
     {
@@ -322,7 +329,7 @@ def test_what_cannot_be_multiplied_is_refused(old, new, parts):
 
 
 def test_a_slope_names_its_column():
-    spec = slopes_model("a", "b")
+    spec = slopes_model("a", "y")
     assert spec.facts() == ["frequency", "year"]
     assert spec.parameters["a"].times is None
     assert set(spec.factors()) == {"ka", "kw"}
