@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -103,7 +104,7 @@ def problem(name: str, parameter: str, odd: str, folder: Path) -> str | None:
             return f"is no single line of {MOST_CHARACTERS} characters: {message!r}"
         # That a fit has nothing to say is true whatever else was handed over.
         named = (
-            parameter in message
+            re.search(rf"\b{parameter}\b", message)
             or isinstance(error, bb.FitError)
             or fits(value, about.annotation, vars(inspect.getmodule(inspect.unwrap(function))))
         )

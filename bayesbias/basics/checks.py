@@ -331,7 +331,7 @@ class _Kind:
         self.name = type(value).__name__
 
     def __repr__(self) -> str:
-        return f"a {self.name}"
+        return f"a{'n' * (self.name[:1].lower() in 'aeiou' or self.name == 'ndarray')} {self.name}"
 
 
 def _described(value: Any) -> Any:

@@ -14,11 +14,14 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import itertools
 import numbers
 import os
+import re
 import types
 import typing
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from bayesbias.basics import checks
@@ -40,7 +43,6 @@ MADE_BY: Mapping[str, tuple[str, ...]] = {
     "PaperDraws": ("simulation.paper_draws",),
     "Predictions": ("predict", "read_predictions"),
     "Run": ("open_run",),
-    "Scenario": ("simulation.scenario_from_fit",),
     "SeatResult": ("seat",),
     "SentenceTest": ("sentence_test",),
     "SentimentAnalysis": ("published_analysis",),
@@ -55,12 +57,13 @@ _IN_WORDS = {
     "str": "a text", "int": "a whole number", "float": "a number", "bool": "True or False", "None": "None",
     "PathLike": "a path", "Mapping": "a mapping", "dict": "a mapping", "Callable": "a function",
     "DataFrame": "a data frame", "ndarray": "an array", "NDArray": "an array", "ArrayLike": "numbers",
-    "Axes": "Axes of matplotlib",
+    "Axes": "Axes of matplotlib", "Design": "the design of a fit", "Scenario": "a bayesbias.simulation.Scenario",
 }  # fmt: skip
 _SWITCHES = ("bool", "bool | None")
 _MANY = ("Sequence", "Iterable", "Collection", "list", "tuple", "set", "frozenset")
 _MOST_LOOKED_AT = 1000  # of a list or a mapping
 _OF_THE_MACHINE = (OSError, MemoryError)
+_NOTHING = object()
 
 
 def tells_kinds[T: Callable[..., Any]](public: T) -> T:
@@ -102,59 +105,94 @@ def _telling(function: Callable[..., Any]) -> Callable[..., Any]:
             value = placed[place] if place < len(placed) else named.get(name)
             if value is not None and not _is_switch(value):
                 raise checks.wrong_kind(value, name, "True or False")
+        problem: InputError | None = None
         try:
             return function(*placed, **named)
         except InputError as error:
-            problem = _placed(error, function, placed, named)
-            if problem is None:
+            problem = _told_again(error, function, placed, named)
+            if problem is error:
                 raise
+            raise problem from None
         except BayesbiasError:
             raise
         except _OF_THE_MACHINE:
             raise
         except Exception:
-            problem = _other_kind(function, placed, named)
-            if problem is None:
+            fault = _fault(function, placed, named)
+            if fault is None:
                 raise
-        raise problem from None
+            raise fault.in_words() from None
+        finally:
+            problem = None  # or an error would hold this frame, the frame the error, and both whatever is open in either
 
     return told
 
 
-def _placed(
+@dataclass(frozen=True)
+class _Fault:
+    """An argument of another kind: its name, what was handed over, and what its annotation says, and means by its names."""
+
+    name: str
+    where: str
+    value: Any
+    kind: ast.expr
+    names: Mapping[str, Any]
+
+    def in_words(self) -> InputError:
+        return _marked(_worded(self.value, self.kind, self.names, self.where), self.value, None)
+
+    def said_by(self, error: InputError, *, own: bool) -> InputError:
+        """Return an error that somebody else made of it, under the name that it has here."""
+        parts = error.parts
+        return _marked(
+            InputError(
+                parts["problem"],
+                where=f"{self.name}, {parts['where']}" if own and parts["where"] else self.where,
+                found=AsWritten(parts["found"]) if parts["found"] else None,
+                valid=parts["valid"] or None,
+                hint=parts["hint"],
+            ),
+            self.value,
+            error if own else None,
+        )
+
+
+def _marked(error: InputError, value: Any, first: InputError | None) -> InputError:
+    """Note at an error made here of which value it tells, and what was made of it: an error of ours, or of others (None)."""
+    error.told_of = (value, first)  # type: ignore[attr-defined]
+    return error
+
+
+def _told_again(
     error: InputError, function: Callable[..., Any], placed: tuple[Any, ...], named: dict[str, Any]
-) -> InputError | None:
-    """Return an error of ours in words of this signature; None where it says already of what it speaks.
+) -> InputError:
+    """Return an error in the words of this signature, where it does not use them already.
 
-    What a function that is called within has told of is told once more by that which the user called.
+    What a function that was called within has told of is told once more by that which the user called.
     """
-    told = _other_kind(function, placed, named)
-    if told is None or hasattr(error, "of_another_kind"):
-        return told
-    name, where = told.parts["where"], error.parts["where"]
-    if name.partition(",")[0] in str(error):
-        return None
-    found, valid = error.parts["found"], error.parts["valid"]
-    return InputError(
-        error.parts["problem"],
-        where=f"{name.partition(',')[0]}, {where}" if where else name,
-        found=AsWritten(found) if found else None,
-        valid=valid or told.parts["valid"],
-        hint=error.parts["hint"],
-    )
+    value, first = getattr(error, "told_of", (_NOTHING, error))
+    fault = _fault(function, placed, named, value)
+    if first is None:
+        if fault is None:
+            return error
+        return fault.said_by(error, own=False) if _takes_all(fault.kind, fault.names) else fault.in_words()
+    if fault is None or re.search(rf"\b{fault.name}\b", str(first)):
+        return first
+    return fault.said_by(first, own=True)
 
 
-def _other_kind(
-    function: Callable[..., Any], placed: tuple[Any, ...], named: dict[str, Any]
-) -> InputError | None:
-    """Return what is to be said of the first argument that is of another kind; None if none is."""
+def _fault(
+    function: Callable[..., Any], placed: tuple[Any, ...], named: dict[str, Any], told: Any = _NOTHING
+) -> _Fault | None:
+    """Return the first argument that is of another kind; else that which somebody told of, if it may be of any; else None."""
     import inspect
 
-    signature = inspect.signature(function)
+    signature, names = inspect.signature(function), function.__globals__
     try:
         given = signature.bind(*placed, **named).arguments
     except TypeError:  # called with more or fewer than it takes, which Python says
         return None
+    faults = []
     for name, value in given.items():
         parameter = signature.parameters[name]
         if parameter.annotation is parameter.empty or parameter.kind is parameter.VAR_KEYWORD:
@@ -162,12 +200,15 @@ def _other_kind(
         kind = _parsed(parameter.annotation)
         spread = parameter.kind is parameter.VAR_POSITIONAL
         for number, one in enumerate(value if spread else (value,), start=1):
-            if not fits(one, kind, function.__globals__):
-                where = f"{name}, number {number}" if spread and len(value) > 1 else name
-                problem = _worded(one, kind, function.__globals__, where)
-                problem.of_another_kind = True  # type: ignore[attr-defined]
-                return problem
-    return None
+            where = f"{name}, number {number}" if spread and len(value) > 1 else name
+            faults.append(_Fault(name, where, one, kind, names))
+    wrong = (fault for fault in faults if not fits(fault.value, fault.kind, names))
+    meant = (fault for fault in faults if fault.value is told and _takes_all(fault.kind, names))
+    return next(itertools.chain(wrong, meant), None)
+
+
+def _takes_all(kind: ast.expr, names: Mapping[str, Any]) -> bool:
+    return fits(_NOTHING, kind, names)
 
 
 def _parsed(annotation: Any) -> ast.expr:
@@ -313,8 +354,26 @@ def _worded(value: Any, kind: ast.expr, names: Mapping[str, Any], where: str) ->
         for number, one in enumerate(_items(value), start=1):
             if not fits(one, inner, names):
                 return _worded(one, inner, names, f"{where}, number {number}")
+    if (
+        isinstance(kind, ast.Subscript)
+        and _name(kind.value) in ("Mapping", "dict")
+        and isinstance(value, Mapping)
+    ):
+        inner = kind.slice.elts[-1] if isinstance(kind.slice, ast.Tuple) else kind.slice
+        for key, one in zip(_first(value), _first(value.values()), strict=True):
+            if not fits(one, inner, names):
+                return _worded(one, inner, names, f"{where}, {key}")
+    if isinstance(kind, ast.BinOp):  # of several kinds the one that it is, save for what it holds
+        for side in (kind.left, kind.right):
+            if isinstance(value, Mapping | list | tuple) and _is_container_of(value, side):
+                return _worded(value, side, names, where)
     valid = list(dict.fromkeys(_in_words(kind)))
     return checks.wrong_kind(value, where, " or ".join(valid))
+
+
+def _is_container_of(value: Any, kind: ast.expr) -> bool:
+    name = _name(kind.value) if isinstance(kind, ast.Subscript) else ""
+    return name in ("Mapping", "dict") if isinstance(value, Mapping) else name in _MANY
 
 
 def _in_words(kind: ast.expr) -> Iterator[str]:

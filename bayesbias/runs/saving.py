@@ -104,6 +104,8 @@ def save_run(
     prob = checks.probability(prob)
     checks.positive(rope, "rope")
     checks.positive(standard_rope, "standard_rope")
+    if models is not None:
+        checks.columns(models, (), "models", "what bayesbias.inference.answers_by_model returns")
     layout = LAYOUTS[kind]
     check_run_folder(target, layout.kind)
     content = Content(

@@ -150,6 +150,7 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
             "only shipped models can be simulated from a fit", found=fit.spec.name, valid=shipped_models()
         )
     table = fit.table
+    checks.columns(table, ("protected_word", "attribute"), "fit", "a fit of distances of pairs of words")
     words = table.drop_duplicates("protected_word")["protected_class"].value_counts(sort=False)
     own = table[table["connection"] == "associated"].groupby("protected_class", sort=False, observed=True)
     attributes = own["attribute"].nunique()

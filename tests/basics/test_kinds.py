@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import gc
 import inspect
 import pickle
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -72,7 +75,7 @@ def message(call: Callable[..., Any], *placed: Any, **named: Any) -> str:
     [
         ((3,), {}, "words: is none of what is taken here; found: 3; valid: [a text, ...]"),
         ((["a", 7],), {}, "words, number 2: is none of what is taken here; found: 7; valid: a text"),
-        ((["a"], {"b": "c"}), {}, "by: is none of what is taken here; found: a dict; valid: a mapping or None"),
+        ((["a"], {"b": "c"}), {}, "by, b: is none of what is taken here; found: 'c'; valid: a number"),
         ((["a"], 1.5), {}, "by: is none of what is taken here; found: 1.5; valid: a mapping or None"),
         ((["a"], None, "no"), {}, "loud: is none of what is taken here; found: 'no'; valid: True or False"),
         ((["a"],), {"loud": []}, "loud: is none of what is taken here; found: a list; valid: True or False"),
@@ -148,6 +151,51 @@ def test_what_was_called_by_the_user_is_told_in_its_own_words():
     assert message(outer, [["a"], 5]).startswith(
         "lists, number 2: is none of what is taken here; found: 5; valid: [a text"
     )
+
+
+def test_an_argument_that_may_be_anything_is_named_where_another_told_of_it():
+    @tells_kinds
+    def read(x: str) -> str:
+        if not isinstance(x, str):
+            raise InputError("cannot be read", found=x, valid="a text")
+        return x
+
+    @tells_kinds
+    def outer(source: Any, n: int = 3) -> float:
+        return measured(source) if isinstance(source, list) else len(read(source))
+
+    @tells_kinds
+    def inside(n: int = 3) -> str:
+        return read(n + 1)  # type: ignore[arg-type]
+
+    assert message(outer, 3) == "source: cannot be read; found: 3; valid: a text"
+    assert message(outer, [3]) == "source: is none of what is taken here; found: 3; valid: a text"
+    assert message(inside) == "cannot be read; found: 4; valid: a text"
+
+
+@pytest.mark.parametrize("error", [InputError("no"), KeyError("no")])
+@pytest.mark.parametrize("of", ["a", 3])
+def test_what_an_error_held_is_let_go_with_it(error, of):
+    """At once, not when cycles are next looked for: it may be a socket or a file."""
+
+    class Open:
+        pass
+
+    @tells_kinds
+    def read(source: str, held: Any) -> None:
+        raise type(error)(*error.args)
+
+    held = Open()
+    gone = weakref.ref(held)
+    gc.collect()
+    gc.disable()
+    try:
+        with contextlib.suppress(InputError, KeyError):
+            read(of, held)
+        del held
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_methods_and_constructors_tell_too():
