@@ -128,7 +128,7 @@ def _telling(function: Callable[..., Any]) -> Callable[..., Any]:
     return told
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Fault:
     """An argument of another kind: its name, what was handed over, and what its annotation says, and means by its names."""
 
