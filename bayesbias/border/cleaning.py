@@ -6,7 +6,7 @@ import datetime
 import numbers
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import KeysView, Mapping, Sequence, ValuesView
 from typing import Any
 
 from bayesbias.basics import checks
@@ -17,6 +17,7 @@ _STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 MOST_DEPTH = 100
 """Levels of lists and tables in a file; those in use have five."""
 # What a file of keys and lists has at its ends; and what is told further on to be no list of words.
+_IN_ORDER = (Sequence, KeysView, ValuesView)
 _LEAVES = (numbers.Real, datetime.date, datetime.time, bytes, set, frozenset)
 _NAMED = 8  # levels that a message names
 MOST_MARKS = 100
@@ -101,6 +102,10 @@ def _checked_branch(value: Any, where: str, depth: int) -> Any:
                 raise InputError("a key stands twice, in two spellings of one text", where=where, found=name)
             out[name] = _checked_branch(item, f"{where}, {name}" if depth < _NAMED else where, depth + 1)
         return out
+    if hasattr(value, "tolist") and getattr(value, "ndim", None) == 1:  # arrays, and columns of frames
+        value = value.tolist()
+    elif isinstance(value, _IN_ORDER) and not isinstance(value, list | tuple | bytes):
+        value = list(value)
     if isinstance(value, list | tuple):
         return type(value)(
             _checked_branch(item, f"{where}, {i}" if depth < _NAMED else where, depth + 1)

@@ -116,14 +116,15 @@ def one_contrast_columns(prob: float, level: str, results: Results = RESULTS_OF_
     return [column for column in contrast_columns(prob, level, results) if column.heading != "difference"]
 
 
-def side_columns(prob: float) -> list[Column]:
-    """Return the columns of a class beside its list of stereotypes; fields of the list end in ``_list``."""
+def side_columns(prob: float, named: bool = False) -> list[Column]:
+    """Return the columns of a class beside its list of stereotypes, named or not; fields of the list end in ``_list``."""
     words, lists = "own stereotypes − others", "own words − others"
     return [
         text("class", "name"),
         number(words, "mean", signed=True),
         interval(f"{prob:.0%} HPDI", signed=True),
         text("own stereotypes are", lambda row: contrast_verdict(*sure_ends(row), row.rope)),
+        *([text("its list", "name_list")] if named else []),
         number(lists, "mean_list", signed=True),
         interval(f"{prob:.0%} HPDI", "hpdi_low_list", "hpdi_high_list", signed=True),
         text("own words are", "verdict_list"),

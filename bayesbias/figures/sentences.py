@@ -90,7 +90,7 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
     """
     import pandas as pd
 
-    checks.probability(alpha, "alpha")
+    alpha = checks.probability(alpha, "alpha")
     named = result.named()
     rows = list(dict.fromkeys(zip(named["title"], named["context"], strict=True)))
     row_of = {key: i for i, key in enumerate(rows)}

@@ -78,7 +78,7 @@ def findings_of(
             hint="fit the table first: findings_of(fit(table))" if isinstance(result, PairTable) else None,
         )
     prob = checks.probability(prob)
-    checks.positive(rope, "rope")
+    rope = checks.positive(rope, "rope")
     return FINDINGS[kind](result, prob, rope)
 
 

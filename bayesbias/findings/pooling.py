@@ -24,10 +24,10 @@ _MOST = 3  # lists that a doubt names
 def pooling_doubts(spec: ModelSpec, frame: pd.DataFrame) -> list[Doubt]:
     """Return a doubt for each level at which answers for new words and for the listed ones contradict each other.
 
-    A model whose effects of class and list have one learned spread draws them to each other (partial pooling), the more
-    the less they differ. Of one list alone that may hide what its words show, or show what they do not. It is doubted
-    of ``associated - different`` where, beyond two Monte Carlo errors, the interval of ``population`` leaves out the mean of
-    ``these_words``, or excludes zero while that of ``these_words`` holds zero or lies on its other side.
+    A model whose effects of class and list have a learned spread, one or one for each kind of attributes, draws them to each
+    other (partial pooling), the more the less they differ. Of one list alone that may hide what its words show, or show what
+    they do not. It is doubted of ``associated - different`` where, beyond two Monte Carlo errors, the interval of ``population``
+    leaves out the mean of ``these_words``, or excludes zero while that of ``these_words`` holds zero or lies on its other side.
 
     Parameters
     ----------

@@ -25,8 +25,7 @@ def word_doubts(fit: BiasFit) -> list[Doubt]:
     - a protected word's distances to associated and to different attributes go together over words. Doubted where
       their correlation over words has p < 0.01. Such an interval of ``associated - different`` overall is too wide.
 
-    Where both are found, which of the two weighs more is left open. On the 16 published tables either alone said rightly
-    what became of the interval under ``cells``.
+    Where both are found, which of the two weighs more is left open.
 
     And what `bayesbias.findings.priors.prior_doubts` finds.
 

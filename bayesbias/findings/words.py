@@ -26,7 +26,7 @@ from bayesbias.tables.coverage import Loss, composed_in_words, losses, losses_fo
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["findings_of_words", "lists_in_order"]
+__all__ = ["findings_of_words", "lists_in_order", "own_lists"]
 
 _CALLED = {
     "protected_class": "classes",
@@ -206,7 +206,7 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
         out.append(f"By class, {_LESS[first]} ({who}): {_each(classes)}.")
     if len(lists) > 1:
         out.append(f"By list of stereotypes, words of its own class less words of others: {_each(lists)}.")
-    out += _carried_by_a_list(classes, lists)
+    out += _carried_by_a_list(classes, lists, own_lists(fit.table))
     words = _first_contrast(frame, "word")
     if len(words):
         nearer, farther = _clear(words)
@@ -238,6 +238,25 @@ def lists_in_order(frame: pd.DataFrame) -> pd.DataFrame:
     order = list(_first_contrast(frame, "class")["name"])
     place = [order.index(name) if name in order else len(order) for name in lists["name"]]
     return lists.assign(_place=place).sort_values("_place", kind="stable").drop(columns="_place")
+
+
+def own_lists(table: pd.DataFrame) -> dict[str, str]:
+    """Return the list of stereotypes of each class that has one of its own, whatever that is called.
+
+    A list has the name of its class, or another, as the pleasant words that are associated with flowers.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Pairs, as ``fit.table``.
+    """
+    if not {"protected_class", "attribute_class", "connection"} <= set(table.columns):
+        return {}
+    own = table.loc[
+        table["connection"] == "associated", ["protected_class", "attribute_class"]
+    ].drop_duplicates()
+    once = own[~own["protected_class"].duplicated(keep=False)]
+    return dict(zip(once["protected_class"].astype(str), once["attribute_class"].astype(str), strict=True))
 
 
 def _counted(names: list[str]) -> str:
@@ -277,7 +296,7 @@ def _ends_of_hundred(row: Any, field: str) -> list[str]:
     return [share_printed(row[f"{field}_{end}"], error).removesuffix("%") for end in ("low", "high")]
 
 
-def _carried_by_a_list(classes: pd.DataFrame, lists: pd.DataFrame) -> list[str]:
+def _carried_by_a_list(classes: pd.DataFrame, lists: pd.DataFrame, listed: dict[str, str]) -> list[str]:
     """Say so where a class's contrast is clear, and that of its stereotypes between words of different classes is not.
 
     A list may lie near to, or far from, words of all classes. That its stereotypes are no nearer to words of their own
@@ -286,20 +305,21 @@ def _carried_by_a_list(classes: pd.DataFrame, lists: pd.DataFrame) -> list[str]:
     out = []
     for c in classes.itertuples():
         where = side(c.sure_low, c.sure_high)
-        own = [side(r.sure_low, r.sure_high) for r in lists[lists["name"] == c.name].itertuples()]
+        own = [side(r.sure_low, r.sure_high) for r in lists[lists["name"] == listed.get(c.name)].itertuples()]
         if where is Verdict.OPEN or not own or own[0] is where:
             continue
+        of = c.name if listed[c.name] == c.name else f"the list {listed[c.name]}"
         here, other = (
             ("nearer to", "farther from") if where is Verdict.BELOW else ("farther from", "nearer to")
         )
         if own[0] is Verdict.OPEN:
             out.append(
-                f"The difference of {c.name} may be that of the lists: whether the stereotypes of {c.name} are {here} words of "
+                f"The difference of {c.name} may be that of the lists: whether the stereotypes of {of} are {here} words of "
                 f"{c.name} than {here.partition(' ')[2]} words of other classes is open."
             )
         else:
             out.append(
-                f"The difference of {c.name} is that of the lists: the stereotypes of {c.name} are {other} words of {c.name} "
+                f"The difference of {c.name} is that of the lists: the stereotypes of {of} are {other} words of {c.name} "
                 f"than {other.partition(' ')[2]} words of other classes."
             )
     return out

@@ -108,6 +108,7 @@ def described(draws: xr.DataArray, prob: float, mixtures: Mixtures | None = None
 
     Where the rows are known as normal mixtures, mean, sd and HPDI are those of the mixtures, and not of the draws.
     """
+    prob = checks.probability(prob)
     frame = describe_draws(draws.to_numpy(), prob)
     if mixtures is not None:
         for column, values in described_mixtures(mixtures, prob).items():
@@ -141,7 +142,7 @@ def described_with_rope(
     draws: xr.DataArray, prob: float, rope: float, mixtures: Mixtures | None = None
 ) -> pd.DataFrame:
     """Return `described`, and the probabilities of being below zero and within the ROPE, with their errors."""
-    checks.positive(rope, "rope")
+    rope = checks.positive(rope, "rope")
     frame = described(draws, prob, mixtures)
     if mixtures is None:
         flat = joined_chains(draws.to_numpy())

@@ -90,7 +90,7 @@ def contrasts_at(
         checks.finite(value, f"facts, {name}")
     checks.choice(estimand, (*ESTIMANDS, *fit.spec.results.estimands), "estimand", "estimand")
     prob = checks.probability(prob)
-    checks.positive(rope, "rope")
+    rope = checks.positive(rope, "rope")
     if level is not None:
         check_level(fit.spec, level)
     design, table = in_own_order(fit.design, fit.table)

@@ -264,7 +264,7 @@ class BiasFit(Shown):
         """
         import pandas as pd
 
-        checks.positive(rope, "rope")
+        rope = checks.positive(rope, "rope")
         frames = [
             kept_with(
                 self,
@@ -326,7 +326,7 @@ class BiasFit(Shown):
         >>> row["contrast"], row["unit"], bool(row["mean"] < 0), bool(row["superiority"] > 0.5)
         ('associated - different', 'sd of neutral pairs', True, True)
         """
-        checks.positive(rope, "rope")
+        rope = checks.positive(rope, "rope")
         return kept_with(
             self,
             ("standardised", prob, rope, estimand, level),

@@ -84,6 +84,7 @@ LEFT_OUT: Mapping[str, str] = {
 }
 """Why a coefficient is left out: the kinds, and how to say them."""
 
+_MOST_WORDS = 10**9  # of which a coefficient is asked: as good as endless
 _WORD, _ATTRIBUTE = "protected_word", "attribute"
 _CLASS, _LIST = "protected_class", "attribute_class"
 _NOISE = ""
@@ -251,7 +252,7 @@ def _numbers(value: Any, where: str, default: float) -> list[float]:
     )
     if not several:
         raise InputError("holds no number", where=where, found=value, valid="at least one whole number")
-    return list(dict.fromkeys(checks.count(number, where) for number in several))
+    return list(dict.fromkeys(checks.count(number, where, most=_MOST_WORDS) for number in several))
 
 
 # -- a table as cells of class by list -------------------------------------------------------------------

@@ -50,7 +50,7 @@ def place(low: float, high: float, rope: float = ROPE) -> Verdict:
     >>> [place(*ends).value for ends in ((-0.09, -0.03), (-0.09, -0.01), (-0.01, 0.01), (-0.09, 0.03))]
     ['below', 'slightly below', 'negligible', 'open']
     """
-    checks.positive(rope, "rope")
+    rope = checks.positive(rope, "rope")
     if high < -rope:
         return Verdict.BELOW
     if low > rope:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ from bayesbias.figures.words import plates
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.priors import largest_prior_shift
 from bayesbias.findings.trust import convergence
-from bayesbias.findings.words import findings_of_words, lists_in_order
+from bayesbias.findings.words import findings_of_words, lists_in_order, own_lists
 from bayesbias.inference.estimands import CONTRASTS, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.reliability import LEFT_OUT
@@ -170,7 +170,7 @@ def _classes(study: _Study) -> Part:
             f"The form of the model {study.fit.spec.name} forces one difference on all classes and words: that they are equal "
             "here is no finding."
         )
-    sides = _sides(frame)
+    sides = _sides(frame, own_lists(study.fit.table))
     if len(sides):
         sentences.append(
             f"In the table left, words of a class with their own stereotypes and with others ({holds_for(results, 'class')}); "
@@ -178,7 +178,8 @@ def _classes(study: _Study) -> Part:
             "clear, the difference may be that of the lists."
         )
         caption = "Each class, and its list of stereotypes"
-        tables.append(page_table("t-sides", caption, side_columns(prob), sides.itertuples()))
+        named = bool((sides["name"] != sides["name_list"]).any())
+        tables.append(page_table("t-sides", caption, side_columns(prob, named), sides.itertuples()))
     for level, title in (("class", "All differences per class"), ("stereotype", "All lists of stereotypes")):
         rows = frame[frame["level"] == level]
         if len(rows):
@@ -188,15 +189,15 @@ def _classes(study: _Study) -> Part:
     return Part("Every class", sentences, figures=pictures, tables=tables, folded=folded)
 
 
-def _sides(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each class that has a list of its name: its contrast, and beside it that of the list."""
+def _sides(frame: pd.DataFrame, listed: Mapping[str, str]) -> pd.DataFrame:
+    """Return one row for each class that has a list of its own: its contrast, and beside it that of the list."""
     lists = lists_in_order(frame)
     lists = lists.assign(verdict=[contrast_verdict(*sure_ends(row), row.rope) for row in lists.itertuples()])
     shown = frame[(frame["level"] == "class") & (frame["estimand"] == "population")]
     shown = shown[shown["contrast"] == frame["contrast"].iloc[0]]
     beside = lists[["name", "mean", "hpdi_low", "hpdi_high", "verdict"]]
-    beside = beside.rename(columns={name: f"{name}_list" for name in beside.columns if name != "name"})
-    return shown.merge(beside, on="name")
+    beside = beside.rename(columns={name: f"{name}_list" for name in beside.columns})
+    return shown.assign(name_list=shown["name"].map(listed)).merge(beside, on="name_list")
 
 
 def _one_word(study: _Study) -> Part | None:

@@ -102,8 +102,8 @@ def save_run(
     kind = _kind_of(result, swapped=kind_of_any(folder) is not None)
     target = Path(checks.path(folder, "folder", "the path of a folder"))
     prob = checks.probability(prob)
-    checks.positive(rope, "rope")
-    checks.positive(standard_rope, "standard_rope")
+    rope = checks.positive(rope, "rope")
+    standard_rope = checks.positive(standard_rope, "standard_rope")
     if models is not None:
         checks.columns(models, (), "models", "what bayesbias.inference.answers_by_model returns")
     layout = LAYOUTS[kind]

@@ -144,7 +144,7 @@ def rnsb(
     >>> 0 < result.value < result.largest, result.n_x, result.n_a
     (True, 8, 8)
     """
-    checks.positive(shrinkage, "shrinkage")
+    shrinkage = checks.positive(shrinkage, "shrinkage")
     listed = load_wordlist(wordlist, controls="none")
     x, y = classes_of_list(listed, classes)
     both = [w for w in x.attributes if w in set(y.attributes)]

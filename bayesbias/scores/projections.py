@@ -209,7 +209,7 @@ def direct_bias(
     >>> round(result.value, 3), result.towards[:2], result.away[:2]
     (0.11, ('he', 'his'), ('she', 'hers'))
     """
-    checks.not_negative(strictness, "strictness")
+    strictness = checks.not_negative(strictness, "strictness")
     listed = None if wordlist is None else load_wordlist(wordlist, controls="none")
     where = "direct bias" if listed is None else f"word list {listed.name}"
     if words is None and listed is not None:

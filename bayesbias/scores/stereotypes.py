@@ -224,12 +224,8 @@ def pair_of_classes(
                 hint=how if len(names) > 2 else None,
             )
         return names[0], names[1]
-    if (
-        isinstance(classes, str)
-        or not isinstance(classes, Sequence)
-        or len(classes) != 2
-        or classes[0] == classes[1]
-    ):
+    classes = checks.several(classes, "class", "classes")
+    if len(classes) != 2 or classes[0] == classes[1]:
         raise InputError("two different protected classes are compared", found=classes, valid=names)
     for c in classes:
         checks.choice(c, names, "protected class", where)

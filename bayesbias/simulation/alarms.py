@@ -137,7 +137,7 @@ def simulate_grid(
     ]
     n_attributes = checks.count(n_attributes, "n_attributes", least=2)
     draws = checks.count(draws, "draws", least=2, most=checks.MOST_DRAWS)
-    checks.probability(alpha, "alpha")
+    alpha = checks.probability(alpha, "alpha")
     checks.finite(difference, "difference")
     seed = checks.seed(seed, most=None)
     rows = []

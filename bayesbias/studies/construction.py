@@ -132,7 +132,7 @@ def find_construction(pairs: pd.DataFrame, rope: float = ROPE) -> Construction:
     """
     import pandas as pd
 
-    checks.positive(rope, "rope")
+    rope = checks.positive(rope, "rope")
     check_joined(pairs, "protected_class")
     pairs = pairs.drop_duplicates(["protected_word", "attribute"])
     control = pairs["connection"].isin(CONTROLS)

@@ -135,7 +135,7 @@ class Frequency(Shown):
         rope : float > 0
             Its half-width, in the units of the contrasts.
         """
-        checks.positive(rope, "rope")
+        rope = checks.positive(rope, "rope")
         chosen = self.contrasts[self.contrasts["change"].abs() > rope]
         order = chosen["change"].abs().sort_values(ascending=False, kind="stable").index
         return chosen.loc[order].reset_index(drop=True)

@@ -118,7 +118,7 @@ class SeatResult(Shown):
         """
         import pandas as pd
 
-        checks.probability(alpha, "alpha")
+        alpha = checks.probability(alpha, "alpha")
         named = self.named()
         columns = [
             encoder_label(*key) for key in zip(self.frame["model"], self.frame["options"], strict=True)
@@ -185,7 +185,7 @@ class SeatResult(Shown):
         """
         import pandas as pd
 
-        checks.probability(alpha, "alpha")
+        alpha = checks.probability(alpha, "alpha")
         rows = []
         for (model, options, level), part in self.frame.groupby(["model", "options", "level"], sort=False):
             published = part[part["test"].isin(shipped_tests())]

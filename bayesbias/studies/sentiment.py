@@ -264,7 +264,7 @@ def analysis_of_table(
     import pandas as pd
 
     all_notes = [checks.text(note, "notes") for note in checks.several(notes, "note", "notes")]
-    checks.between(clip, "clip", 0, 0.5)
+    clip = checks.between(clip, "clip", 0, 0.5)
     tests = pd.concat([paired_test(table, unit=u, hypotheses=hypotheses) for u in UNITS], ignore_index=True)
     order = {name: i for i, name in enumerate(classifiers_in(table))}
     tests = tests.sort_values("classifier", key=lambda c: c.map(order), kind="stable", ignore_index=True)

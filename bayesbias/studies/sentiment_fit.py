@@ -212,7 +212,7 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
 
     import pandas as pd
 
-    checks.probability(prob)
+    prob = checks.probability(prob)
     if not is_sentiment(fit):
         raise FitError(f"{fit.spec.label} is about {fit.spec.outcome}, not about sentiment")
     outcome = fit.spec.outcome

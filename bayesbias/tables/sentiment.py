@@ -76,7 +76,7 @@ def sentiment_table(
     """
     import pandas as pd
 
-    checks.between(clip, "clip", 0, 0.5)
+    clip = checks.between(clip, "clip", 0, 0.5)
     frame = _joined_predictions(predictions)
     frame = frame[frame["control"].astype(bool) == bool(control)]
     if frame.empty:

@@ -126,6 +126,10 @@ class Embedding(Shown):
         InputError
             Naming every word that has no vector.
         """
+        if isinstance(words, set | frozenset):
+            raise InputError(
+                "has no order, and rows could not be told apart", where="words", valid="[word, ...]"
+            )
         words = checks.several(words, "word", "words")
         lacking = [word for word in words if word not in self._row]
         if lacking and self.lookup is not None:

@@ -157,3 +157,25 @@ def test_a_class_whose_difference_may_be_that_of_the_lists_is_said(gap, says):
     }
     assert [text.endswith(says) for text in said[other]] == [True]
     assert len(said[near]) == (0 if gap else 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("called", ["x", "good"])
+def test_a_difference_that_may_be_that_of_the_lists_is_said_whatever_the_list_is_called(called):
+    table = pairs(noise=0.01)
+    table["attribute_class"] = table["attribute_class"].replace("x", called)
+    table.loc[table["attribute_class"] == called, "distance"] -= 0.2
+    kind = table["connection"].where(table["connection"].isin(["human", "neutral"]), "stereotype")
+    near = {"e": lambda name: -0.2 * (name == called)}
+    result = made_up(
+        table.assign(attribute_kind=kind),
+        "cells",
+        {"g": 0.9, "sigma": 0.05, "ka": 1, "kw": 1} | near,
+        sd=0.0002,
+    )
+    of = "x" if called == "x" else "the list good"
+    said = [line for line in findings_of(result).sentences if "that of the lists" in line]
+    assert (
+        f"whether the stereotypes of {of} are nearer to words of x than to words of other classes is open"
+        in " ".join(said)
+    )

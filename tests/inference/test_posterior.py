@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 from helpers.definitions import FITS, SETTINGS, assert_described, brute_hpdi, by_hand, edited
+from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
 
 from bayesbias.basics.errors import FitError, InputError
@@ -301,3 +303,13 @@ def test_a_copy_with_another_tree_asks_that_tree(pairs):
     assert dataclasses.replace(result, tree=tree).summary()["mean"].to_numpy() == pytest.approx(
         was.to_numpy() + 5
     )
+
+
+def test_fractions_are_numbers():
+    result = made_up(pairs(), sd=0.01)
+    asked, given = (
+        result.contrasts(prob=p, rope=r) for p, r in ((Fraction(9, 10), Fraction(1, 50)), (0.9, 0.02))
+    )
+    pd.testing.assert_frame_equal(asked, given)
+    with pytest.raises(InputError, match="words: must be a whole number from 1 to 1000000000"):
+        result.reliability(words=10**400)

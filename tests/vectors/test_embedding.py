@@ -153,3 +153,8 @@ def test_progress_goes_to_stderr_and_only_on_a_terminal(tmp_path, capsys, monkey
     load_embedding(path, ["imam"], index=False)
     assert "reading slow.txt" in terminal.getvalue()
     assert capsys.readouterr().out == ""
+
+
+def test_words_without_an_order_have_no_rows(vectors):
+    with pytest.raises(InputError, match="words: has no order"):
+        Embedding("mine", tuple(WORDS), vectors).vectors_of({"rabbi", "imam"})

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import pickle
+from collections import deque
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from helpers.wordlists import AGE, GOOD, write
 
@@ -67,3 +70,12 @@ def test_a_list_survives_pickling_and_is_frozen() -> None:
     assert hash(wordlist) == hash(pickle.loads(pickle.dumps(wordlist)))
     with pytest.raises(dataclasses.FrozenInstanceError):
         wordlist.name = "x"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "held", [pd.Series, pd.Index, np.array, pd.Categorical, deque, lambda x: dict.fromkeys(x).keys()]
+)
+def test_words_may_be_held_by_whatever_keeps_their_order(held):
+    own = {"protected": held(["she", "her"]), "attributes": held(["nurse", "maid"])}
+    other = {"protected": ["he", "him"], "attributes": ["boss", "chief"]}
+    assert load_wordlist({"a": own, "b": other}).words[:4] == ("she", "her", "he", "him")
