@@ -111,6 +111,10 @@ def _plain_column(column: pd.Series, where: str, called: str, strict: bool) -> p
         return _plain_column(column.astype(object), where, called, strict)
     if isinstance(dtype, np.dtype):
         kind = dtype.kind
+        if (
+            column.to_numpy().ndim != 1
+        ):  # pandas makes a column of an array of arrays, each of which looks like a number
+            raise checks.wrong_kind(column.to_numpy()[0], f"{where}, row 0, {called}", _CELLS)
         if kind in "biu" or (kind == "f" and dtype.itemsize in _WIDTHS):
             return column if dtype.isnative else column.astype(dtype.newbyteorder("="))
         if kind == "f":

@@ -368,7 +368,8 @@ def test_an_output_that_cannot_be_is_refused_before_the_fit(run, files, tmp_path
     assert (tmp_path / "file").read_text() == "x"
 
 
-@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.claim)])
+@pytest.mark.claim
+@pytest.mark.parametrize("whole", [False, True])
 def test_models_are_compared_where_asked(run, files, tmp_path, whole):
     """In the JSON and as a file of the run; and, as a whole, side by side on the screen."""
     arguments = [

@@ -76,7 +76,7 @@ def test_few_encoders_fill_the_figure_and_every_effect_is_seen(result, encoders)
     assert len(ends) == len(many.frame)
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_contrasts_are_drawn_where_they_were_fitted(result, tmp_path):
     from matplotlib.figure import Figure
 

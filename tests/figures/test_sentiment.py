@@ -403,7 +403,7 @@ def test_all_figures_are_written(alone, analysis, tmp_path):
 # -- the report ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_the_report_says_what_the_draws_say(fit, analysis, tmp_path):
     raw = bb.write_report(fit, tmp_path / "report.html").read_text(encoding="utf-8")
     parsed = check_structure(raw)

@@ -123,7 +123,7 @@ def test_nothing_is_concluded_from_a_fit_that_has_not_converged():
     assert "nearer" not in finding(result)
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_a_form_that_forces_one_difference_is_said_and_no_class_or_word_is_named():
     found = findings_of(fit(simulate_table(SMALL, 1), "additive", seed=shifted(1), **ENOUGH))
     assert found.sentences[-1] == (

@@ -380,7 +380,7 @@ def test_blocks_group_what_is_exchangeable():
         pytest.param(m, "grid", marks=[pytest.mark.slow] if m in ("additive", "hierarchical") else [])
         for m in NORMAL_MODELS
     ]
-    + [pytest.param("sentence", "sentences", marks=pytest.mark.slow)]
+    + [pytest.param("sentence", "sentences", marks=pytest.mark.claim)]
     + [pytest.param("slopes", "facts", marks=pytest.mark.slow)],
 )
 def test_log_density_differences_equal_the_plain_pymc_model(model, table):

@@ -154,7 +154,7 @@ def test_every_word_is_text(page):
     assert "\\u202eesrever" in raw
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_the_same_fit_gives_the_same_bytes(fit, page, tmp_path):
     assert bb.write_report(fit, tmp_path / "again.html").read_bytes() == page.read_bytes()
 

@@ -562,6 +562,7 @@ def test_the_report_prints_the_command_that_made_the_run(
     )
 
 
+@pytest.mark.claim
 def test_a_run_from_python_is_made_again_in_python(fit, sentiment_fit, one_method, tmp_path, monkeypatch):
     """The lines are Python, and name functions and arguments that there are."""
     without_pictures(monkeypatch)

@@ -109,7 +109,7 @@ def test_repeats_that_differ_in_a_column_of_ones_own_say_so(with_own):
     assert read_distances(twice, repeats="keep").frame["code"].tolist() == twice["code"].tolist()
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_columns_of_ones_own_travel_with_a_fit_and_a_comparison(with_own, tmp_path):
     import bayesbias as bb
 
