@@ -168,7 +168,7 @@ def test_what_holds_frames_is_itself_alone_and_the_rest_is_its_content(values):
     assert len({bb.load_model("crossed"), bb.load_model("crossed"), bb.load_model("shared")}) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_notebooks_show_what_repr_says_and_run_nothing(values):
     shown = [name for name, value in values.items() if isinstance(value, Shown)]
     assert set(values) - set(shown) == {"Parameter", "Results"}

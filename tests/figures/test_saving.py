@@ -55,7 +55,7 @@ def test_saved_figures_are_whole_undated_and_the_same(fit: BiasFit, tmp_path: Pa
     assert plt.get_fignums() == open_figures
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_nothing_is_left_behind_where_saving_fails(
     fit: BiasFit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

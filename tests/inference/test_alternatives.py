@@ -26,7 +26,7 @@ def own(table):
     return fit(table, "hierarchical", **QUICK)
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_each_model_answers_as_a_fit_of_its_own(table, own):
     frame = answers_by_model(own, prob=0.8)
     assert list(dict.fromkeys(frame["model"])) == ["hierarchical", "cells", "crossed", "shared"]

@@ -336,7 +336,7 @@ def test_what_auto_takes() -> None:
     assert bounds.p_lower <= far.p_value <= bounds.p_upper
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_large_sets_with_ties_are_sampled_without_a_warning() -> None:
     random = np.random.default_rng(17)
     result = p_of(

@@ -142,7 +142,7 @@ def test_a_flawless_method_covers_more_often_where_pools_are_small():
     assert found > 0.95
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_a_seed_is_the_same_report_whatever_the_batches(tmp_path):
     once = report_of(seed=7).drop(columns="seconds")
     kept = report_of(seed=7, out=tmp_path).drop(columns="seconds")

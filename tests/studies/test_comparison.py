@@ -498,7 +498,7 @@ def run(*arguments: str) -> Any:
     return CliRunner().invoke(cli, list(arguments), catch_exceptions=True)
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_debias_and_compare_on_the_command_line(tmp_path, monkeypatch):
     without_figures(monkeypatch)
     out = tmp_path / "hard.txt"
