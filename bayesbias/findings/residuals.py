@@ -117,8 +117,8 @@ def _attribute_part(fit: BiasFit) -> Any:
     names = [name for name in fit.spec.mu if "attribute" in fit.spec.parameters[name].dims]
     out: Any = 0.0
     for name in names:
-        times, fact = fit.spec.parameters[name].times, fit.spec.parameters[name].fact
+        times, lever = fit.spec.parameters[name].times, fit.design.lever(name)
         factor: Any = 1.0 if times is None else draws[times].mean(axis=0).ravel()[fit.design.index[times]]
-        factor = factor if fact is None else factor * fit.design.facts[fact]
+        factor = factor if lever is None else factor * lever
         out = out + factor * draws[name].mean(axis=0).ravel()[fit.design.index[name]]
     return out

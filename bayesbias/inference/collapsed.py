@@ -182,13 +182,6 @@ class Collapsed:
         parts = [np.reshape(scales[name], (len(scales[name]), -1)) for name in self.scales]
         return np.log(np.concatenate(parts, axis=1))
 
-    def untouched(self, name: str) -> np.ndarray:
-        """Return which entries of a location parameter no row says anything of: it has none, or their fact is zero."""
-        rows, fact = self.design.index[name], self.design.spec.parameters[name].fact
-        out = np.ones(self.design.size(name), dtype=bool)
-        out[rows if fact is None else rows[self.design.facts[fact] != 0]] = False
-        return out
-
     def draw_effects(self, theta: np.ndarray, rng: Normals) -> dict[str, np.ndarray]:
         """Draw all location parameters from their exact conditional posterior.
 
@@ -213,7 +206,7 @@ class Collapsed:
         flat: dict[str, np.ndarray] = {}
         for name in design.spec.location_parameters():
             flat[name] = np.zeros((n, design.size(name)))
-            untouched = self.untouched(name)  # which keeps its prior
+            untouched = design.untouched(name)  # which keeps its prior
             sd = np.sqrt(var[:, self.variance_of[name][untouched]])
             flat[name][:, untouched] = sd * rng.standard_normal(sd.shape)
         # Thousands of small matrices: several threads for each would wait for one another.
@@ -282,9 +275,9 @@ def _collapsed(design: Design) -> Collapsed:
         if (factor := spec.parameters[name].times) is not None
     }
     own = own_of_levels(index, factors)
-    orbits = find_orbits(factors, index, variance_of, [noise, *times.values()], own)
+    orbits = find_orbits(factors, index, variance_of, [noise, *times.values(), *design.only.values()], own)
     facts = _facts_of_terms(design, factors)
-    layout = layout_of(factors, orbits, index, variance_of, noise, times, facts, own)
+    layout = layout_of(factors, orbits, index, variance_of, noise, times, facts, design.only, own)
     components = layout.components(_centred(design))
     cubes = sum(float(len(comp.noise)) ** 3 for comp in components)
     if cubes > MOST_CUBES:

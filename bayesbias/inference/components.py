@@ -169,7 +169,11 @@ def exchangeable_blocks(design: Design) -> dict[str, np.ndarray]:
     factors = factors_of(design)
     own = own_of_levels(index, factors)
     orbits = find_orbits(
-        factors, index, prior, [noise, *(design.index[name] for name in spec.factors())], own
+        factors,
+        index,
+        prior,
+        [noise, *(design.index[name] for name in spec.factors()), *design.only.values()],
+        own,
     )
     out = {}
     for name, idx in index.items():
@@ -239,6 +243,7 @@ class _Rotation:
     noise: np.ndarray
     times: Mapping[str, np.ndarray]
     facts: Mapping[str, Fact]  # by the term that it multiplies
+    only: Mapping[str, np.ndarray]  # which rows have a term, where not all do
 
 
 @dataclass(frozen=True, eq=False)
@@ -327,6 +332,7 @@ def layout_of(
     noise: np.ndarray,
     times: Mapping[str, np.ndarray],
     facts: Mapping[str, Fact],
+    only: Mapping[str, np.ndarray],
     own: Mapping[str, tuple[bool, ...]],
 ) -> Layout:
     """Rotate a balanced table into components that are independent: contrasts within each set of factors."""
@@ -345,7 +351,7 @@ def layout_of(
         bases = tuple(directions[f][labels[f, b]] for f in range(n_factors))
         blocks.append(_Block(rows.reshape([len(own_levels) for own_levels in levels]), bases, levels))
 
-    rotation = _Rotation(own, index, variance_of, noise, times, facts)
+    rotation = _Rotation(own, index, variance_of, noise, times, facts, only)
     parts = []
     for r in range(n_factors + 1):
         for along in itertools.combinations(range(n_factors), r):
@@ -374,9 +380,10 @@ def _together(
     entering: dict[tuple[str, int, tuple[int, ...]], list[tuple[int, float, int, _Block]]] = {}
     for block in members:
         first = block.rows.flat[0]
+        having = [name for name in names if name not in rotation.only or rotation.only[name][first]]
         for towards in itertools.product(*(range(block.bases[f].shape[1]) for f in rest)):
             place = dict(zip(rest, towards, strict=True))
-            for name in names:
+            for name in having:
                 coef = _coefficient(rotation, block, name, place)
                 if coef == 0.0:
                     continue

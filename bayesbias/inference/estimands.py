@@ -218,9 +218,8 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
     parts: list[Part] = []
     for term in spec.mu:
         name, idx = term, design.index[term]
-        fact = spec.parameters[term].fact
-        lever = np.ones(len(group)) if fact is None else design.facts[fact]
-        each = lever / counts[group]  # rows of no group are not used
+        lever = design.lever(term)
+        each = (1.0 if lever is None else lever) / counts[group]  # rows of no group are not used
         # An effect is known only where all that it was sampled over is held: the effect of a class on a listed attribute
         # says nothing of the class and a new attribute.
         while spec.is_random(name) and not set(spec.parameters[name].dims) <= held:

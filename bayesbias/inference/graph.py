@@ -66,7 +66,9 @@ def pymc_model(design: Design, *, rotated: bool = False) -> pm.Model:
                 args["mu"] = args["mu"] + shift(name).reshape(design.shape(name))
             label = f"{name}__shifted" if moved else name
             if name in blocks and parameter.distribution == "Normal" and parameter.dims and name not in roots:
-                value = _by_block(label, args, blocks[name], design.shape(name), known.get(name))
+                value = _by_block(
+                    label, args, blocks[name], ~left_out(design, name), known.get(name)
+                ).reshape(design.shape(name))
                 if not moved:
                     value = pm.Deterministic(name, value, dims=parameter.dims)
             else:
@@ -91,9 +93,9 @@ def pymc_model(design: Design, *, rotated: bool = False) -> pm.Model:
             return variable.flatten()[design.index[value]] if spec.parameters[value].dims else variable
 
         def term(name: str) -> Any:
-            times, fact = spec.parameters[name].times, spec.parameters[name].fact
+            times, lever = spec.parameters[name].times, design.lever(name)
             value = per_pair(name) if times is None else per_pair(times) * per_pair(name)
-            return value if fact is None else value * design.facts[fact]
+            return value if lever is None else value * lever
 
         mean = sum(term(name) for name in spec.mu)
         noise = {arg: per_pair(value) for arg, value in spec.noise.items()}
@@ -162,9 +164,9 @@ def _known_from_data(design: Design) -> dict[str, np.ndarray]:
     for name in spec.location_parameters():
         if not spec.is_random(name):
             continue
-        fact = spec.parameters[name].fact
-        lever = 1.0 if fact is None else design.facts[fact] ** 2
-        data = np.bincount(design.index[name], lever / noise**2, minlength=design.size(name))
+        lever = design.lever(name)
+        known = (1.0 if lever is None else lever**2) / noise**2
+        data = np.bincount(design.index[name], known, minlength=design.size(name))
         spread = scales[str(spec.parameters[name].args["sigma"])].ravel()[design.parent[name, "sigma"]]
         out[name] = (data / (data + 1 / spread**2)) ** 2
     return out
@@ -174,27 +176,28 @@ def _by_block(
     name: str,
     args: Mapping[str, Any],
     block: np.ndarray,
-    shape: tuple[int, ...],
+    touched: np.ndarray,
     known: np.ndarray | None,
 ) -> Any:
-    """Make normal effects out of block means and deviations in an orthonormal (Helmert) basis."""
+    """Make normal effects out of block means and deviations in an orthonormal basis.
+
+    The basis of a block of n entries is that of the Householder reflection which takes its first entry to its mean:
+    numbers w of the others, with sum s, are deviations :math:`w_j - s / (n - \\sqrt n)`, and :math:`s / \\sqrt n` of the
+    first. Unlike a matrix it costs no more than the entries themselves (Golub & Van Loan 2013, section 5.1). Only what
+    is touched is sampled.
+    """
     import pymc as pm
     import pytensor.tensor as pt
-    from scipy.linalg import helmert
 
-    n, labels = len(block), np.unique(block)
-    first = np.array([np.flatnonzero(block == label)[0] for label in labels])
-    root = np.sqrt([np.sum(block == label) for label in labels])
-    basis = np.zeros((n, n - len(labels)))
-    owner = np.zeros(n - len(labels), dtype=int)
-    column = 0
-    for label, entry in zip(labels, first, strict=True):
-        members = np.flatnonzero(block == label)
-        width = len(members) - 1
-        if width:
-            basis[members, column : column + width] = helmert(len(members)).T
-            owner[column : column + width] = entry
-        column += width
+    used = np.flatnonzero(touched)
+    _, first, of_label, sizes = np.unique(
+        block[used], return_index=True, return_inverse=True, return_counts=True
+    )
+    first, root = used[first], np.sqrt(sizes)
+    own = np.full(len(block), -1)
+    own[used] = of_label
+    rest = np.setdiff1d(used, first)
+    owner = first[own[rest]]
 
     def of(arg: str, entries: np.ndarray) -> Any:
         value = args[arg]
@@ -209,10 +212,24 @@ def _by_block(
         return mu + spread ** (1 - centred) * (value - centred * mu)
 
     centre = partly(f"{name}__mean", of("mu", first), of("sigma", first) / root, first)
-    flat = centre[np.searchsorted(labels, block)]
-    if len(owner):
-        flat = flat + pt.dot(basis, partly(f"{name}__deviation", 0.0, of("sigma", owner), owner))
-    return flat.reshape(shape)
+    flat = pt.set_subtensor(pt.zeros(len(block))[used], centre[of_label])
+    if len(rest):
+        wide = np.flatnonzero(sizes > 1)
+        place = np.searchsorted(wide, own[rest])
+        members = (place == np.arange(len(wide))[:, None]).astype(float)
+        others = partly(f"{name}__deviation", 0.0, of("sigma", owner), owner)
+        total = pt.dot(members, others)
+        size, root = sizes[wide], root[wide]
+        flat = pt.inc_subtensor(flat[rest], others - (total / (size - root))[place])
+        flat = pt.inc_subtensor(flat[first[wide]], total / root)
+    return flat
+
+
+def left_out(design: Design, name: str) -> np.ndarray:
+    """Return which entries of an effect are drawn after all else, from their prior: no row says anything of them."""
+    parameter = design.spec.parameters[name]
+    around_zero = design.spec.is_random(name) and parameter.args["mu"] == 0
+    return design.untouched(name) if around_zero else np.zeros(design.size(name), dtype=bool)
 
 
 def sample_pairwise(
@@ -226,7 +243,8 @@ def sample_pairwise(
     import xarray as xr
 
     logging.getLogger("pymc").setLevel(logging.WARNING)  # it would list its internal variables
-    with pymc_model(design.ordered(), rotated=True):
+    design = design.ordered()
+    with pymc_model(design, rotated=True):
         sampled = pm.sample(
             draws=settings["draws"],
             tune=settings["tune"],
@@ -239,6 +257,14 @@ def sample_pairwise(
             compute_convergence_checks=False,
         )
     posterior = sampled["posterior"].to_dataset()[list(design.spec.parameters)]
+    rng = np.random.default_rng(settings["seed"])
+    for name in design.spec.location_parameters():
+        left = left_out(design, name)
+        if left.any() and design.spec.parameters[name].dims:
+            values = posterior[name].to_numpy().reshape(*posterior[name].shape[:2], -1)
+            spread = posterior[str(design.spec.parameters[name].args["sigma"])].to_numpy()
+            sd = spread.reshape(*spread.shape[:2], -1)[..., design.parent[name, "sigma"][left]]
+            values[..., left] = sd * rng.standard_normal(sd.shape)
     stats = sampled["sample_stats"].to_dataset()
     keep = [
         name for name in ("diverging", "depth", "n_steps", "energy", "logp", "step_size") if name in stats

@@ -222,7 +222,7 @@ def _place(reduced: Collapsed, part: Part) -> int | None:
 
 def _add_untouched(reduced: Collapsed, var: np.ndarray, part: Part, variance: np.ndarray) -> None:
     """Add the prior variance of entries that no row touches."""
-    untouched = reduced.untouched(part.name)
+    untouched = reduced.design.untouched(part.name)
     if not untouched.any():
         return
     own = _columns(part.weights, untouched)

@@ -179,9 +179,8 @@ def _cells_of(
         codes += [at[dims.index(dim)] for dim in rest]
     cells, cell = np.unique(np.stack(codes), axis=1, return_inverse=True)
     weights = np.zeros((len(counts), cells.shape[1]))
-    fact = None if name is None else design.spec.parameters[name].fact
-    lever = 1.0 if fact is None else design.facts[fact]
-    np.add.at(weights, (group, cell.ravel()), lever**power / counts[group])
+    lever = None if name is None else design.lever(name)
+    np.add.at(weights, (group, cell.ravel()), (1.0 if lever is None else lever**power) / counts[group])
     return Fresh(spread, cells[0], times, cells[1], weights)
 
 

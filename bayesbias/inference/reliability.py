@@ -380,8 +380,8 @@ def _cell_means(design: Design, draws: Mapping[str, np.ndarray], cells: Sequence
         return np.stack(averages, axis=-1)
 
     def lever_of(name: str) -> np.ndarray:
-        fact = spec.parameters[name].fact
-        return np.ones(len(design.y)) if fact is None else design.facts[fact]
+        lever = design.lever(name)
+        return np.ones(len(design.y)) if lever is None else lever
 
     size = (len(next(iter(draws.values()))), len(cells))
     return np.broadcast_to(sum(term(name, design.index[name], lever_of(name)) for name in spec.mu), size)

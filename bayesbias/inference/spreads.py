@@ -57,7 +57,7 @@ def term_variances(
             factor = (
                 None if parameter.times is None else (parameter.times, design.index[parameter.times][rows])
             )
-            lever = None if parameter.fact is None else design.facts[parameter.fact][rows] ** 2
+            lever = design.lever(name, rows)
             out[name] = _variance(draws, parameter.args["sigma"], entries, factor, lever)
     return out
 
@@ -123,7 +123,7 @@ def total_sd(
         fact = spec.parameters[name].fact
         if fact is not None and not spec.is_random(name):
             slopes = draws[name].reshape(len(draws[name]), -1)[:, design.index[name][rows]]
-            lines.append(slopes * design.facts[fact][rows])
+            lines.append(slopes * design.lever(name, rows))
     if lines:  # words lie along one line, whichever slopes it is the sum of
         parts.append(np.sum(lines, axis=0).var(axis=1))
     n = len(next(iter(draws.values())))
@@ -140,12 +140,10 @@ def _variance(
     if not isinstance(spread, str):
         return np.array([spread**2])
     flat = draws[spread].reshape(len(draws[spread]), -1)
-    if lever is not None:  # of slopes, which have no factor
-        return (flat**2)[:, entries] @ (lever / len(lever))
-    if factor is None:
-        used, counts = np.unique(entries, return_counts=True)
-        return (flat[:, used] ** 2) @ (counts / counts.sum())
-    times, which = factor
-    lift = draws[times].reshape(len(draws[times]), -1)
-    both, counts = np.unique(np.stack([entries, which]), axis=1, return_counts=True)
-    return (flat[:, both[0]] * lift[:, both[1]]) ** 2 @ (counts / counts.sum())
+    codes = np.stack([entries] if factor is None else [entries, factor[1]])
+    used, which = np.unique(codes, axis=1, return_inverse=True)
+    weights = np.bincount(which.ravel(), None if lever is None else lever**2) / codes.shape[1]
+    own = flat[:, used[0]]
+    if factor is not None:
+        own = own * draws[factor[0]].reshape(len(flat), -1)[:, used[1]]
+    return own**2 @ weights

@@ -46,6 +46,8 @@ class Design:
         The columns that identify a row, as codes.
     facts : Mapping of str to ndarray of float, shape (n_pairs,)
         The columns of numbers that terms are multiplied by.
+    only : Mapping of str to ndarray of bool, shape (n_pairs,)
+        For a term that not all rows have, which of them have it.
     """
 
     spec: ModelSpec
@@ -55,6 +57,7 @@ class Design:
     parent: Mapping[tuple[str, str], np.ndarray]
     units: Mapping[str, np.ndarray]
     facts: Mapping[str, np.ndarray] = field(default_factory=dict)
+    only: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def of(cls, spec: ModelSpec, frame: pd.DataFrame) -> Design:
@@ -67,7 +70,9 @@ class Design:
             that the parameter it serves does not determine.
         """
         columns = {dim for parameter in spec.parameters.values() for dim in parameter.dims} | set(spec.units)
-        for column in [*sorted(columns), *spec.facts(), spec.outcome]:
+        some = {name: parameter.only for name, parameter in spec.parameters.items() if parameter.only}
+        asked = {column for labels in some.values() for column in labels} - columns
+        for column in [*sorted(columns), *sorted(asked), *spec.facts(), spec.outcome]:
             if column not in frame.columns:
                 raise InputError(
                     "the model needs a column that the table lacks",
@@ -112,7 +117,8 @@ class Design:
             up = spec.parameters[name].args["mu"]
             if isinstance(up, str) and up not in spec.mu:
                 index[up] = parent[name, "mu"][index[name]]
-        return cls(spec, coords, y, index, parent, {unit: codes[unit] for unit in spec.units}, facts)
+        only = {name: _having(frame, labels, spec, name) for name, labels in some.items()}
+        return cls(spec, coords, y, index, parent, {unit: codes[unit] for unit in spec.units}, facts, only)
 
     def laid_as(self, other: Design) -> bool:
         """Whether another is the same model on the same rows, whatever their outcomes."""
@@ -121,6 +127,7 @@ class Design:
             (self.parent, other.parent),
             (self.units, other.units),
             (self.facts, other.facts),
+            (self.only, other.only),
         ]
         return (
             (self.spec is other.spec or self.spec == other.spec)
@@ -148,7 +155,7 @@ class Design:
         ordered = joint[order]
         if (ordered[1:] > ordered[:-1]).all():
             return order
-        order = np.lexsort((self.y, *self.facts.values(), *self.index.values(), joint))
+        order = np.lexsort((self.y, *self.facts.values(), *self.only.values(), *self.index.values(), joint))
         return None if np.array_equal(order, np.arange(len(order))) else order
 
     def ordered(self) -> Design:
@@ -170,7 +177,24 @@ class Design:
             index=in_order(self.index),
             units=in_order(self.units),
             facts=in_order(self.facts),
+            only=in_order(self.only),
         )
+
+    def lever(self, name: str, rows: Any = slice(None)) -> np.ndarray | None:
+        """Return what each row multiplies a term by: its fact, and 0 where it has not the term. None where all have 1."""
+        fact = self.spec.parameters[name].fact
+        out = None if fact is None else self.facts[fact][rows]
+        if name not in self.only:
+            return out
+        having = self.only[name][rows]
+        return having.astype(float) if out is None else out * having
+
+    def untouched(self, name: str) -> np.ndarray:
+        """Return which entries of a location parameter no row says anything of: none has it, or their fact is zero."""
+        rows, lever = self.index[name], self.lever(name)
+        out = np.ones(self.size(name), dtype=bool)
+        out[rows if lever is None else rows[lever != 0]] = False
+        return out
 
     def mean(self, draws: Mapping[str, np.ndarray]) -> np.ndarray:
         """Return the mean of each row for given parameter values.
@@ -189,8 +213,9 @@ class Design:
             parameter = self.spec.parameters[name]
             if parameter.times is not None:
                 term = term * self._of_rows(parameter.times, draws)
-            if parameter.fact is not None:
-                term = term * self.facts[parameter.fact]
+            lever = self.lever(name)
+            if lever is not None:
+                term = term * lever
             out = out + term
         return out
 
@@ -298,6 +323,23 @@ def _numbers(spec: ModelSpec, frame: pd.DataFrame, what: str, column: str) -> np
     return values
 
 
+def _having(frame: pd.DataFrame, labels: Mapping[str, str], spec: ModelSpec, term: str) -> np.ndarray:
+    """Return which rows have all of some labels; in a model of one's own a label that none has may be misspelt."""
+    out = np.ones(len(frame), dtype=bool)
+    for column, label in labels.items():
+        names, codes = labels_of(frame[column], column)
+        if spec.origin and label not in names:
+            raise InputError(
+                f"no row of the table has this label in {column!r}",
+                where=f"{spec.label}, [parameter.{term}], key only",
+                found=label,
+                valid=sorted(names),
+                hint=nearest(label, names),
+            )
+        out &= np.array([name == label for name in names])[codes]
+    return out
+
+
 def _code_type(sizes: Sequence[int]) -> type[np.signedinteger[Any]]:
     """Return the shortest kind of number that holds every entry of a parameter of so many labels."""
     return np.int32 if math.prod(sizes) <= np.iinfo(np.int32).max else np.int64
@@ -308,6 +350,8 @@ def _key_naming(spec: ModelSpec, column: str) -> str:
     for name, parameter in spec.parameters.items():
         if column in parameter.dims:
             return f"[parameter.{name}], key dims"
+        if column in parameter.only:
+            return f"[parameter.{name}], key only"
         if column == parameter.fact:
             return f"[parameter.{name}], key times"
     return f"[likelihood], key {'outcome' if column == spec.outcome else 'units'}"

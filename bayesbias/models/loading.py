@@ -189,7 +189,8 @@ def _checked_parameter(name: str, table: Any, names: Sequence[str], at: str) -> 
     )
     row = DISTRIBUTIONS[distribution]
     args = row.args
-    checks.known_keys(table, ("distribution", "dims", "times", *args), at, needed=("distribution", *args))
+    keys = ("distribution", "dims", "times", "only", *args)
+    checks.known_keys(table, keys, at, needed=("distribution", *args))
     times = table.get("times")
     if not isinstance(times, str | None) or times == "":
         raise InputError(
@@ -211,7 +212,16 @@ def _checked_parameter(name: str, table: Any, names: Sequence[str], at: str) -> 
         },
         times=times if times in names else None,
         fact=None if times in names else times,
+        only=_checked_only(table.get("only", {}), f"{at}, key only"),
     )
+
+
+def _checked_only(only: Any, at: str) -> dict[str, str]:
+    checks.table(only, at)
+    for column, label in only.items():
+        if not isinstance(label, str) or not label:
+            raise InputError(f"{column} must be a label of that column", where=at, found=label)
+    return dict(only)
 
 
 def _checked_argument(
@@ -282,6 +292,12 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
         at = f"{where}, [parameter.{name}], key times"
         if parameter.fact is not None:
             _check_slope(spec, name, at)
+        if parameter.only and (name not in spec.mu or not spec.is_random(name) or parameter.args["mu"] != 0):
+            raise InputError(
+                "only a term of the mean that scatters around zero, with a spread of its own, may be left out of rows",
+                where=f"{where}, [parameter.{name}], key only",
+                found=name,
+            )
         if parameter.times is None:
             continue
         if not spec.parameters[parameter.times].positive:

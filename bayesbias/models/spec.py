@@ -24,7 +24,7 @@ class Parameter:
 
     Where `times` names another, positive one, the term enters the mean multiplied by that: an effect that some
     classes show more strongly than others. Where `fact` names a column of numbers, it is multiplied by the number of
-    the row: its entries are slopes.
+    the row: its entries are slopes. Where `only` maps a column to a label, no other rows have the term.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Parameter:
     args: Mapping[str, float | str]
     times: str | None = None
     fact: str | None = None
+    only: Mapping[str, str] = field(default_factory=dict)
 
     def __hash__(self) -> int:
         return content_hash(self)

@@ -60,7 +60,8 @@ def trimmed(spec: ModelSpec, frame: pd.DataFrame) -> ModelSpec:
     seen = {_partition(np.zeros(n, dtype=np.int64)): "no difference", _partition(np.arange(n)): "the noise"}
     gone = {}
     for name in [*(name for name in level if name not in free), *free]:
-        key = _partition(design.index[name])
+        own = design.index[name]
+        key = _partition(np.where(design.only[name], own + 1, 0) if name in design.only else own)
         if name in free and key in seen:
             gone[name] = seen[key]
         seen.setdefault(key, name)

@@ -89,6 +89,7 @@ def dense(design: Design, scales: dict[str, np.ndarray]) -> tuple[np.ndarray, np
         factor = 1.0 if times is None else np.ravel(scales[times])[design.index[times]]
         if (fact := design.spec.parameters[name].fact) is not None:
             factor = design.facts[fact]
+        factor = factor * design.only.get(name, 1.0)
         incidence[np.arange(n), design.index[name]] = factor
         cov += (incidence * sd**2) @ incidence.T
         if not isinstance(args["mu"], str):
@@ -436,6 +437,7 @@ def test_log_density_differences_equal_the_plain_pymc_model(model, table):
                 times, fact = design.spec.parameters[name].times, design.spec.parameters[name].fact
                 factor = 1.0 if times is None else np.ravel(scales[times])[design.index[times][pair]]
                 factor = factor if fact is None else design.facts[fact][pair]
+                factor = factor * design.only[name][pair] if name in design.only else factor
                 row[start[name] + design.index[name][pair]] = factor
             root += np.outer(row, row) / noise[pair]
             right += row * design.y[pair] / noise[pair]

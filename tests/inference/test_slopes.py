@@ -134,7 +134,7 @@ def test_connections_without_the_fact_have_no_slope():
     design = Design.of(slopes_for("cells", table, "share"), table)
     for contrasted, labels in ((False, {"associated", "different"}), (True, {"associated - different"})):
         assert {key[2] for key in slope_rows(design, table, "share", contrasted, table).keys} == labels
-    assert collapse(design).untouched("slope_share_connection").tolist() == [
+    assert collapse(design).design.untouched("slope_share_connection").tolist() == [
         label in ("human", "neutral") for label in design.coords["connection"]
     ]
 

@@ -10,7 +10,8 @@ from helpers.tables import grid, with_facts
 
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.models.design import Design, labels_of
-from bayesbias.models.loading import load_model
+from bayesbias.models.loading import load_model, parse_model
+from bayesbias.models.spec import ModelSpec
 from bayesbias.words.pairing import CONNECTIONS
 
 
@@ -194,3 +195,47 @@ def test_a_design_is_laid_alike_only_with_all_its_labels():
     renamed = frame.assign(attribute=frame["attribute"].astype(str).replace("h0", "H0"))
     assert not one.laid_as(Design.of(spec, renamed))
     assert not one.laid_as(Design.of(spec, frame.drop(index=3)))
+
+
+def of_some_rows(column: str = "attribute_kind", label: str = "stereotype") -> ModelSpec:
+    """Return the model crossed with attribute effects in some rows alone."""
+    text = load_model("crossed").text
+    only = f'[parameter.v]\nonly = {{ {column} = "{label}" }}'
+    return parse_model(text.replace("[parameter.v]", only).encode(), "own.toml")
+
+
+def test_a_term_of_some_rows_is_nothing_in_the_others():
+    table = grid()
+    having = (table["attribute_kind"] == "stereotype").to_numpy()
+    design = Design.of(of_some_rows(), table)
+    assert 0 < having.sum() < len(having)
+    np.testing.assert_array_equal(design.lever("v"), having)
+    np.testing.assert_array_equal(design.lever("v", [0, -1]), having[[0, -1]])
+    assert design.lever("c") is None
+    draws = design.prior_draws(3, 1)
+    whole = Design.of(load_model("crossed"), table).mean(draws)
+    found = design.mean(draws)
+    np.testing.assert_array_equal(found[:, having], whole[:, having])
+    without = design.mean(draws | {"v": np.zeros_like(draws["v"])})
+    np.testing.assert_array_equal(found[:, ~having], without[:, ~having])
+
+
+def test_rows_in_another_order_keep_their_terms():
+    table = grid().sample(frac=1, random_state=3).reset_index(drop=True)
+    design = Design.of(of_some_rows(), table)
+    ordered, order = design.ordered(), design.order()
+    np.testing.assert_array_equal(ordered.only["v"], design.only["v"][order])
+    assert not design.laid_as(Design.of(of_some_rows(label="neutral"), table))
+
+
+def test_the_column_that_rows_are_told_by_is_needed():
+    with pytest.raises(InputError) as error:
+        Design.of(of_some_rows("kind_of_attribute"), grid())
+    message = str(error.value)
+    assert "[parameter.v], key only" in message
+    assert "kind_of_attribute" in message
+    with pytest.raises(
+        InputError, match=r"no row .*found: 'stereotypes'; valid: human, neutral, stereotype"
+    ) as error:
+        Design.of(of_some_rows(label="stereotypes"), grid())
+    assert "did you mean 'stereotype'" in str(error.value)

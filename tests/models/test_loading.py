@@ -333,3 +333,36 @@ def test_a_slope_names_its_column():
     assert spec.facts() == ["frequency", "year"]
     assert spec.parameters["a"].times is None
     assert set(spec.factors()) == {"ka", "kw"}
+
+
+ONLY = 'only = { attribute_kind = "stereotype" }'
+
+
+def with_only(name: str, only: str = ONLY) -> str:
+    """Return the text of crossed with one of its terms, or a spread, left to some rows."""
+    lines = load_model("crossed").text.splitlines()
+    lines.insert(lines.index(f"[parameter.{name}]") + 1, only)
+    return "\n".join(lines)
+
+
+def test_a_term_may_belong_to_some_rows_alone():
+    spec = parse_model(with_only("v").encode(), "own.toml")
+    assert spec.parameters["v"].only == {"attribute_kind": "stereotype"}
+    assert spec.parameters["c"].only == {}
+    assert spec != parse_model(with_only("v", "").encode(), "own.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "only", "parts"),
+    [
+        ("v", 'only = "stereotype"', ["[parameter.v], key only", "table"]),
+        ("v", "only = { attribute_kind = 1 }", ["key only", "attribute_kind must be a label"]),
+        ("v", 'only = { attribute_kind = "" }', ["key only", "must be a label"]),
+        ("c", ONLY, ["scatters around zero", "[parameter.c], key only"]),
+        ("ws", ONLY, ["a term of the mean", "[parameter.ws], key only"]),
+    ],
+)
+def test_what_no_row_can_be_without_is_refused(name, only, parts):
+    with pytest.raises(InputError) as error:
+        parse_model(with_only(name, only).encode(), "own.toml")
+    assert all(part in str(error.value) for part in parts), error.value
