@@ -79,12 +79,16 @@ DOCUMENTED["cells"] = (
         "m": "Normal(0, ms)",
         "b": "Normal(0, bs)",
     }
-    | {sd: "Exponential(10)" for sd in ("fsd", "csd", "ws", "ms", "sigma")}
-    | {"us": "Exponential(20)", "bs": "Exponential(20)"}
+    | {sd: "Exponential(10)" for sd in ("fsd", "csd", "sigma")}
+    | {sd: "Exponential(20)" for sd in ("ws", "ms", "bs")}
+    | {"us": "Exponential(30)"}
     | {factor: "LogNormal(0, 0.4)" for factor in ("ka", "kw")},
 )
 _CHANGE = {name: written for name, written in DOCUMENTED["cells"][1].items() if name != "ka"}
-DOCUMENTED["change"] = ("Normal", _CHANGE | {"g": "Normal(0, 0.25)", "us": "Exponential(10)"})
+DOCUMENTED["change"] = (
+    "Normal",
+    _CHANGE | {"g": "Normal(0, 0.25)"} | {sd: "Exponential(10)" for sd in ("us", "ws", "ms")},
+)
 DOCUMENTED["sentence"] = (
     "Normal",
     {
@@ -119,6 +123,8 @@ def test_shipped_models_are_the_documented_ones(name):
         values = [v if isinstance(v, str) else f"{v:g}" for v in parameter.args.values()]
         written[key] = f"{parameter.distribution}({', '.join(values)})"
     assert spec.name == name
+    some = {"m": {"attribute_kind": "stereotype"}} if name == "cells" else {}
+    assert {key: dict(parameter.only) for key, parameter in spec.parameters.items() if parameter.only} == some
     assert (spec.likelihood, written) == (likelihood, priors)
     assert spec.outcome == OUTCOMES.get(name, "distance")
     pair, group = ("protected_word", "attribute"), "connection"
