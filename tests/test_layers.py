@@ -41,8 +41,8 @@ FOLDERS = (
 MOST_LINES = 600
 # What only some rooms may import; a folder stands for all of its rooms.
 ALLOWED = {
-    "pymc": {"inference.graph", "inference.fitting"},
-    "pytensor": {"inference.graph"},
+    "pymc": {"inference.graph", "inference.pairwise", "inference.fitting"},
+    "pytensor": {"inference.pairwise"},
     "nutpie": {"inference.sampling"},
     "arviz": {"inference.from_arviz"},
     "click": {"cli"},

@@ -146,15 +146,9 @@ class Collapsed:
         place = {
             name: np.arange(a, b) for name, a, b in zip(self.scales, starts[:-1], starts[1:], strict=True)
         }
-        factors: dict[str, set[str | None]] = {}
-        for parameter in spec.parameters.values():
-            if isinstance(spread := parameter.args.get("sigma"), str):
-                factors.setdefault(spread, set()).add(parameter.times)
         out = np.eye(self.n_theta)
-        for spread, its in factors.items():
-            times = its.pop() if len(its) == 1 else None
-            if times is not None and spread not in spec.noise.values():
-                out[np.ix_(place[spread], place[times])] = -1 / len(place[times])
+        for spread, times in spec.factor_of_spreads().items():
+            out[np.ix_(place[spread], place[times])] = -1 / len(place[times])
         for name in spec.factors():
             size = len(place[name])
             if size > 1:

@@ -21,7 +21,8 @@ from bayesbias.basics.versions import versions_of
 from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
 from bayesbias.inference.effects import effects_of, with_effects
 from bayesbias.inference.engine import ENGINES, Engine
-from bayesbias.inference.graph import pymc_model, sample_pairwise
+from bayesbias.inference.graph import pymc_model
+from bayesbias.inference.pairwise import sample_pairwise
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.prediction import with_pointwise
 from bayesbias.inference.sampling import sample_collapsed

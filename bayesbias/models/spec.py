@@ -172,6 +172,19 @@ class ModelSpec(Shown):
         """Return the parameters that terms of the mean are multiplied by."""
         return list(dict.fromkeys(p.times for p in self.parameters.values() if p.times is not None))
 
+    def factor_of_spreads(self) -> dict[str, str]:
+        """Return the factor that multiplies all effects of a spread, of each spread that has one.
+
+        Only the product of the two shows in the data.
+        """
+        times: dict[str, set[str | None]] = {}
+        for parameter in self.parameters.values():
+            if isinstance(spread := parameter.args.get("sigma"), str):
+                times.setdefault(spread, set()).add(parameter.times)
+        noise = self.noise.values()
+        alone = {spread: its.pop() for spread, its in times.items() if len(its) == 1 and spread not in noise}
+        return {spread: factor for spread, factor in alone.items() if factor is not None}
+
     def facts(self) -> list[str]:
         """Return the columns of numbers that terms of the mean are multiplied by."""
         return list(dict.fromkeys(p.fact for p in self.parameters.values() if p.fact is not None))
