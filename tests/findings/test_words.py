@@ -147,7 +147,7 @@ def test_a_class_whose_difference_may_be_that_of_the_lists_is_said(gap, says):
     """One list lies near to all words: without a gap between words of either class all is open; with one, the other list too
     is nearer to its own words, though it lies farther from them than the near list does."""
     cbar = {"associated": 1.1 - gap, "different": 1.1, "human": 1.0, "neutral": 1.0}
-    table = simulate_table(dataclasses.replace(SMALL, values=dict(SMALL.values) | {"cbar": cbar}), 1)
+    table = simulate_table(dataclasses.replace(SMALL, values=dict(SMALL.values) | {"cbar": cbar}), 2)
     near, other = dict.fromkeys(table["protected_class"])
     table.loc[table["attribute_class"] == near, "distance"] -= 0.8
     found = findings_of(fit(table, "cells", seed=shifted(1), **ENOUGH))
