@@ -24,7 +24,7 @@ MODEL_KEYS = {
     "[parameter.NAME] distribution": "its prior, one of those below, with its arguments: numbers, or other parameters",
     "[parameter.NAME] dims": "the columns that it varies over; none for a single number",
     "[parameter.NAME] times": "a parameter that its spread is multiplied by, or a column of numbers: then it is a slope",
-    "[parameter.NAME] only": "a column and a label, `{ attribute_kind = \"stereotype\" }`: rows of other labels are without the term",
+    "[parameter.NAME] only": 'a column and a label, `{ attribute_kind = "stereotype" }`: rows of other labels are without the term',
     "[results] group": "the column whose values are contrasted",
     "[results] fixed": "columns whose values are all there are; those of others are a sample of more",
     "[results.level.NAME] by, held": "a level that results are given for, and which columns are held as listed there",
