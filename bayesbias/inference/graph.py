@@ -50,23 +50,30 @@ def entries_of(design: Design, name: str, arg: str, value: Any) -> Any:
     return value.flatten()[design.parent[name, arg].reshape(design.shape(name))]
 
 
-def observe(design: Design, variables: Mapping[str, Any]) -> None:
-    """Add the outcome to the model at hand, given all its parameters."""
+def observe(design: Design, variables: Mapping[str, Any], mean: Any = None) -> None:
+    """Add the outcome to the model at hand, given all its parameters, or the mean of each row too."""
     import pymc as pm
 
     spec = design.spec
-
-    def per_pair(value: float | str) -> Any:
-        if not isinstance(value, str):
-            return value
-        variable = variables[value]
-        return variable.flatten()[design.index[value]] if variable.ndim else variable
-
-    def term(name: str) -> Any:
-        times, lever = spec.parameters[name].times, design.lever(name)
-        value = per_pair(name) if times is None else per_pair(times) * per_pair(name)
-        return value if lever is None else value * lever
-
-    mean = sum(term(name) for name in spec.mu)
-    noise = {arg: per_pair(value) for arg, value in spec.noise.items()}
+    if mean is None:
+        rows = np.arange(len(design.y))
+        mean = sum(term_of(design, variables, name, rows) for name in spec.mu)
+    noise = {
+        arg: _entries_at(design, variables, value, slice(None)) if isinstance(value, str) else value
+        for arg, value in spec.noise.items()
+    }
     getattr(pm, spec.likelihood)(spec.outcome, mu=mean, **noise, observed=design.y)
+
+
+def term_of(design: Design, variables: Mapping[str, Any], name: str, rows: np.ndarray) -> Any:
+    """Return a term of the mean in some rows, times its factor, its fact, and whether they have it."""
+    times, lever = design.spec.parameters[name].times, design.lever(name, rows)
+    value = _entries_at(design, variables, name, rows)
+    if times is not None:
+        value = _entries_at(design, variables, times, rows) * value
+    return value if lever is None else value * lever
+
+
+def _entries_at(design: Design, variables: Mapping[str, Any], name: str, rows: Any) -> Any:
+    variable = variables[name]
+    return variable.flatten()[design.index[name][rows]] if variable.ndim else variable

@@ -24,7 +24,7 @@ import numpy as np
 
 from bayesbias.inference.collapsed import NotCollapsible, collapse
 from bayesbias.inference.components import exchangeable_blocks
-from bayesbias.inference.graph import coords_of, entries_of, observe
+from bayesbias.inference.graph import coords_of, entries_of, observe, term_of
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 # Where spreads begin that are sampled times a factor: from no distribution of their own.
 _BEGIN = 0.05
+# Fewest rows that a sum of terms is worth being looked up for.
+_ROWS_A_CELL = 4
 # Effects up to which a matrix of all of them is inverted, once.
 _MOST_TOGETHER = 5000
 
@@ -94,8 +96,30 @@ def rotated_model(design: Design) -> pm.Model:
         pm.Potential("means__prior", -0.5 * (means**2).sum())
         for name in spec.parameters:
             make(name)
-        observe(design, values)
+        observe(design, values, _mean_of_rows(design, values))
     return model
+
+
+def _mean_of_rows(design: Design, values: Mapping[str, Any]) -> Any:
+    """Return the mean of each row: terms that few rows tell apart are added up there, and looked up once."""
+    groups: list[tuple[list[str], np.ndarray]] = []  # terms, and their cell of each row
+    for name in design.spec.mu:
+        times, lever = design.spec.parameters[name].times, design.lever(name)
+        columns = [design.index[name], *([] if times is None else [design.index[times]])]
+        columns += [] if lever is None else [np.unique(lever, return_inverse=True)[1]]
+        for place, (terms, cells) in enumerate(groups):
+            joint = np.unique(np.stack([cells, *columns]), axis=1, return_inverse=True)[1].ravel()
+            if joint.max() < len(design.y) / _ROWS_A_CELL:
+                groups[place] = [*terms, name], joint
+                break
+        else:
+            groups.append(([name], np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel()))
+    mean: Any = 0.0
+    for terms, cells in groups:
+        rows = np.unique(cells, return_index=True)[1]
+        total = sum(term_of(design, values, name, rows) for name in terms)
+        mean = mean + (total[cells] if total.ndim else total)
+    return mean
 
 
 def left_out(design: Design, name: str) -> np.ndarray:
