@@ -250,8 +250,7 @@ def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:
             "connection": CONNECTIONS,
         }
     )
-    columns = {dim for parameter in spec.parameters.values() for dim in parameter.dims} | set(spec.units)
-    for column in sorted(columns.difference(frame.columns)):
+    for column in sorted(spec.columns().difference(frame.columns)):
         frame[column] = "any"
     frame[spec.outcome] = 1.0
     return frame

@@ -181,6 +181,7 @@ def _role(spec: ModelSpec, name: str) -> str:
     if above is not None and above.args.get("mu") != name:
         of = "differences" if above.fact is None else f"slopes on {above.fact}"
         by = f" by {_named(above.dims)}" if above.dims else ""
+        by += "".join(f" towards {label}" for label in above.only.values())
         return f"the spread of {of}{by}{each if set(parameter.dims) - set(above.dims) else ''}"
     if parameter.fact is not None:
         return f"the slope on {parameter.fact}{each}"

@@ -27,7 +27,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.prediction import with_pointwise
 from bayesbias.inference.sampling import sample_collapsed
 from bayesbias.inference.saving import read_fit
-from bayesbias.models.design import Design
+from bayesbias.models.design import Design, refuse_labels_of_no_row
 from bayesbias.models.loading import DEFAULT_MODEL, load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.trimming import trimmed
@@ -84,13 +84,14 @@ def _refuse_no_table(table: Any) -> None:
 
 def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
     """Return the rows to be fitted, checked and each counted once."""
-    apart = dict.fromkeys([*spec.units, *(dim for p in spec.parameters.values() for dim in p.dims)])
+    apart = dict.fromkeys([*spec.units, *sorted(spec.columns())])
     checked = rows_to_model(
         table,
         spec.outcome,
         list(apart),
         "if they are two observations, name the column that tells them apart in the model's [likelihood], key units",
     )
+    refuse_labels_of_no_row(spec, checked.frame)
     joined = checked.coverage.facts
     return with_facts_known(checked, [name for name in (*spec.facts(), *apart) if name in joined])
 

@@ -82,7 +82,8 @@ def rotated_model(design: Design) -> pm.Model:
             elif name in blocks:
                 known = None if pilot is None else pilot.known[name]
                 spread = pt.broadcast_to(argument(name, "sigma"), design.shape(name)).flatten()
-                own = blocks[name].effects(name, spread, means[axes.place[name]], known)
+                usual = None if pilot is None else pilot.spread[name]
+                own = blocks[name].effects(name, spread, usual, means[axes.place[name]], known)
                 own = own.reshape(design.shape(name))
                 by = factor_of.get(str(parameter.args["sigma"]))
                 own = own if by is None else own / lifts[by]
@@ -93,7 +94,6 @@ def rotated_model(design: Design) -> pm.Model:
 
         standard = pm.Flat("means__standard", shape=len(axes.centre))
         means = axes.centre + axes.root @ standard
-        pm.Potential("means__prior", -0.5 * (means**2).sum())
         for name in spec.parameters:
             make(name)
         observe(design, values, _mean_of_rows(design, values))
@@ -125,15 +125,22 @@ def _mean_of_rows(design: Design, values: Mapping[str, Any]) -> Any:
 def left_out(design: Design, name: str) -> np.ndarray:
     """Return which entries of an effect are drawn after all else, from their prior: no row says anything of them."""
     parameter = design.spec.parameters[name]
+    alone = not any(name in other.args.values() for other in design.spec.parameters.values())
     around_number = design.spec.is_random(name) and not isinstance(parameter.args["mu"], str)
-    return design.untouched(name) if around_number else np.zeros(design.size(name), dtype=bool)
+    if alone and around_number and parameter.distribution == "Normal":
+        return design.untouched(name)
+    return np.zeros(design.size(name), dtype=bool)
 
 
 def _blocks_of(design: Design) -> dict[str, np.ndarray]:
-    """Return the block of every entry of the normal location parameters."""
-    parameters = design.spec.parameters
-    every = exchangeable_blocks(design)
-    return {name: labels for name, labels in every.items() if parameters[name].distribution == "Normal"}
+    """Return the block of every entry of the normal location parameters; means that are fixed are each for itself."""
+    spec = design.spec
+    every = {name: labels for name, labels in exchangeable_blocks(design).items() if _is_normal(design, name)}
+    return {name: own if spec.is_random(name) else np.arange(len(own)) for name, own in every.items()}
+
+
+def _is_normal(design: Design, name: str) -> bool:
+    return design.spec.parameters[name].distribution == "Normal"
 
 
 def _serves(design: Design, spread: str, blocks: Mapping[str, Any]) -> bool:
@@ -163,9 +170,12 @@ class _Blocks:
         label[used] = of_label
         return cls(len(labels), used, label, used[first], sizes)
 
-    def effects(self, name: str, spread: Any, means: Any, known: np.ndarray | None) -> Any:
-        r"""Make effects around zero out of block means, in units of their prior, and deviations in an orthonormal basis.
+    def effects(
+        self, name: str, spread: Any, usual: np.ndarray | None, means: Any, known: np.ndarray | None
+    ) -> Any:
+        r"""Make effects around zero out of block means and deviations in an orthonormal basis.
 
+        Means are in units of their prior at the pilot's (`usual`) spread, as far as the data know them, else at their own.
         The basis of a block of n entries is that of the Householder reflection which takes its first entry to its mean:
         numbers w of the others, with sum s, are deviations :math:`w_j - s / (n - \sqrt n)`, and :math:`s / \sqrt n` of the
         first. Unlike a matrix it costs no more than the entries themselves (Golub & Van Loan 2013, section 5.1).
@@ -174,15 +184,19 @@ class _Blocks:
         import pytensor.tensor as pt
 
         root = np.sqrt(self.sizes)
-        centre = spread[self.first] / root * means
+        centred = np.zeros(len(root)) if known is None else known[self.first]
+        by = spread[self.first] / (1.0 if usual is None else usual[self.first])
+        unit = by**centred
+        pm.Potential(f"{name}__means_prior", -(0.5 * (means / unit) ** 2 + pt.log(unit)).sum())
+        centre = spread[self.first] / unit / root * means
         flat = pt.set_subtensor(pt.zeros(self.size)[self.used], centre[self.label[self.used]])
         rest = np.setdiff1d(self.used, self.first)
         if not len(rest):
             return flat
         owner = self.first[self.label[rest]]
-        centred = np.ones(len(rest)) if known is None else known[owner]
-        others = pm.Normal(f"{name}__deviation", 0.0, spread[owner] ** centred, shape=len(rest))
-        others = spread[owner] ** (1 - centred) * others
+        share = np.ones(len(rest)) if known is None else known[owner]
+        others = pm.Normal(f"{name}__deviation", 0.0, spread[owner] ** share, shape=len(rest))
+        others = spread[owner] ** (1 - share) * others
         wide = np.flatnonzero(self.sizes > 1)
         place = np.searchsorted(wide, self.label[rest])
         total = pt.dot((place == np.arange(len(wide))[:, None]).astype(float), others)

@@ -116,7 +116,9 @@ def total_sd(
     free = set(design.units) - {*held, *spec.results.fixed}
     parts = [noise_variance(design, draws, rows)]
     for name, variance in term_variances(design, draws, rows).items():
-        if free & set(spec.parameters[name].dims) or np.ptp(design.index[name][rows]) > 0:
+        lever = design.lever(name, rows)
+        differs = np.ptp(design.index[name][rows]) > 0 or (lever is not None and np.ptp(lever) > 0)
+        if free & set(spec.parameters[name].dims) or differs:
             parts.append(variance)
     lines = []
     for name in spec.mu:

@@ -71,7 +71,7 @@ class Design:
         """
         columns = {dim for parameter in spec.parameters.values() for dim in parameter.dims} | set(spec.units)
         some = {name: parameter.only for name, parameter in spec.parameters.items() if parameter.only}
-        asked = {column for labels in some.values() for column in labels} - columns
+        asked = spec.columns() - columns
         for column in [*sorted(columns), *sorted(asked), *spec.facts(), spec.outcome]:
             if column not in frame.columns:
                 raise InputError(
@@ -117,7 +117,7 @@ class Design:
             up = spec.parameters[name].args["mu"]
             if isinstance(up, str) and up not in spec.mu:
                 index[up] = parent[name, "mu"][index[name]]
-        only = {name: _having(frame, labels, spec, name) for name, labels in some.items()}
+        only = {name: _having(frame, labels) for name, labels in some.items()}
         return cls(spec, coords, y, index, parent, {unit: codes[unit] for unit in spec.units}, facts, only)
 
     def laid_as(self, other: Design) -> bool:
@@ -323,21 +323,27 @@ def _numbers(spec: ModelSpec, frame: pd.DataFrame, what: str, column: str) -> np
     return values
 
 
-def _having(frame: pd.DataFrame, labels: Mapping[str, str], spec: ModelSpec, term: str) -> np.ndarray:
-    """Return which rows have all of some labels; in a model of one's own a label that none has may be misspelt."""
+def _having(frame: pd.DataFrame, labels: Mapping[str, str]) -> np.ndarray:
+    """Return which rows have all of some labels."""
     out = np.ones(len(frame), dtype=bool)
     for column, label in labels.items():
         names, codes = labels_of(frame[column], column)
-        if spec.origin and label not in names:
-            raise InputError(
-                f"no row of the table has this label in {column!r}",
-                where=f"{spec.label}, [parameter.{term}], key only",
-                found=label,
-                valid=sorted(names),
-                hint=nearest(label, names),
-            )
         out &= np.array([name == label for name in names])[codes]
     return out
+
+
+def refuse_labels_of_no_row(spec: ModelSpec, frame: pd.DataFrame) -> None:
+    """Refuse a term of a model of one's own that is left to a label which no row has: it may be misspelt."""
+    for name, parameter in spec.parameters.items() if spec.origin else ():
+        for column, label in parameter.only.items():
+            if column in frame.columns and label not in (names := labels_of(frame[column], column)[0]):
+                raise InputError(
+                    f"no row of the table has this label in {column!r}",
+                    where=f"{spec.label}, [parameter.{name}], key only",
+                    found=label,
+                    valid=sorted(names),
+                    hint=nearest(label, names),
+                )
 
 
 def _code_type(sizes: Sequence[int]) -> type[np.signedinteger[Any]]:

@@ -308,6 +308,8 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
                 where=at,
                 found=name,
             )
+        if parameter.times in parameter.args.values():
+            raise InputError("is the spread already", where=at, found=parameter.times)
         visit(parameter.times, ())
     for arg, value in spec.noise.items():
         if isinstance(value, str):

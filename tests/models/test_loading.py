@@ -358,6 +358,12 @@ def test_a_term_may_belong_to_some_rows_alone():
     assert spec != parse_model(with_only("v", "").encode(), "own.toml")
 
 
+def test_a_factor_is_no_spread_of_the_same_term():
+    text = load_model("crossed").text.replace('sigma = "ws"', 'sigma = "ws"\ntimes = "ws"')
+    with pytest.raises(InputError, match="key times: is the spread already; found: 'ws'"):
+        parse_model(text.encode(), "own.toml")
+
+
 @pytest.mark.parametrize(
     ("name", "only", "parts"),
     [
