@@ -333,10 +333,12 @@ def sample_pairwise(
 
     import pymc as pm
     import xarray as xr
+    from threadpoolctl import threadpool_limits
 
     logging.getLogger("pymc").setLevel(logging.WARNING)  # it would list its internal variables
     design = design.ordered()
-    with rotated_model(design):
+    # Several threads for one small matrix cost more than they save, and round otherwise when the machine is busy.
+    with rotated_model(design), threadpool_limits(1, user_api="blas"):
         sampled = pm.sample(
             draws=settings["draws"],
             tune=settings["tune"],
