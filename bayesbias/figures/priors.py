@@ -250,7 +250,7 @@ def _one_pair_each(spec: ModelSpec) -> pd.DataFrame:
             "connection": CONNECTIONS,
         }
     )
-    for column in sorted(spec.columns().difference(frame.columns)):
+    for column in sorted(spec.label_columns().difference(frame.columns)):
         frame[column] = "any"
     frame[spec.outcome] = 1.0
     return frame

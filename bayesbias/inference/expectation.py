@@ -195,7 +195,7 @@ def prior_expectation(
 
 def fits_usual_pairs(spec: ModelSpec) -> bool:
     """Say whether a model names no column beyond those of pairs of words."""
-    return spec.columns() | {spec.results.group} <= set(pairs(USUAL_LIST))
+    return spec.label_columns() | {spec.results.group} <= set(pairs(USUAL_LIST))
 
 
 def usual_pairs(spec: ModelSpec) -> pd.DataFrame:

@@ -84,7 +84,7 @@ def _refuse_no_table(table: Any) -> None:
 
 def _table_to_fit(table: Any, spec: ModelSpec) -> PairTable:
     """Return the rows to be fitted, checked and each counted once."""
-    apart = dict.fromkeys([*spec.units, *sorted(spec.columns())])
+    apart = dict.fromkeys([*spec.units, *sorted(spec.label_columns())])
     checked = rows_to_model(
         table,
         spec.outcome,

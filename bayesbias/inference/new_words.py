@@ -53,7 +53,7 @@ def new_rows(
     check_new_rows(spec, estimand)
     connections, connection = labels_of(table[spec.results.group], spec.results.group)
     word, attribute = (labels_of(table[column], column)[1] for column in (_WORD, _ATTRIBUTE))
-    used = sorted(spec.columns() & set(table.columns))
+    used = sorted(spec.label_columns() & set(table.columns))
     kinds = [c for c in used if c != _WORD and _follows(word, labels_of(table[c], c)[1])]
     lists = [c for c in used if c != _ATTRIBUTE and _follows(attribute, labels_of(table[c], c)[1])]
     kind, which_list = _joint(table, kinds), _joint(table, lists if single else [])

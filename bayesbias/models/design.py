@@ -71,7 +71,7 @@ class Design:
         """
         columns = {dim for parameter in spec.parameters.values() for dim in parameter.dims} | set(spec.units)
         some = {name: parameter.only for name, parameter in spec.parameters.items() if parameter.only}
-        asked = spec.columns() - columns
+        asked = spec.label_columns() - columns
         for column in [*sorted(columns), *sorted(asked), *spec.facts(), spec.outcome]:
             if column not in frame.columns:
                 raise InputError(

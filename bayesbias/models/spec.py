@@ -172,7 +172,7 @@ class ModelSpec(Shown):
         """Return the parameters that terms of the mean are multiplied by."""
         return list(dict.fromkeys(p.times for p in self.parameters.values() if p.times is not None))
 
-    def columns(self) -> set[str]:
+    def label_columns(self) -> set[str]:
         """Return the columns of labels that rows are told apart by: units, dimensions, and those that leave terms out."""
         parameters = self.parameters.values()
         return {*self.units, *(column for p in parameters for column in (*p.dims, *p.only))}
