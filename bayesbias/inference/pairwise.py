@@ -25,6 +25,7 @@ import numpy as np
 from bayesbias.inference.collapsed import NotCollapsible, collapse
 from bayesbias.inference.components import exchangeable_blocks
 from bayesbias.inference.graph import coords_of, entries_of, observe, term_of
+from bayesbias.inference.sampling import starting_point
 from bayesbias.models.design import Design
 
 if TYPE_CHECKING:
@@ -135,12 +136,11 @@ def left_out(design: Design, name: str) -> np.ndarray:
 def _blocks_of(design: Design) -> dict[str, np.ndarray]:
     """Return the block of every entry of the normal location parameters; means that are fixed are each for itself."""
     spec = design.spec
-    every = {name: labels for name, labels in exchangeable_blocks(design).items() if _is_normal(design, name)}
-    return {name: own if spec.is_random(name) else np.arange(len(own)) for name, own in every.items()}
-
-
-def _is_normal(design: Design, name: str) -> bool:
-    return design.spec.parameters[name].distribution == "Normal"
+    return {
+        name: own if spec.is_random(name) else np.arange(len(own))
+        for name, own in exchangeable_blocks(design).items()
+        if spec.parameters[name].distribution == "Normal"
+    }
 
 
 def _serves(design: Design, spread: str, blocks: Mapping[str, Any]) -> bool:
@@ -237,9 +237,7 @@ class _Pilot:
             value, grad = reduced.log_density(theta)
             return -value, -grad
 
-        start = np.full(reduced.n_theta, np.log(max(float(np.std(calm)), 1e-6) / 2))
-        start[reduced.factor_places()] = 0.0
-        scales = reduced.split(minimize(minus, start, jac=True, method="L-BFGS-B").x)
+        scales = reduced.split(minimize(minus, starting_point(reduced), jac=True, method="L-BFGS-B").x)
         noise = np.broadcast_to(design.noise(scales, "sigma"), design.y.shape)
         factor, spread = {}, {}
         for name in spec.location_parameters():
