@@ -279,7 +279,9 @@ def path(
     """
     if not isinstance(value, str | os.PathLike) or not os.fspath(value):
         raise InputError("must be a path", where=where, found=_described(value), valid=valid, hint=hint)
-    text = str(os.fspath(value))
+    plain = os.fspath(value)
+    # Of a member of an enumeration, its value.
+    text = str.__str__(plain) if isinstance(plain, str) else str(plain)
     if problem := _no_path(text):
         raise InputError(problem, where=where, found=Shortened(text), valid=valid, hint=hint)
     return text

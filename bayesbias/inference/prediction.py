@@ -161,6 +161,8 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
             "a comparison needs at least two fits", found="one fit", valid="a dict or a list of fits"
         )
     valid = "a dict or a list of fits"
+    items = getattr(fits, "items", None)  # a Series has names too
+    fits = dict(items()) if callable(items) else fits
     listed = list(fits.values()) if isinstance(fits, Mapping) else checks.several(fits, "fit", "fits")
     for fit in listed:
         checks.instance(fit, BiasFit, "fits", valid)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.words.sentence_making import sentence_test, shipped_tests
 from bayesbias.words.sentence_tests import SentenceTest
@@ -64,10 +65,10 @@ def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
     if isinstance(tests, str):
         several = [tests] if os.path.isfile(tests) else [t.strip() for t in tests.split(",") if t.strip()]
         named: Iterable[Any] = shipped_tests() if tests == "all" else several
-    elif isinstance(tests, Sequence):
-        named = tests
-    else:
+    elif isinstance(tests, SentenceTest | os.PathLike):
         named = [tests]
+    else:
+        named = checks.several(tests, "test", "tests")
     out = []
     for name in named:
         if isinstance(name, str) and name == "all":

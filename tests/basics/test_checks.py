@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import re
 
@@ -256,3 +257,11 @@ def test_draws_that_no_memory_holds_are_refused_before_the_work(asked, says):
 def test_what_is_no_fit_is_named_by_whoever_asks_it(asked):
     with pytest.raises(InputError, match="fit: is none of what is taken here"):
         asked()
+
+
+def test_a_member_of_an_enumeration_is_its_value():
+    class List(str, enum.Enum):  # noqa: UP042 - its text is another than its value
+        RELIGION = "religion"
+
+    assert checks.path(List.RELIGION, "wordlist") == "religion"
+    assert type(checks.path(List.RELIGION, "wordlist")) is str

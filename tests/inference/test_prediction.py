@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
 from helpers.definitions import FITS, SETTINGS, fitted
@@ -69,6 +70,7 @@ def test_models_of_one_table_are_compared_best_first(crossed, hierarchical, addi
         assert row["elpd"] == pytest.approx(elpd[name])
         assert abs(row["elpd_diff"]) == pytest.approx(max(elpd.values()) - elpd[name], abs=1e-9)
     assert frame["rank"].tolist() == [0, 1, 2]
+    pd.testing.assert_frame_equal(compare_models(pd.Series(fits)), frame)
 
 
 def test_different_tables_are_not_compared(crossed, pairs):

@@ -180,6 +180,10 @@ def test_the_model_is_trimmed_to_the_table_by_itself():
 def test_names_of_tests_and_files_of_vectors(tmp_path):
     with pytest.raises(InputError, match=r"unknown test.*weat7x"):
         seat("all,weat7x", toy, seed=shifted(1))
+    with pytest.raises(InputError, match=r"unknown test.*weat7x"):
+        seat(pd.Series(["weat7x"]), toy, seed=shifted(1))
+    with pytest.raises(InputError, match="tests"):
+        seat(3, toy, seed=shifted(1))
     texts = [text for name in SETS for text in own("word").sentences(name)]
     path = tmp_path / "v.npz"
     np.savez(path, sentences=np.array(texts), vectors=np.array(toy(texts)))
