@@ -7,6 +7,7 @@ knows what a task is about.
 from __future__ import annotations
 
 import contextlib
+import functools
 import multiprocessing
 import os
 import queue
@@ -32,6 +33,25 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NU
 def describe_error(error: BaseException) -> str:
     """Say an error in one line: our own by its message, any other by its type too."""
     return str(error) if isinstance(error, BayesbiasError) else f"{type(error).__name__}: {error}"
+
+
+@functools.cache
+def _blas() -> Any:
+    """Return what holds the threads of the libraries of linear algebra, found once: looking for them takes milliseconds."""
+    import scipy.linalg  # noqa: F401 - it has one of its own
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+@contextlib.contextmanager
+def one_thread_of_blas() -> Iterator[None]:
+    """Keep linear algebra on one thread.
+
+    Small matrices cost less so; and sums over several threads round otherwise, so that the same seed gave other draws.
+    """
+    with _blas().limit(limits=1):
+        yield
 
 
 @dataclass

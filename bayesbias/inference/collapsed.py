@@ -16,12 +16,13 @@ grow large, `collapse` says so and the caller samples the pairs one by one inste
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from bayesbias.basics.workers import one_thread_of_blas
 from bayesbias.inference.components import (
     Component,
     Fact,
@@ -111,51 +112,32 @@ class Collapsed:
         return value, grad
 
     def log_densities(self, thetas: np.ndarray) -> np.ndarray:
-        """Return the log-posterior density at many values of the log-scales, shape (n, n_theta): a tenth of the cost."""
-        from bayesbias.inference.kernel import log_densities
+        """Return the log-posterior density at many values of the log-scales, shape (n, n_theta): a twentieth of the cost."""
+        from bayesbias.inference.kernel_lanes import log_densities
 
         out = np.empty(len(thetas))
-        arguments = (np.ascontiguousarray(thetas, dtype=float), *self.arrays, out)
+        thetas = np.ascontiguousarray(thetas, dtype=float)
+        with np.errstate(over="ignore"):  # what is out of range has no density
+            scales = np.exp(thetas)
+        arguments = (thetas, scales, *self.arrays, out)
         log_densities(*arguments)
         return out
 
     def log_gradients(self, thetas: np.ndarray) -> np.ndarray:
         """Return its gradient at many values of the log-scales, shape (n, n_theta)."""
-        from bayesbias.inference.kernel import log_gradients
+        from bayesbias.inference.kernel_lanes import log_gradients
 
         out = np.empty(np.shape(thetas))
-        arguments = (np.ascontiguousarray(thetas, dtype=float), *self.arrays, out)
+        thetas = np.ascontiguousarray(thetas, dtype=float)
+        with np.errstate(over="ignore"):
+            scales = np.exp(thetas)
+        arguments = (thetas, scales, *self.arrays, out)
         log_gradients(*arguments)
         return out
 
     def coordinates(self) -> np.ndarray:
-        """Return the matrix that turns the coordinates which are sampled into the logarithms of the scales.
-
-        Factors of a term and its spread say the same thing twice but for their priors. What the data determine, the
-        spread times the mean factor, is sampled in place of the spread, and the factors as their mean and the
-        contrasts around it. The volume is that of the logarithms.
-
-        Returns
-        -------
-        ndarray, shape (n_theta, n_theta)
-        """
-        from scipy.linalg import helmert
-
-        spec = self.design.spec
-        starts = np.cumsum([0, *(self.design.size(name) for name in self.scales)])
-        place = {
-            name: np.arange(a, b) for name, a, b in zip(self.scales, starts[:-1], starts[1:], strict=True)
-        }
-        out = np.eye(self.n_theta)
-        for spread, times in spec.factor_of_spreads().items():
-            out[np.ix_(place[spread], place[times])] = -1 / len(place[times])
-        for name in spec.factors():
-            size = len(place[name])
-            if size > 1:
-                turn = np.eye(self.n_theta)
-                turn[np.ix_(place[name], place[name])] = helmert(size, full=True).T
-                out = out @ turn
-        return out
+        """Return `log_coordinates` of these scales."""
+        return log_coordinates(self.design, self.scales)
 
     def factor_places(self) -> np.ndarray:
         """Return which of the numbers in theta belong to factors, which multiply effects; shape (n_theta,), of bool."""
@@ -192,8 +174,6 @@ class Collapsed:
         -------
         dict of str to ndarray, shape (n, *shape of the parameter)
         """
-        from threadpoolctl import threadpool_limits
-
         n, design = len(theta), self.design
         fixed = np.broadcast_to(self.constants, (n, len(self.constants)))
         var = np.concatenate([np.exp(2 * theta), fixed], axis=1)
@@ -203,8 +183,7 @@ class Collapsed:
             untouched = design.untouched(name)  # which keeps its prior
             sd = np.sqrt(var[:, self.variance_of[name][untouched]])
             flat[name][:, untouched] = sd * rng.standard_normal(sd.shape)
-        # Thousands of small matrices: several threads for each would wait for one another.
-        with threadpool_limits(1, user_api="blas"):
+        with one_thread_of_blas():
             for component in self.components:
                 if component.effects:
                     draw_component(component, var, flat, rng)
@@ -214,6 +193,39 @@ class Collapsed:
             centre = out[mu].reshape(n, -1)[:, design.parent[name, "mu"]] if isinstance(mu, str) else mu
             out[name] = (flat[name] + centre).reshape((n, *design.shape(name)))
         return out
+
+
+def log_coordinates(design: Design, scales: Sequence[str]) -> np.ndarray:
+    """Return the matrix that turns the coordinates which are sampled into the logarithms of positive parameters.
+
+    Factors of a term and its spread say the same thing twice but for their priors. What the data determine, the
+    spread times the mean factor, is sampled in place of the spread, and the factors as their mean and the
+    contrasts around it. The volume is that of the logarithms.
+
+    Parameters
+    ----------
+    design : Design
+    scales : sequence of str
+        All positive parameters, in the order of the logarithms.
+
+    Returns
+    -------
+    ndarray, shape (n_theta, n_theta)
+    """
+    from scipy.linalg import helmert
+
+    starts = np.cumsum([0, *(design.size(name) for name in scales)])
+    place = {name: np.arange(a, b) for name, a, b in zip(scales, starts[:-1], starts[1:], strict=True)}
+    out = np.eye(starts[-1])
+    for spread, times in design.spec.factor_of_spreads().items():
+        out[np.ix_(place[spread], place[times])] = -1 / len(place[times])
+    for name in design.spec.factors():
+        size = len(place[name])
+        if size > 1:
+            turn = np.eye(len(out))
+            turn[np.ix_(place[name], place[name])] = helmert(size, full=True).T
+            out = out @ turn
+    return out
 
 
 def collapse(design: Design) -> Collapsed:

@@ -24,7 +24,7 @@ from bayesbias.inference.straight import Straight
 MOST_PARETO_K = 0.7
 FEWEST_PER_CHAIN = 100.0  # effective draws, as diagnostics ask of any sampler
 _DEGREES = 20.0
-_TRIED = 400  # draws of each first proposal
+_TRIED = 800  # draws of the first proposal
 _ADAPTING = 1000  # draws of each later one
 _MOST_ROUNDS = 4
 _FIRST_ROUNDS = 2
@@ -46,7 +46,7 @@ def best_proposal(straight: Straight, start: np.ndarray, seed: int) -> tuple[Pro
     if not np.isfinite(height):
         return None, 0.0
     covariance = straight.covariance(mode)
-    if _other_mode(straight, start, mode, height, covariance):
+    if not np.isfinite(covariance).all() or _other_mode(straight, start, mode, height, covariance):
         return None, 0.0
     rng = np.random.default_rng(np.random.SeedSequence([seed, 6]))
     return _found_proposal(straight, mode, covariance, rng)[:2]
@@ -86,6 +86,8 @@ def weigh_scales(
     if not np.isfinite(height):
         return none, Engine(asked="quick", why_not="no mode")
     covariance = straight.covariance(mode)
+    if not np.isfinite(covariance).all():
+        return none, Engine(asked="quick", why_not="no mode")
     if _other_mode(straight, start, mode, height, covariance):
         return none, Engine(asked="quick", why_not="modes")
     first, *streams = (
@@ -141,11 +143,9 @@ def _found_proposal(
     straight: Straight, mode: np.ndarray, covariance: np.ndarray, rng: np.random.Generator
 ) -> tuple[Proposal, float, int]:
     """Return the best proposal found, its efficiency, and how often it was adapted."""
-    tried = [at_mode(straight.log_density, mode, covariance, along, _DEGREES) for along in (False, True)]
-    rounds = [_weighed(straight, proposal, _TRIED, rng) for proposal in tried]
-    best = int(rounds[1].efficiency > rounds[0].efficiency)
-    proposal, efficiency = tried[best], rounds[best].efficiency
-    last, count = proposal, 0
+    last = proposal = at_mode(straight.log_density, mode, covariance, _DEGREES)
+    rounds = [_weighed(straight, proposal, _TRIED, rng)]
+    efficiency, count = rounds[0].efficiency, 0
     while efficiency < _ENOUGH and count < _FIRST_ROUNDS and (count == 0 or efficiency < 0.4):
         shares = np.array([effective_weights(one.weights) for one in rounds])
         weights = np.concatenate([share * one.weights for share, one in zip(shares, rounds, strict=True)])

@@ -13,9 +13,9 @@ import numpy as np
 
 from bayesbias.inference.kernel_compiling import compiled
 
-_LOG_2PI = math.log(2.0 * math.pi)
+LOG_2PI = math.log(2.0 * math.pi)
 # Logarithms of scales beyond this have squares that overflow or vanish.
-_FARTHEST = 150.0
+FARTHEST = 150.0
 
 
 @compiled
@@ -26,7 +26,7 @@ def log_prior(code: int, a: float, b: float, s: float) -> tuple[float, float]:
     Exponential, 1 HalfNormal, 2 HalfCauchy, 3 Gamma, 4 HalfStudentT, 5 InverseGamma, 6 LogNormal. Of any other code
     the density is no number.
     """
-    value, slope = _prior_shape(code, a, b, s, math.log(s))
+    value, slope = prior_shape(code, a, b, s, math.log(s))
     return prior_constant(code, a, b) + value, slope
 
 
@@ -45,12 +45,12 @@ def prior_constant(code: int, a: float, b: float) -> float:
         tails = math.lgamma((a + 1.0) / 2.0) - math.lgamma(a / 2.0)
         return math.log(2.0) + tails - 0.5 * math.log(a * math.pi) - math.log(b)
     if code == 6:
-        return -0.5 * _LOG_2PI - math.log(b)
+        return -0.5 * LOG_2PI - math.log(b)
     return math.nan
 
 
 @compiled
-def _prior_shape(code: int, a: float, b: float, s: float, log_s: float) -> tuple[float, float]:
+def prior_shape(code: int, a: float, b: float, s: float, log_s: float) -> tuple[float, float]:
     """Return the rest of the log-density, and its derivative."""
     if code == 0:
         return -a * s, -a
@@ -116,12 +116,12 @@ def log_density(
     total = 0.0
     scale = np.empty(n_theta)
     for t in range(n_theta):
-        if not abs(theta[t]) < _FARTHEST:
+        if not abs(theta[t]) < FARTHEST:
             return -math.inf
         s = math.exp(theta[t])
         scale[t] = s
         var[t] = s * s
-        lp, d = _prior_shape(prior_code[t], prior_a[t], prior_b[t], s, theta[t])
+        lp, d = prior_shape(prior_code[t], prior_a[t], prior_b[t], s, theta[t])
         total += prior_c[t] + lp + theta[t]
         grad[t] = d * s + 1.0
     for t in range(n_theta, n_var):
@@ -133,7 +133,7 @@ def log_density(
             inc_var[x] = eff_var[e]
             if inc_factor[x] >= 0:
                 coef[x] *= scale[inc_factor[x]]
-    largest, widest = _largest(comp_m, comp_half)
+    largest, widest = largest_of(comp_m, comp_half)
     # Room for the matrices of the largest, row by row.
     up, tri, inv = np.empty(largest**2), np.empty(largest**2), np.empty(largest**2)
     half = np.empty(widest * largest)
@@ -151,7 +151,7 @@ def log_density(
             square = 0.0
             for c in range(g, comp_half[j + 1]):
                 square += halves[c] * halves[c]
-            total -= 0.5 * (nu * (_LOG_2PI + math.log(v)) + square / v)
+            total -= 0.5 * (nu * (LOG_2PI + math.log(v)) + square / v)
             slope = -0.5 * (nu / v - square / (v * v))
             gvar[obs_var[o]] += slope
             for x in range(eff_ptr[comp_eff[j]], eff_ptr[comp_eff[j + 1]]):
@@ -219,7 +219,7 @@ def log_density(
                     out[k] += a * row[k]
             for r in range(m):
                 trace += halves[g + r * width + c] * out[r]
-        total -= 0.5 * (nu * (m * _LOG_2PI + logdet) + trace)
+        total -= 0.5 * (nu * (m * LOG_2PI + logdet) + trace)
         # d logp / dV = -(nu V^-1 - V^-1 G V^-1) / 2
         for i in range(m):
             row, out = inv[i * m : (i + 1) * m], tri[i * m : (i + 1) * m]
@@ -251,7 +251,7 @@ def log_density(
 
 
 @compiled
-def _largest(comp_m: np.ndarray, comp_half: np.ndarray) -> tuple[int, int]:
+def largest_of(comp_m: np.ndarray, comp_half: np.ndarray) -> tuple[int, int]:
     """Return the most rows of a component, and the most columns of its data."""
     largest = 1
     widest = 1
@@ -259,216 +259,3 @@ def _largest(comp_m: np.ndarray, comp_half: np.ndarray) -> tuple[int, int]:
         largest = max(largest, comp_m[j])
         widest = max(widest, (comp_half[j + 1] - comp_half[j]) // comp_m[j])
     return largest, widest
-
-
-_LANES = 8
-"""How many values of the scales are worked on side by side, so that every inner loop is one vector instruction or two."""
-
-
-@compiled
-def log_densities(
-    thetas: np.ndarray,
-    prior_code: np.ndarray,
-    prior_a: np.ndarray,
-    prior_b: np.ndarray,
-    prior_c: np.ndarray,
-    constants: np.ndarray,
-    comp_m: np.ndarray,
-    comp_nu: np.ndarray,
-    comp_obs: np.ndarray,
-    comp_half: np.ndarray,
-    comp_eff: np.ndarray,
-    obs_var: np.ndarray,
-    halves: np.ndarray,
-    eff_var: np.ndarray,
-    eff_ptr: np.ndarray,
-    inc_obs: np.ndarray,
-    inc_coef: np.ndarray,
-    inc_factor: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Write what `log_density` returns for each row of `thetas`, without gradients.
-
-    The same numbers by another order of work: eight rows at a time, and of each covariance only its Cholesky factor.
-    """
-    n, n_theta = thetas.shape
-    n_var = n_theta + constants.shape[0]
-    largest, widest = _largest(comp_m, comp_half)
-    var = np.empty((n_var, _LANES))
-    scale = np.empty((n_theta, _LANES))
-    coef = np.empty((inc_coef.shape[0], _LANES))
-    low = np.empty((largest, largest, _LANES))
-    data = np.empty((largest, widest, _LANES))
-    total = np.empty(_LANES)
-    work = np.empty(_LANES)
-    ratio = np.empty(_LANES)
-    bad = np.empty(_LANES, dtype=np.bool_)
-    for t in range(n_theta, n_var):
-        for k in range(_LANES):
-            var[t, k] = constants[t - n_theta]
-    for first in range(0, n, _LANES):
-        for k in range(_LANES):
-            row = min(first + k, n - 1)  # the last block is filled up with its last row
-            total[k] = 0.0
-            bad[k] = False
-            for t in range(n_theta):
-                at = thetas[row, t]
-                if not abs(at) < _FARTHEST:
-                    bad[k] = True
-                    at = 0.0
-                s = math.exp(at)
-                scale[t, k] = s
-                var[t, k] = s * s
-                total[k] += prior_c[t] + _prior_shape(prior_code[t], prior_a[t], prior_b[t], s, at)[0] + at
-        for x in range(inc_coef.shape[0]):
-            t = inc_factor[x]
-            if t >= 0:
-                for k in range(_LANES):
-                    coef[x, k] = inc_coef[x] * scale[t, k]
-            else:
-                for k in range(_LANES):
-                    coef[x, k] = inc_coef[x]
-        for j in range(comp_m.shape[0]):
-            m = comp_m[j]
-            nu = comp_nu[j]
-            o = comp_obs[j]
-            g = comp_half[j]
-            width = (comp_half[j + 1] - g) // m
-            for i in range(m):
-                for r in range(i):
-                    for k in range(_LANES):
-                        low[i, r, k] = 0.0
-                own = var[obs_var[o + i]]
-                for k in range(_LANES):
-                    low[i, i, k] = own[k]
-                for c in range(width):
-                    for k in range(_LANES):
-                        data[i, c, k] = halves[g + i * width + c]
-            for e in range(comp_eff[j], comp_eff[j + 1]):
-                own = var[eff_var[e]]
-                for x in range(eff_ptr[e], eff_ptr[e + 1]):
-                    for k in range(_LANES):
-                        work[k] = own[k] * coef[x, k]
-                    for y in range(eff_ptr[e], x + 1):
-                        a, b = max(inc_obs[x], inc_obs[y]), min(inc_obs[x], inc_obs[y])
-                        cell, other = low[a, b], coef[y]
-                        for k in range(_LANES):
-                            cell[k] += work[k] * other[k]
-            # V = LDL', a column of LD where it was; and the rows of L^-1 F as they come.
-            for r in range(m):
-                pivot = low[r, r]
-                for k in range(_LANES):
-                    if not pivot[k] > 0.0:
-                        bad[k] = True
-                        pivot[k] = 1.0
-                    work[k] = 1.0 / pivot[k]
-                if r % 2 == 1:  # one logarithm for two, whose product is in the range of floating point
-                    before = low[r - 1, r - 1]
-                    for k in range(_LANES):
-                        total[k] -= 0.5 * nu * (2.0 * _LOG_2PI + math.log(pivot[k] * before[k]))
-                elif r == m - 1:
-                    for k in range(_LANES):
-                        total[k] -= 0.5 * nu * (_LOG_2PI + math.log(pivot[k]))
-                for c in range(width):
-                    mine = data[r, c]
-                    for k in range(_LANES):
-                        total[k] -= 0.5 * mine[k] * mine[k] * work[k]
-                for i in range(r + 1, m):
-                    left = low[i, r]
-                    for k in range(_LANES):
-                        ratio[k] = left[k] * work[k]
-                    for q in range(r + 1, i + 1):
-                        cell, other = low[i, q], low[q, r]
-                        for k in range(_LANES):
-                            cell[k] -= ratio[k] * other[k]
-                    for c in range(width):
-                        cell, mine = data[i, c], data[r, c]
-                        for k in range(_LANES):
-                            cell[k] -= ratio[k] * mine[k]
-        for k in range(min(_LANES, n - first)):
-            out[first + k] = -math.inf if bad[k] else total[k]
-
-
-@compiled
-def log_gradients(
-    thetas: np.ndarray,
-    prior_code: np.ndarray,
-    prior_a: np.ndarray,
-    prior_b: np.ndarray,
-    prior_c: np.ndarray,
-    constants: np.ndarray,
-    comp_m: np.ndarray,
-    comp_nu: np.ndarray,
-    comp_obs: np.ndarray,
-    comp_half: np.ndarray,
-    comp_eff: np.ndarray,
-    obs_var: np.ndarray,
-    halves: np.ndarray,
-    eff_var: np.ndarray,
-    eff_ptr: np.ndarray,
-    inc_obs: np.ndarray,
-    inc_coef: np.ndarray,
-    inc_factor: np.ndarray,
-    grads: np.ndarray,
-) -> None:
-    """Write the gradient that `log_density` has at each row of `thetas`."""
-    for row in range(thetas.shape[0]):
-        log_density(
-            thetas[row],
-            prior_code,
-            prior_a,
-            prior_b,
-            prior_c,
-            constants,
-            comp_m,
-            comp_nu,
-            comp_obs,
-            comp_half,
-            comp_eff,
-            obs_var,
-            halves,
-            eff_var,
-            eff_ptr,
-            inc_obs,
-            inc_coef,
-            inc_factor,
-            grads[row],
-        )
-
-
-@compiled
-def quantiles(
-    z: np.ndarray,
-    shapes: np.ndarray,
-    left: np.ndarray,
-    right: np.ndarray,
-    out: np.ndarray,
-    slopes: np.ndarray,
-) -> None:
-    """Write for each column of `z` its quantile function, and the sum of the logarithms of its slopes for each row.
-
-    ``shapes[k]`` holds level and slope, then what is bent to the left of each of `left` and to the right of each of
-    `right`, in squares of the distance; all but the level are at least zero. See `bayesbias.inference.proposals`.
-    """
-    n_left = left.shape[0]
-    for i in range(z.shape[0]):
-        total = 0.0
-        product = 1.0
-        for k in range(z.shape[1]):
-            at = z[i, k]
-            value = shapes[k, 0] + shapes[k, 1] * at
-            slope = shapes[k, 1]
-            for c in range(n_left):
-                by = min(at - left[c], 0.0)
-                value -= shapes[k, 2 + c] * by * by
-                slope -= 2.0 * shapes[k, 2 + c] * by
-            for c in range(right.shape[0]):
-                by = max(at - right[c], 0.0)
-                value += shapes[k, 2 + n_left + c] * by * by
-                slope += 2.0 * shapes[k, 2 + n_left + c] * by
-            out[i, k] = value
-            product *= slope
-            if not 1e-100 < product < 1e100:  # one logarithm for many factors
-                total += math.log(product)
-                product = 1.0
-        slopes[i] = total + math.log(product)

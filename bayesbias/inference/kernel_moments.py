@@ -7,9 +7,7 @@ import math
 import numpy as np
 
 from bayesbias.inference.kernel_compiling import compiled
-
-_LANES = 8
-"""How many draws are worked on side by side, so that every inner loop is one vector instruction or two."""
+from bayesbias.inference.kernel_lanes import lanes_of
 
 
 @compiled
@@ -51,67 +49,65 @@ def add_moments(
     n = var.shape[0]
     m, size = data.shape
     n_rows, n_loads = mean.shape[1], load_effect.shape[0]
-    low = np.empty((m, m, _LANES))
-    turned = np.empty((m, size if by_rows else 1, _LANES))
-    vec = np.empty((m, _LANES))
-    halves = np.empty((1 if by_rows else n_loads, m, _LANES))
-    coef = np.empty((inc_coef.shape[0], _LANES))
-    lift = np.empty((n_loads, _LANES))
-    work = np.empty(_LANES)
-    row = np.empty(_LANES, dtype=np.int64)
-    for begin in range(0, n, _LANES):
-        for k in range(_LANES):
-            row[k] = min(begin + k, n - 1)  # the last block is filled up with its last draw
-        count = min(_LANES, n - begin)
+    most = max(1, min(n, lanes_of(m * m + m * (size if by_rows else n_loads))))
+    low = np.empty((m, m, most))
+    turned = np.empty((m, size if by_rows else 1, most))
+    vec = np.empty((m, most))
+    halves = np.empty((1 if by_rows else n_loads, m, most))
+    coef = np.empty((inc_coef.shape[0], most))
+    lift = np.empty((n_loads, most))
+    work = np.empty(most)
+    for begin in range(0, n, most):
+        count = min(most, n - begin)
         for x in range(inc_coef.shape[0]):
-            for k in range(_LANES):
+            for k in range(count):
                 coef[x, k] = inc_coef[x]
                 if inc_factor[x] >= 0:
-                    coef[x, k] *= math.sqrt(var[row[k], inc_factor[x]])
+                    coef[x, k] *= math.sqrt(var[begin + k, inc_factor[x]])
         for c in range(n_loads):
-            for k in range(_LANES):
-                lift[c, k] = 1.0 if load_factor[c] < 0 else math.sqrt(var[row[k], load_factor[c]])
+            for k in range(count):
+                lift[c, k] = 1.0 if load_factor[c] < 0 else math.sqrt(var[begin + k, load_factor[c]])
         low[:] = 0.0
         for i in range(m):
-            for k in range(_LANES):
-                low[i, i, k] = var[row[k], obs_var[i]]
+            for k in range(count):
+                low[i, i, k] = var[begin + k, obs_var[i]]
         for e in range(eff_var.shape[0]):
             for x in range(eff_ptr[e], eff_ptr[e + 1]):
-                for k in range(_LANES):
-                    work[k] = var[row[k], eff_var[e]] * coef[x, k]
+                for k in range(count):
+                    work[k] = var[begin + k, eff_var[e]] * coef[x, k]
                 for y in range(eff_ptr[e], x + 1):
                     cell, other = low[max(inc_obs[x], inc_obs[y]), min(inc_obs[x], inc_obs[y])], coef[y]
-                    for k in range(_LANES):
+                    for k in range(count):
                         cell[k] += work[k] * other[k]
         # V = LL'; the diagonal holds one over that of L.
         for r in range(m):
             pivot = low[r, r]
-            for k in range(_LANES):
+            for k in range(count):
                 if not pivot[k] > 0.0:
                     return False
                 pivot[k] = 1.0 / math.sqrt(pivot[k])
             for i in range(r + 1, m):
                 left = low[i, r]
-                for k in range(_LANES):
+                for k in range(count):
                     left[k] *= pivot[k]
             for i in range(r + 1, m):
                 left = low[i, r]
                 # Rows below are not divided yet where q = i.
                 for q in range(r + 1, i + 1):
                     cell, other = low[i, q], low[q, r]
-                    for k in range(_LANES):
+                    for k in range(count):
                         cell[k] -= left[k] * other[k]
         if by_rows:
             for i in range(m):
                 for s in range(size):
                     out = turned[i, s]
-                    for k in range(_LANES):
+                    for k in range(count):
                         out[k] = data[i, s]
                     for r in range(i):
                         left, other = low[i, r], turned[r, s]
-                        for k in range(_LANES):
+                        for k in range(count):
                             out[k] -= left[k] * other[k]
-                    for k in range(_LANES):
+                    for k in range(count):
                         out[k] *= low[i, i, k]
             for q in range(n_rows):
                 for s in range(size):
@@ -122,20 +118,20 @@ def add_moments(
                         if weight == 0.0:
                             continue
                         e = load_effect[c]
-                        for k in range(_LANES):
-                            work[k] = weight * var[row[k], eff_var[e]] * lift[c, k]
+                        for k in range(count):
+                            work[k] = weight * var[begin + k, eff_var[e]] * lift[c, k]
                         for x in range(eff_ptr[e], eff_ptr[e + 1]):
                             first = min(first, inc_obs[x])
                             out, other = vec[inc_obs[x]], coef[x]
-                            for k in range(_LANES):
+                            for k in range(count):
                                 out[k] += work[k] * other[k]
                     for i in range(first, m):
                         out, inverse = vec[i], low[i, i]
                         for r in range(first, i):
                             left, other = low[i, r], vec[r]
-                            for k in range(_LANES):
+                            for k in range(count):
                                 out[k] -= left[k] * other[k]
-                        for k in range(_LANES):
+                        for k in range(count):
                             out[k] *= inverse[k]
                         for k in range(count):
                             mean[begin + k, q] += out[k] * turned[i, s, k]
@@ -145,26 +141,26 @@ def add_moments(
                 e = load_effect[c]
                 half = halves[c]
                 half[:] = 0.0
-                for k in range(_LANES):
-                    work[k] = var[row[k], eff_var[e]] * lift[c, k]
+                for k in range(count):
+                    work[k] = var[begin + k, eff_var[e]] * lift[c, k]
                 for x in range(eff_ptr[e], eff_ptr[e + 1]):
                     out, other = half[inc_obs[x]], coef[x]
-                    for k in range(_LANES):
+                    for k in range(count):
                         out[k] += work[k] * other[k]
                 for i in range(m):
                     out, inverse = half[i], low[i, i]
                     for r in range(i):
                         left, other = low[i, r], half[r]
-                        for k in range(_LANES):
+                        for k in range(count):
                             out[k] -= left[k] * other[k]
-                    for k in range(_LANES):
+                    for k in range(count):
                         out[k] *= inverse[k]
             for c in range(n_loads):
                 for d in range(c + 1):
                     work[:] = 0.0
                     for i in range(m):
                         one, other = halves[c, i], halves[d, i]
-                        for k in range(_LANES):
+                        for k in range(count):
                             work[k] += one[k] * other[k]
                     for k in range(count):
                         twice = work[k] if c == d else 2.0 * work[k]
@@ -174,13 +170,13 @@ def add_moments(
                 # V^-1 X D of this load
                 for i in range(m - 1, -1, -1):
                     out = vec[i]
-                    for k in range(_LANES):
+                    for k in range(count):
                         out[k] = halves[c, i, k]
                     for r in range(i + 1, m):
                         left, other = low[r, i], vec[r]
-                        for k in range(_LANES):
+                        for k in range(count):
                             out[k] -= left[k] * other[k]
-                    for k in range(_LANES):
+                    for k in range(count):
                         out[k] *= low[i, i, k]
                     for k in range(count):
                         for q in range(n_rows):

@@ -43,7 +43,7 @@ class Proposal:
         """Return draws, shape (n, coordinates), and their log-densities."""
         from scipy.special import gammaln
 
-        from bayesbias.inference.kernel import quantiles
+        from bayesbias.inference.kernel_lanes import quantiles
 
         size, nu = len(self.shapes), self.degrees
         root = np.linalg.cholesky(self.correlation)
@@ -55,16 +55,15 @@ class Proposal:
             - 0.5 * (nu + size) * np.log1p((normal**2).sum(axis=1) / nu)
             - np.log(np.diag(root)).sum()
         )
-        draws, slopes = np.empty((n, size)), np.empty(n)
-        quantiles(normal @ root.T, self.shapes, LEFT, RIGHT, draws, slopes)
-        return draws, log_density - slopes
+        draws, slopes = np.empty((size, n)), np.empty(n)
+        quantiles(root @ normal.T, self.shapes, LEFT, RIGHT, draws, slopes)
+        return draws.T, log_density - slopes
 
 
 def at_mode(
     log_density: Callable[[np.ndarray], np.ndarray],
     mode: np.ndarray,
     covariance: np.ndarray,
-    along: bool,
     degrees: float,
 ) -> Proposal:
     """Return the proposal that the neighbourhood of a mode suggests: correlations from the curvature, margins from slices.
@@ -75,24 +74,21 @@ def at_mode(
         Takes points, shape (n, coordinates).
     mode, covariance : ndarray
         The normal distribution with the curvature at the mode.
-    along : bool
-        Whether a slice lets the other coordinates follow by their regression on this one; else they stay at the mode.
     degrees : float
     """
     from scipy.special import ndtr
 
     sd = np.sqrt(np.diag(covariance))
-    directions = covariance / sd[:, None] if along else np.diag(sd)
-    points = mode + _SLICE[None, :, None] * directions[:, None, :]
+    points = mode + _SLICE[None, :, None] * np.diag(sd)[:, None, :]
     heights = log_density(points.reshape(-1, len(mode))).reshape(len(mode), -1)
     heights = heights - np.nanmax(np.where(np.isfinite(heights), heights, -np.inf), axis=1, keepdims=True)
+    heights = np.nan_to_num(np.maximum(heights, -50.0), nan=-50.0)
     wanted = ndtr(_PLACES)
-    levels = []
+    levels = np.empty((len(mode), len(_PLACES)))
     for k in range(len(mode)):
-        density = np.exp(np.interp(_FINE, _SLICE, np.nan_to_num(np.maximum(heights[k], -50.0), nan=-50.0)))
-        below = np.cumsum(density) / density.sum()
-        levels.append(mode[k] + sd[k] * np.interp(wanted, below, _FINE))
-    return Proposal(fitted_shapes(np.array(levels)), _correlation(covariance), degrees)
+        below = np.cumsum(np.exp(np.interp(_FINE, _SLICE, heights[k])))
+        levels[k] = mode[k] + sd[k] * np.interp(wanted, below / below[-1], _FINE)
+    return Proposal(fitted_shapes(levels), _correlation(covariance), degrees)
 
 
 def adapted(before: Proposal, draws: np.ndarray, weights: np.ndarray, trust: tuple[float, float]) -> Proposal:
@@ -109,17 +105,18 @@ def adapted(before: Proposal, draws: np.ndarray, weights: np.ndarray, trust: tup
     """
     from scipy.special import ndtr, ndtri
 
-    order = np.argsort(draws, axis=0)
+    columns = np.ascontiguousarray(draws.T)
+    order = np.argsort(columns, axis=1)
     own = weights[order]
-    below = np.cumsum(own, axis=0) - 0.5 * own
-    scores = np.empty_like(draws)
-    np.put_along_axis(scores, order, ndtri(np.clip(below, 1e-9, 1 - 1e-9)), axis=0)
-    ordered = np.take_along_axis(draws, order, axis=0)
+    below = np.cumsum(own, axis=1) - 0.5 * own
+    scores = np.empty_like(columns)
+    np.put_along_axis(scores, order, ndtri(np.clip(below, 1e-9, 1 - 1e-9)), axis=1)
+    ordered = np.take_along_axis(columns, order, axis=1)
     wanted = ndtr(_PLACES)
-    levels = np.array([np.interp(wanted, below[:, k], ordered[:, k]) for k in range(draws.shape[1])])
+    levels = np.array([np.interp(wanted, *each) for each in zip(below, ordered, strict=True)])
     effective = effective_weights(weights)
     levels = _blend(levels, before.shapes @ _bends(_PLACES).T, effective, trust[0])
-    seen = _correlation((scores * weights[:, None]).T @ scores)
+    seen = _correlation((scores * weights) @ scores.T)
     correlation = _correlation(_blend(seen, before.correlation, effective, trust[1]))
     return Proposal(fitted_shapes(levels), correlation, before.degrees)
 
@@ -133,20 +130,22 @@ def fitted_shapes(levels: np.ndarray) -> np.ndarray:
     """Return the rising quantile functions nearest to some values of them at the places, shape (coordinates, places)."""
     from scipy.optimize import nnls
 
-    matrix, weights = _design()
-    centred = matrix - (weights**2 @ matrix) / (weights @ weights)
+    matrix, centred, weights = _design()
+    share = weights**2 / (weights @ weights)
     out = np.empty((len(levels), matrix.shape[1]))
-    for k, own in enumerate(levels):
-        level = (weights**2 @ own) / (weights @ weights)
-        out[k, 1:], _ = nnls(weights[:, None] * centred[:, 1:], weights * (own - level))
-        out[k, 1] = max(out[k, 1], _LEAST_SLOPE * float(np.std(own)), 1e-8)
-        out[k, 0] = (weights**2 @ (own - matrix[:, 1:] @ out[k, 1:])) / (weights @ weights)
+    for k, own in enumerate(weights * (levels - (levels @ share)[:, None])):
+        out[k, 1:], _ = nnls(centred, own)
+    out[:, 1] = np.maximum(out[:, 1], np.maximum(_LEAST_SLOPE * levels.std(axis=1), 1e-8))
+    out[:, 0] = (levels - out[:, 1:] @ matrix[:, 1:].T) @ share
     return out
 
 
 @functools.cache
-def _design() -> tuple[np.ndarray, np.ndarray]:
-    return _bends(_PLACES), np.exp(-(_PLACES**2) / 8)
+def _design() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the bends at the places, the same without their weighted means and weighted, and the weights."""
+    matrix, weights = _bends(_PLACES), np.exp(-(_PLACES**2) / 8)
+    centred = matrix - (weights**2 @ matrix) / (weights @ weights)
+    return matrix, weights[:, None] * centred[:, 1:], weights
 
 
 def _bends(z: np.ndarray) -> np.ndarray:

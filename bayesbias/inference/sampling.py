@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics.workers import one_thread_of_blas
 from bayesbias.inference.collapsed import Collapsed
 from bayesbias.inference.coordinates import Coordinates, plain_coordinates, shaped_coordinates
 from bayesbias.inference.engine import Engine
@@ -61,13 +62,14 @@ def _sampled(
     """Return log-scales, and of NUTS its statistics."""
     asked = settings.pop("engine", "nuts")
     engine = Engine()
-    if asked == "quick":
-        kept = (settings[name] for name in ("draws", "chains", "seed"))
-        theta, engine = weigh_scales(reduced, starting_point(reduced), *kept)
-        if engine.name == "quick":
-            settings["engine"] = engine.as_dict()
-            return theta, None
-    sampled = _by_nuts(reduced, settings, cores)
+    with one_thread_of_blas():
+        if asked == "quick":
+            kept = (settings[name] for name in ("draws", "chains", "seed"))
+            theta, engine = weigh_scales(reduced, starting_point(reduced), *kept)
+            if engine.name == "quick":
+                settings["engine"] = engine.as_dict()
+                return theta, None
+        sampled = _by_nuts(reduced, settings, cores)
     settings["engine"] = engine.as_dict()
     return sampled
 

@@ -316,7 +316,7 @@ class _Weighing:
 
     def _at_another(self, reduced: Collapsed, draws: _AtHand, sd: np.ndarray) -> _Answer:
         """Answer by weights on some draws of the scales, and by the contrasts given these under the new prior."""
-        ratio = _log_densities(reduced, draws.theta) - draws.density
+        ratio = reduced.log_densities(draws.theta) - draws.density
         return self._answer(ratio, draws.normals, self.given(reduced, draws.theta), sd)
 
     def _answer(self, ratio: np.ndarray, old: _Normals, new: _Normals, sd: np.ndarray) -> _Answer:
@@ -373,7 +373,7 @@ class _Weighing:
     def _at_hand(self, some: np.ndarray) -> _AtHand:
         assert self.reduced is not None
         theta = self.theta[some]
-        return _AtHand(theta, _log_densities(self.reduced, theta), self.normals.chosen(some))
+        return _AtHand(theta, self.reduced.log_densities(theta), self.normals.chosen(some))
 
     def _some(self, cubes: float) -> np.ndarray:
         """Choose draws evenly, as many of each chain: fewer where an evaluation of the density costs much."""
@@ -464,18 +464,6 @@ def _standard_error(draws: np.ndarray) -> np.ndarray:
     error = standard_errors(draws)
     spread = draws.std(axis=(0, 1))
     return np.where(spread > 0, error, 0.0)  # of what is the same in every draw, nothing is in doubt
-
-
-def _log_densities(reduced: Collapsed, theta: np.ndarray) -> np.ndarray:
-    """Return `Collapsed.log_density` of many."""
-    from bayesbias.inference.kernel import log_density
-
-    more = (*reduced.arrays, np.empty(theta.shape[1]))
-    out = np.empty(len(theta))
-    for place, each in enumerate(theta):
-        arguments = (each, *more)
-        out[place] = log_density(*arguments)
-    return out
 
 
 def _with_prior(spec: ModelSpec, name: str, factor: float) -> ModelSpec:

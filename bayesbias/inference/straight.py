@@ -127,6 +127,10 @@ class Straight:
             return here, -np.inf
         for _ in range(_MOST_STEPS):
             slope, bends = self._slope_and_bend(here)
+            if not np.isfinite(
+                bends
+            ).all():  # at the edge of floating point, as where there is hardly any noise
+                return here, -np.inf
             values, vectors = np.linalg.eigh(-bends)
             along = vectors.T @ slope
             bend = np.maximum(np.abs(values), 1e-3)
@@ -142,8 +146,11 @@ class Straight:
         return here, value
 
     def covariance(self, mode: np.ndarray) -> np.ndarray:
-        """Return the covariance of the normal distribution with the curvature at a mode."""
-        values, vectors = np.linalg.eigh(-self.curvature(mode))
+        """Return the covariance of the normal distribution with the curvature at a mode; no numbers where that has none."""
+        curvature = self.curvature(mode)
+        if not np.isfinite(curvature).all():
+            return np.full(curvature.shape, np.nan)
+        values, vectors = np.linalg.eigh(-curvature)
         return (vectors / np.maximum(values, _LEAST_CURVATURE)) @ vectors.T
 
 

@@ -187,7 +187,8 @@ def test_many_at_once_are_the_same(model, table):
     one_by_one = [reduced.log_density(theta) for theta in thetas]
     found = reduced.log_densities(thetas)
     np.testing.assert_allclose(found, [value for value, _ in one_by_one], rtol=1e-11, atol=1e-8)
-    np.testing.assert_array_equal(reduced.log_gradients(thetas), [gradient for _, gradient in one_by_one])
+    gradients = [gradient for _, gradient in one_by_one]
+    np.testing.assert_allclose(reduced.log_gradients(thetas), gradients, rtol=1e-9, atol=1e-7)
     thetas[3, 0], thetas[5, -1] = 200.0, -160.0
     again = reduced.log_densities(thetas)
     assert np.isneginf(again[[3, 5]]).all()

@@ -12,13 +12,15 @@ from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 from helpers.tables import grid
 from scipy import stats
+from threadpoolctl import threadpool_limits
 
 from bayesbias.inference import importance
 from bayesbias.inference.answers import asked_rows
 from bayesbias.inference.collapsed import Collapsed, collapse
 from bayesbias.inference.estimands import times_of
-from bayesbias.inference.importance import pareto_smoothed, weigh_scales
-from bayesbias.inference.sampling import sample_collapsed, starting_point
+from bayesbias.inference.importance import best_proposal, pareto_smoothed, weigh_scales
+from bayesbias.inference.sampling import sample_collapsed, sample_theta, starting_point
+from bayesbias.inference.straight import Straight
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model, parse_model
 from bayesbias.simulation.scenario import scenario_frame
@@ -177,3 +179,30 @@ def test_ranks_of_the_truth_are_even():
     chances = stats.chisquare(counts, axis=1).pvalue
     assert chances.min() > mc.CHANCE / len(counts)
     assert taken_over <= mc.most(tables, 0.02)
+
+
+@pytest.mark.parametrize("noise", [1e-8, 1e-9])
+@pytest.mark.parametrize("model", ["crossed", "cells"])
+def test_where_there_is_hardly_any_noise_nothing_of_linear_algebra_gets_out(model, noise):
+    """Beyond the range of floating point a gradient is no number: then there is no proposal, and NUTS says what it finds."""
+    frame = grid((4, 4, 4), (5, 5, 5), 6, 6)
+    plain = frame.groupby("connection")["distance"].transform("mean")
+    plain += frame.groupby("attribute")["distance"].transform("mean")
+    rng = np.random.default_rng(0)
+    design = Design.of(load_model(model), frame.assign(distance=plain + rng.normal(0, noise, len(frame))))
+    reduced = collapse(design)
+    proposal, _ = best_proposal(Straight(reduced), starting_point(reduced), shifted(1))
+    draws, engine = weigh_scales(reduced, starting_point(reduced), 100, 2, shifted(1))
+    assert proposal is None or np.isfinite(proposal.shapes).all()
+    assert (engine.name == "quick") == (draws.shape[1] == 100)
+    assert np.isfinite(draws).all()
+
+
+def test_threads_of_linear_algebra_change_no_draw():
+    design = Design.of(load_model("cells"), grid((5, 4, 4), (8, 8, 8), 8, 8))
+    drawn = []
+    for threads in (1, 2):
+        settings = {"draws": 50, "tune": 50, "chains": 2, "seed": 1, "target_accept": 0.9, "engine": "quick"}
+        with threadpool_limits(threads, user_api="blas"):
+            drawn.append(sample_theta(collapse(design), settings, 1))
+    np.testing.assert_array_equal(*drawn)

@@ -50,14 +50,13 @@ def test_it_moves_to_weighted_draws():
     assert nearer.correlation[0, 1] == pytest.approx(-0.04 / np.sqrt(0.1 * 0.05), abs=0.15)
 
 
-@pytest.mark.parametrize("along", [False, True])
-def test_a_normal_posterior_is_met_at_its_mode(along):
+def test_a_normal_posterior_is_met_at_its_mode():
     covariance = np.array([[0.5, 0.3], [0.3, 0.4]])
     goal = stats.multivariate_normal([1.0, -2.0], covariance)
-    proposal = at_mode(goal.logpdf, np.array([1.0, -2.0]), covariance, along, 30.0)
+    proposal = at_mode(goal.logpdf, np.array([1.0, -2.0]), covariance, 30.0)
     draws, log_density = proposal.draw(2000, np.random.default_rng(shifted(4)))
     efficiency = effective_weights(np.exp(goal.logpdf(draws) - log_density)) / 2000
-    assert efficiency > (0.9 if along else 0.5)  # slices at a fixed other coordinate are too narrow
+    assert efficiency > 0.5  # slices at a fixed other coordinate are too narrow
 
 
 def test_weights_count_as_kish_says():
