@@ -41,8 +41,8 @@ FOLDERS = (
 MOST_LINES = 600
 # What only some rooms may import; a folder stands for all of its rooms.
 ALLOWED = {
-    "pymc": {"inference.graph", "inference.pairwise", "inference.fitting"},
-    "pytensor": {"inference.pairwise"},
+    "pymc": {"inference.graph", "inference.pairwise", "inference.expected_effects", "inference.fitting"},
+    "pytensor": {"inference.pairwise", "inference.expected_effects"},
     "nutpie": {"inference.sampling"},
     "arviz": {"inference.from_arviz"},
     "click": {"cli"},

@@ -12,6 +12,9 @@ from bayesbias.models.design import Design
 if TYPE_CHECKING:
     import pymc as pm
 
+# Fewest rows that a sum of terms is worth being looked up for.
+_ROWS_A_CELL = 4
+
 
 def pymc_model(design: Design) -> pm.Model:
     """Make the PyMC model that the TOML file states, pair by pair with all its effects."""
@@ -77,3 +80,35 @@ def term_of(design: Design, variables: Mapping[str, Any], name: str, rows: np.nd
 def _entries_at(design: Design, variables: Mapping[str, Any], name: str, rows: Any) -> Any:
     variable = variables[name]
     return variable.flatten()[design.index[name][rows]] if variable.ndim else variable
+
+
+def mean_of_rows(design: Design, values: Mapping[str, Any]) -> Any:
+    """Return the mean of each row: terms that few rows tell apart are added up there, and looked up once."""
+    groups: list[tuple[list[str], np.ndarray]] = []  # terms, and their cell of each row
+    for name in design.spec.mu:
+        times, lever = design.spec.parameters[name].times, design.lever(name)
+        columns = [design.index[name], *([] if times is None else [design.index[times]])]
+        columns += [] if lever is None else [np.unique(lever, return_inverse=True)[1]]
+        for place, (terms, cells) in enumerate(groups):
+            joint = np.unique(np.stack([cells, *columns]), axis=1, return_inverse=True)[1].ravel()
+            if joint.max() < len(design.y) / _ROWS_A_CELL:
+                groups[place] = [*terms, name], joint
+                break
+        else:
+            groups.append(([name], np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel()))
+    mean: Any = 0.0
+    for terms, cells in groups:
+        rows = np.unique(cells, return_index=True)[1]
+        total = sum(term_of(design, values, name, rows) for name in terms)
+        mean = mean + (total[cells] if total.ndim else total)
+    return mean
+
+
+def left_out(design: Design, name: str) -> np.ndarray:
+    """Return which entries of an effect are drawn after all else, from their prior: no row says anything of them."""
+    parameter = design.spec.parameters[name]
+    alone = not any(name in other.args.values() for other in design.spec.parameters.values())
+    around_number = design.spec.is_random(name) and not isinstance(parameter.args["mu"], str)
+    if alone and around_number and parameter.distribution == "Normal":
+        return design.untouched(name)
+    return np.zeros(design.size(name), dtype=bool)

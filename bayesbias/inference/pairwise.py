@@ -11,6 +11,8 @@ mix faster. In the plain ones a shift of all attribute effects is undone by a sh
   funnel out of small spreads (partial non-centring; Papaspiliopoulos, Roberts & Sköld 2007);
 - effects that a factor multiplies, and their spread, are sampled times the mean factor: the data know the product;
 - what no row says anything of is drawn from its prior afterwards.
+
+Where noise is normal and the exact reduction holds, there are better ones still: `bayesbias.inference.expected_effects`.
 """
 
 from __future__ import annotations
@@ -22,9 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics.workers import one_thread_of_blas
 from bayesbias.inference.collapsed import NotCollapsible, collapse
 from bayesbias.inference.components import exchangeable_blocks
-from bayesbias.inference.graph import coords_of, entries_of, observe, term_of
+from bayesbias.inference.expected_effects import ExpectedEffects
+from bayesbias.inference.graph import coords_of, entries_of, left_out, mean_of_rows, observe
 from bayesbias.inference.sampling import starting_point
 from bayesbias.models.design import Design
 
@@ -34,8 +38,6 @@ if TYPE_CHECKING:
 
 # Where spreads begin that are sampled times a factor: from no distribution of their own.
 _BEGIN = 0.05
-# Fewest rows that a sum of terms is worth being looked up for.
-_ROWS_A_CELL = 4
 # Effects up to which a matrix of all of them is inverted, once.
 _MOST_TOGETHER = 5000
 
@@ -45,6 +47,9 @@ def rotated_model(design: Design) -> pm.Model:
     import pymc as pm
     import pytensor.tensor as pt
 
+    expected = ExpectedEffects.of(design)
+    if expected is not None:
+        return expected.model()
     spec = design.spec
     blocks = {name: _Blocks.of(design, name, labels) for name, labels in _blocks_of(design).items()}
     pilot = _Pilot.of(design)
@@ -97,40 +102,8 @@ def rotated_model(design: Design) -> pm.Model:
         means = axes.centre + axes.root @ standard
         for name in spec.parameters:
             make(name)
-        observe(design, values, _mean_of_rows(design, values))
+        observe(design, values, mean_of_rows(design, values))
     return model
-
-
-def _mean_of_rows(design: Design, values: Mapping[str, Any]) -> Any:
-    """Return the mean of each row: terms that few rows tell apart are added up there, and looked up once."""
-    groups: list[tuple[list[str], np.ndarray]] = []  # terms, and their cell of each row
-    for name in design.spec.mu:
-        times, lever = design.spec.parameters[name].times, design.lever(name)
-        columns = [design.index[name], *([] if times is None else [design.index[times]])]
-        columns += [] if lever is None else [np.unique(lever, return_inverse=True)[1]]
-        for place, (terms, cells) in enumerate(groups):
-            joint = np.unique(np.stack([cells, *columns]), axis=1, return_inverse=True)[1].ravel()
-            if joint.max() < len(design.y) / _ROWS_A_CELL:
-                groups[place] = [*terms, name], joint
-                break
-        else:
-            groups.append(([name], np.unique(np.stack(columns), axis=1, return_inverse=True)[1].ravel()))
-    mean: Any = 0.0
-    for terms, cells in groups:
-        rows = np.unique(cells, return_index=True)[1]
-        total = sum(term_of(design, values, name, rows) for name in terms)
-        mean = mean + (total[cells] if total.ndim else total)
-    return mean
-
-
-def left_out(design: Design, name: str) -> np.ndarray:
-    """Return which entries of an effect are drawn after all else, from their prior: no row says anything of them."""
-    parameter = design.spec.parameters[name]
-    alone = not any(name in other.args.values() for other in design.spec.parameters.values())
-    around_number = design.spec.is_random(name) and not isinstance(parameter.args["mu"], str)
-    if alone and around_number and parameter.distribution == "Normal":
-        return design.untouched(name)
-    return np.zeros(design.size(name), dtype=bool)
 
 
 def _blocks_of(design: Design) -> dict[str, np.ndarray]:
@@ -331,12 +304,10 @@ def sample_pairwise(
 
     import pymc as pm
     import xarray as xr
-    from threadpoolctl import threadpool_limits
 
     logging.getLogger("pymc").setLevel(logging.WARNING)  # it would list its internal variables
     design = design.ordered()
-    # Several threads for one small matrix cost more than they save, and round otherwise when the machine is busy.
-    with rotated_model(design), threadpool_limits(1, user_api="blas"):
+    with rotated_model(design), one_thread_of_blas():
         sampled = pm.sample(
             draws=settings["draws"],
             tune=settings["tune"],

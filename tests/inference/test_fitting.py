@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
@@ -11,6 +12,8 @@ from scipy import stats
 
 from bayesbias import read_distances
 from bayesbias.basics.errors import FitError, InputError
+from bayesbias.basics.files import find_toml
+from bayesbias.inference.expected_effects import ExpectedEffects
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.graph import pymc_model
 from bayesbias.inference.pairwise import left_out, rotated_model
@@ -88,14 +91,55 @@ def test_settings_are_checked(setting, value):
         fit(grid(), "crossed", **{setting: value})
 
 
+OF_PAIRS = """
+[parameter.p]
+dims = ["protected_word", "attribute"]
+distribution = "Normal"
+mu = 0
+sigma = 0.1
+"""
+
+
+def design_of(kind, folder):
+    """Return a small design of each kind that is sampled in other coordinates."""
+    if kind == "fact":  # slopes
+        rng = np.random.default_rng(1)
+        targets = pd.DataFrame({"target": [f"t{k}" for k in range(5)], "fact": rng.normal(size=5)})
+        words = pd.DataFrame({"set_word": list("abcde"), "set": [*"xxx", *"yy"]})
+        frame = targets.merge(words, how="cross")
+        return Design.of(load_model("fact"), frame.assign(distance=rng.normal(1, 0.1, len(frame))))
+    frame = grid((3, 3), (2, 2), 3, 3)
+    if kind == "an effect of a pair":
+        file = folder / "pairs.toml"
+        text = (find_toml("crossed", "models", "model")).read_text()
+        file.write_text(text.replace('mu = ["c", "v"]', 'mu = ["c", "v", "p"]') + OF_PAIRS)
+        return Design.of(load_model(file), frame)
+    if kind == "holes":
+        return Design.of(load_model("cells"), frame.drop(frame.index[[0, 7, 30]]))
+    if kind == "human pairs":  # no row has m
+        return Design.of(load_model("cells"), grid((2, 2), (2,), 2, 2).query("connection == 'human'"))
+    return Design.of(load_model(kind.removesuffix(" in blocks")), frame)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["crossed", "robust", "hierarchical", "cells"])
-def test_rotated_coordinates_are_the_same_distribution(model):
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("crossed", "robust", "hierarchical", "cells", "fact", "human pairs"),
+        *(
+            pytest.param(kind, marks=pytest.mark.claim)
+            for kind in ("an effect of a pair", "holes", "cells in blocks")
+        ),
+    ],
+)
+def test_rotated_coordinates_are_the_same_distribution(kind, tmp_path, monkeypatch):
     """Change of variables: density in the one coordinates = density in the others x Jacobian, up to a constant."""
     import pytensor
     import pytensor.tensor as pt
 
-    design = Design.of(load_model(model), grid((3, 3), (2, 2), 3, 3))
+    design = design_of(kind, tmp_path)
+    if kind.endswith("in blocks"):  # as where the exact reduction would not pay
+        monkeypatch.setattr(ExpectedEffects, "of", lambda _: None)
     plain, rotated = pymc_model(design), rotated_model(design)
     value_vars = rotated.value_vars
     values = rotated.replace_rvs_by_values([rotated[name] for name in design.spec.parameters])
