@@ -26,6 +26,30 @@ def lanes_of(cells: int) -> int:
 
 
 @compiled
+def _begin(var: np.ndarray, coef: np.ndarray, constants: np.ndarray, inc_coef: np.ndarray) -> None:
+    """Write what is the same at all values of the scales: constant variances, and coefficients without a factor."""
+    n_theta = var.shape[0] - constants.shape[0]
+    for t in range(constants.shape[0]):
+        var[n_theta + t] = constants[t]
+    for x in range(inc_coef.shape[0]):
+        coef[x] = inc_coef[x]
+
+
+@compiled
+def _times_factors(
+    coef: np.ndarray, scale: np.ndarray, lanes: int, inc_coef: np.ndarray, inc_factor: np.ndarray
+) -> None:
+    """Write the coefficients that a factor multiplies."""
+    for x in range(inc_coef.shape[0]):
+        t = inc_factor[x]
+        if t >= 0:
+            c = inc_coef[x]
+            mine, other = coef[x], scale[t]
+            for k in range(lanes):
+                mine[k] = c * other[k]
+
+
+@compiled
 def _fill(
     low: np.ndarray,
     data: np.ndarray,
@@ -106,12 +130,7 @@ def log_densities(
     work = np.empty(most)
     ratio = np.empty(most)
     bad = np.empty(most, dtype=np.bool_)
-    for t in range(n_theta, n_var):
-        for k in range(most):
-            var[t, k] = constants[t - n_theta]
-    for x in range(inc_coef.shape[0]):
-        for k in range(most):
-            coef[x, k] = inc_coef[x]
+    _begin(var, coef, constants, inc_coef)
     for first in range(0, n, most):
         lanes = min(most, n - first)
         for k in range(lanes):
@@ -137,13 +156,7 @@ def log_densities(
                 for k in range(lanes):
                     shape = prior_shape(prior_code[t], prior_a[t], prior_b[t], own[k], work[k])[0]
                     total[k] += prior_c[t] + shape + work[k]
-        for x in range(inc_coef.shape[0]):
-            t = inc_factor[x]
-            if t >= 0:
-                c = inc_coef[x]
-                mine, other = coef[x], scale[t]
-                for k in range(lanes):
-                    mine[k] = c * other[k]
+        _times_factors(coef, scale, lanes, inc_coef, inc_factor)
         for j in range(comp_m.shape[0]):
             m = comp_m[j]
             nu = comp_nu[j]
@@ -243,12 +256,7 @@ def log_gradients(
     low, tri, inv = np.empty((size, most)), np.empty((size, most)), np.empty((size, most))
     data, half = np.empty((largest * widest, most)), np.empty((largest * widest, most))
     work, term = np.empty(most), np.empty(most)
-    for t in range(n_theta, n_var):
-        for k in range(most):
-            var[t, k] = constants[t - n_theta]
-    for x in range(inc_coef.shape[0]):
-        for k in range(most):
-            coef[x, k] = inc_coef[x]
+    _begin(var, coef, constants, inc_coef)
     for first in range(0, n, most):
         lanes = min(most, n - first)
         by_var[:] = 0.0
@@ -258,13 +266,7 @@ def log_gradients(
                 s = scales[first + k, t]
                 scale[t, k] = s
                 var[t, k] = s * s
-        for x in range(inc_coef.shape[0]):
-            t = inc_factor[x]
-            if t >= 0:
-                c = inc_coef[x]
-                mine, other = coef[x], scale[t]
-                for k in range(lanes):
-                    mine[k] = c * other[k]
+        _times_factors(coef, scale, lanes, inc_coef, inc_factor)
         for j in range(comp_m.shape[0]):
             m = comp_m[j]
             nu = comp_nu[j]

@@ -110,21 +110,32 @@ def test_the_contrast_agrees_with_a_plain_pymc_fit():
     assert trimmed(spec, table) == spec
     ours = fit(table, spec, seed=shifted(1), draws=3000, pointwise=False)
     assert ours.provenance["sampler"]["method"] == "collapsed"
-    with build(spec, table):
-        sampled = pm.sample(
-            1500, tune=600, chains=2, cores=2, random_seed=shifted(2), target_accept=0.9, nuts_sampler="nutpie",
-            progressbar=False, compute_convergence_checks=False,
-        )  # fmt: skip
-    both = ours.tree["posterior"], sampled["posterior"]
-    gaps = [draws["cbar"][..., 0] - draws["cbar"][..., 1] for draws in both]
-    for name in ("gap", "csd", "us", "pcs", "qcs", "ss", "sigma"):
-        draws = gaps if name == "gap" else [posterior[name] for posterior in both]
-        for estimate, method in ((mc.mean, "mean"), (mc.log_sd, "sd")):
-            # Plain NUTS gets about slowly even so.
-            assert min(mc.effective(each, method).min() for each in draws) > 80, name
-            mc.assert_near(estimate(draws[0]), estimate(draws[1]), name)
+    names = ("gap", "csd", "us", "pcs", "qcs", "ss", "sigma")
+
+    def named(posterior):
+        gap = posterior["cbar"][..., 0] - posterior["cbar"][..., 1]
+        return {name: gap if name == "gap" else posterior[name] for name in names}
+
+    def fewest(draws):
+        return min(mc.effective(each, m).min() for each in draws.values() for m in ("mean", "sd"))
+
+    # Effects in their own units have funnels: a run that was caught in one is no reference, and is done again.
+    for attempt in range(3):
+        with build(spec, table):
+            sampled = pm.sample(
+                3000, tune=1000, chains=2, cores=2, random_seed=shifted(2) + attempt, target_accept=0.95,
+                nuts_sampler="nutpie", progressbar=False, compute_convergence_checks=False,
+            )  # fmt: skip
+        plain = named(sampled["posterior"])
+        if fewest(plain) > 80:
+            break
+    own = named(ours.tree["posterior"])
+    assert min(fewest(own), fewest(plain)) > 80
+    for name in names:
+        mc.assert_near(mc.mean(own[name]), mc.mean(plain[name]), name)
+        mc.assert_near(mc.log_sd(own[name]), mc.log_sd(plain[name]), name)
     row = ours.contrasts(estimand="population", level="overall").iloc[0]
-    mc.assert_near(mc.mean(gaps[0]), float(row["mean"]), "row")
+    mc.assert_near(mc.mean(own["gap"]), float(row["mean"]), "row")
 
 
 # Intervals of 89 %: 3 or fewer of 6 have a chance of 1 in 30.
