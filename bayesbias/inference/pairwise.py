@@ -98,8 +98,9 @@ def rotated_model(design: Design) -> pm.Model:
                 args = {arg: argument(name, arg) for arg in parameter.args}
                 values[name] = distribution(name, **args, dims=dims)
 
-        standard = pm.Flat("means__standard", shape=len(axes.centre))
-        means = axes.centre + axes.root @ standard
+        means = axes.centre
+        if len(means):  # none are normal where all effects have another distribution
+            means = means + axes.root @ pm.Flat("means__standard", shape=len(means))
         for name in spec.parameters:
             make(name)
         observe(design, values, mean_of_rows(design, values))

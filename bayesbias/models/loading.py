@@ -278,6 +278,8 @@ def _check_graph(spec: ModelSpec, where: str) -> None:
                 _check_parameter_name(value, spec.parameters, at)
                 if arg in needs_positive and not spec.parameters[value].positive:
                     raise InputError(f"{arg} needs a positive parameter; {value!r} may be negative", where=at)
+                if arg == "mu" and not spec.parameters[name].positive and spec.parameters[value].positive:
+                    raise InputError("a mean must be free to be negative", where=at, found=value)
                 visit(value, (*path, name))
 
     for name in spec.mu:

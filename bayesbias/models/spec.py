@@ -180,14 +180,14 @@ class ModelSpec(Shown):
     def factor_of_spreads(self) -> dict[str, str]:
         """Return the factor that multiplies all effects of a spread, of each spread that has one.
 
-        Only the product of the two shows in the data.
+        Only the product of the two shows in the data. A spread that is a factor as well counts as a factor alone.
         """
         times: dict[str, set[str | None]] = {}
         for parameter in self.parameters.values():
             if isinstance(spread := parameter.args.get("sigma"), str):
                 times.setdefault(spread, set()).add(parameter.times)
-        noise = self.noise.values()
-        alone = {spread: its.pop() for spread, its in times.items() if len(its) == 1 and spread not in noise}
+        other = {*self.noise.values(), *self.factors()}
+        alone = {spread: its.pop() for spread, its in times.items() if len(its) == 1 and spread not in other}
         return {spread: factor for spread, factor in alone.items() if factor is not None}
 
     def facts(self) -> list[str]:

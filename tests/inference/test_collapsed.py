@@ -236,6 +236,18 @@ def test_the_function_behind_a_pointer_is_the_same(model, table):
     assert called(np.full(reduced.n_theta, 1e3))[0] != 0
 
 
+def test_two_spreads_that_multiply_each_other_have_coordinates():
+    """Each is a factor too, and is sampled as one: in place of the products of both there would be one product twice."""
+    text = load_model("crossed").text.replace('sigma = "ws"', 'sigma = "ws"\ntimes = "ms"')
+    text = text.replace('mu = ["c", "v"]', 'mu = ["c", "v", "m"]')
+    text += '\n[parameter.m]\ndims = ["protected_word"]\ndistribution = "Normal"\nmu = 0\nsigma = "ms"\ntimes = "ws"\n'
+    text += '\n[parameter.ms]\ndistribution = "Exponential"\nlam = 5\n'
+    spec = parse_model(text.encode(), "each other")
+    assert spec.factor_of_spreads() == {}
+    reduced = collapse(Design.of(spec, TABLES["grid"]))
+    assert abs(np.linalg.det(reduced.coordinates())) == pytest.approx(1, abs=1e-12)
+
+
 @pytest.mark.parametrize("model", ["crossed", "cells"])
 @pytest.mark.parametrize("far", [-1e3, -200.0, 160.0, 1e3, np.nan])
 def test_a_wild_step_has_density_zero_and_raises_nothing(far, model):

@@ -18,7 +18,7 @@ from bayesbias.inference.fitting import fit
 from bayesbias.inference.graph import pymc_model
 from bayesbias.inference.pairwise import left_out, rotated_model
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model
+from bayesbias.models.loading import load_model, parse_model
 
 QUICK = {"draws": 300, "tune": 300, "chains": 2, "pointwise": False}
 
@@ -109,10 +109,16 @@ def design_of(kind, folder):
         frame = targets.merge(words, how="cross")
         return Design.of(load_model("fact"), frame.assign(distance=rng.normal(1, 0.1, len(frame))))
     frame = grid((3, 3), (2, 2), 3, 3)
+    crossed = find_toml("crossed", "models", "model").read_text()
+    if kind == "no normal effect":
+        parts = crossed.replace('distribution = "Normal"', 'distribution = "StudentT"\nnu = 4').split(
+            "[parameter.c]"
+        )
+        likelihood = parts[0].replace("StudentT", "Normal").replace("nu = 4\n", "")
+        return Design.of(parse_model(f"{likelihood}[parameter.c]{parts[1]}".encode(), kind), frame)
     if kind == "an effect of a pair":
         file = folder / "pairs.toml"
-        text = (find_toml("crossed", "models", "model")).read_text()
-        file.write_text(text.replace('mu = ["c", "v"]', 'mu = ["c", "v", "p"]') + OF_PAIRS)
+        file.write_text(crossed.replace('mu = ["c", "v"]', 'mu = ["c", "v", "p"]') + OF_PAIRS)
         return Design.of(load_model(file), frame)
     if kind == "holes":
         return Design.of(load_model("cells"), frame.drop(frame.index[[0, 7, 30]]))
@@ -128,7 +134,7 @@ def design_of(kind, folder):
         *("crossed", "robust", "hierarchical", "cells", "fact", "human pairs"),
         *(
             pytest.param(kind, marks=pytest.mark.claim)
-            for kind in ("an effect of a pair", "holes", "cells in blocks")
+            for kind in ("an effect of a pair", "holes", "cells in blocks", "no normal effect")
         ),
     ],
 )

@@ -218,6 +218,10 @@ BAD = {
         [('sigma = "csd"', 'sigma = "shift"')],
         ["[parameter.c], key sigma", "positive", "'shift'"],
     ),
+    "centred on a spread": (
+        [("mu = 1\n", 'mu = "csd"\n')],
+        ["[parameter.cbar], key mu", "free to be negative", "csd"],
+    ),
     "noise that may be negative": (
         [('sigma = "sigma"', 'sigma = "shift"')],
         ["[likelihood], key sigma", "positive", "shift"],
