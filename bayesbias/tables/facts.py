@@ -85,7 +85,8 @@ def join_facts(
     ----------
     table : PairTable
     facts : path, data frame, mapping, the name of a column of the table, or a list of these
-        A ``.csv`` or ``.tsv`` file, or a frame, with a column ``word`` and one column a fact; or ``{fact: {word: value}}``.
+        A ``.csv`` or ``.tsv`` file, or a frame, with a column ``word`` and one column a fact; of a frame the words may be the
+        index; or ``{fact: {word: value}}``.
         Cells that are empty, or NA, say nothing of a word. Commas, semicolons (then with decimal commas) and tabs separate.
         A column that the table has already is checked, and centred and scaled where it stands.
     side : {"protected", "attribute", "both"}, optional
@@ -225,10 +226,18 @@ def facts_given(
             names, rows, mark = separated_rows(path, _TABLE)
             out += _of_rows(names, rows, str(path), sha256_file(path), columns, separator=mark)
         elif hasattr(each, "columns"):
-            names = [str(name) for name in each.columns]
             plain = plain_frame(each, "data frame")
-            cells = enumerate(plain.itertuples(index=False), 1)
-            rows = [(i, [_cell(v, f"data frame, row {i}") for v in row]) for i, row in cells]
+            names = [str(name) for name in plain.columns]
+            cells: Any = plain.itertuples(index=False)
+            index = list(plain.index)
+            if (
+                index
+                and all(isinstance(w, str) for w in index)
+                and not any(n.casefold() in _WORD for n in names)
+            ):
+                names = ["word", *names]
+                cells = ((word, *row) for word, row in zip(index, cells, strict=True))
+            rows = [(i, [_cell(v, f"data frame, row {i}") for v in row]) for i, row in enumerate(cells, 1)]
             out += _of_rows(names, rows, "data frame", "", columns, unit="row")
         elif hasattr(each, "to_dict") and isinstance(getattr(each, "name", None), str):  # a series
             out.append(_of_mapping(each.name, each.to_dict()))

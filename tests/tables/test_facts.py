@@ -56,6 +56,8 @@ def test_a_file_a_frame_and_a_mapping_say_the_same(table, tmp_path) -> None:
         str(path),
         semicolons,
         frame,
+        frame.set_index("word"),
+        frame.set_index("word").rename_axis("occupation"),
         {"percent_women": WOMEN, "sector": {"a1": "health", "a2": "trade", "b1": "health"}},
     ):
         joined = join_facts(table, facts)
