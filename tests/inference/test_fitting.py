@@ -46,7 +46,7 @@ def by_hand(fit, seed):
         c = pm.Deterministic("c", pm.math.stack(cells, axis=1))
         pm.Normal("y", c[word, connection], sigma[connection], observed=fit.table["distance"].to_numpy(float))
         return pm.sample(
-            1500, tune=700, chains=4, cores=2, random_seed=seed, target_accept=0.9, nuts_sampler="nutpie",
+            2500, tune=1000, chains=4, cores=2, random_seed=seed, target_accept=0.95, nuts_sampler="nutpie",
             progressbar=False, compute_convergence_checks=False,
         )  # fmt: skip
 
@@ -220,6 +220,12 @@ def test_chains_of_pairs_do_not_crawl(model):
     assert mc.effective(found.tree["posterior"]["cbar"], "mean").min() > 150
 
 
+def sound(sampled, names, least=600):
+    """Whether chains got about: one that was caught in a funnel is no reference."""
+    draws = sampled["posterior"]
+    return min(mc.effective(draws[name], m).min() for name in names for m in ("mean", "sd")) > least
+
+
 def close(reduced, sampled, least=600):
     """Means and sds of every parameter agree within Monte Carlo errors, which must be small."""
     for name in reduced.spec.parameters:
@@ -236,7 +242,11 @@ def test_hierarchical_agrees_with_plain_pymc(shared, table):
     pairs = read_distances(path)
     ours = fit(pairs, "hierarchical", seed=shifted(1), draws=3000, pointwise=False)
     assert ours.provenance["sampler"]["method"] == "collapsed"
-    close(ours, by_hand(ours, shifted(2)))
+    for attempt in range(3):
+        sampled = by_hand(ours, shifted(2) + attempt)
+        if sound(sampled, ours.spec.parameters):
+            break
+    close(ours, sampled)
 
 
 def additive_by_hand(table, one, other):
