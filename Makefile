@@ -13,7 +13,8 @@ LOWEST := .venv-lowest
 # takes over half of what the other has left, so that both are busy to the end.
 # What one of them compiles is kept for the other, and for the processes that tests start, whatever the shell says.
 export PYTHONDONTWRITEBYTECODE :=
-PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+# The two fill two cores: more threads of linear algebra would only wait for each other.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 .PHONY: demo docs test test-fast test-wheel test-lowest claims proof check dist release-check format bench clean
 

@@ -58,19 +58,23 @@ def _not_to_the_platter() -> Iterator[None]:
 _LONG = re.compile(
     r"\b(fit\w*|compare|seat|single_category|calibrate\w*|\w*debias|predict|plan_\w+|plot_\w+|find_\w+|\w*analysis)\("
 )
+# Those of comparisons, pages, folders and sweeps are many fits, and take several.
+_LONGER = re.compile(r"\b(compare|compared|write_report|save_run|run_sweep|calibrate_on)\(")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark examples that take long as slow: `make test` runs them, the fast lane does not.
+    """Mark examples that take long as slow, and the longest as claims: the fast lane leaves out both.
 
     Workers collect in different orders, and must agree in one.
     """
     if "PYTEST_XDIST_WORKER" in os.environ:
         items.sort(key=lambda item: (isinstance(item, pytest.DoctestItem), item.path.parts))
     for item in items:
-        if isinstance(item, pytest.DoctestItem) and any(_LONG.search(e.source) for e in item.dtest.examples):
-            item.add_marker(pytest.mark.slow)
+        if isinstance(item, pytest.DoctestItem):
+            for pattern, mark in ((_LONG, pytest.mark.slow), (_LONGER, pytest.mark.claim)):
+                if any(pattern.search(e.source) for e in item.dtest.examples):
+                    item.add_marker(mark)
 
 
 # -- what was not tested -----------------------------------------------------------------------------

@@ -211,6 +211,10 @@ def nothing_drawn(monkeypatch):
     )
 
 
+# Two pages, two bootstraps: seconds each.
+LONG = [name for name in PRINTERS if name.startswith("page") or name == "a bootstrap interval"]
+
+
 def printed(name: str, seed: int) -> str:
     make, write = PRINTERS[name]
     return "\n".join(told(write(make(shifted(seed)))))
@@ -218,7 +222,7 @@ def printed(name: str, seed: int) -> str:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow) if name.startswith("page") else name for name in PRINTERS],
+    [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in PRINTERS],
 )
 def test_another_seed_changes_no_more_than_the_last_digits(name):
     assert moved(printed(name, 3), printed(name, 4)) == []

@@ -132,6 +132,7 @@ def test_options_reach_the_result(run, files):
     assert {row["contrast"] for row in found["contrasts"]} == {"associated - different"}
 
 
+@pytest.mark.claim
 def test_slopes_on_a_fact_are_everywhere(run, files, tmp_path, monkeypatch):
     without_figures(monkeypatch)
     without_pictures(monkeypatch)
@@ -289,6 +290,7 @@ def assert_written(out: Path, text: str, direct, *figures: str) -> None:
     assert coverage["listed"].tolist() == [3, 2, 2, 3, 3, 4]
 
 
+@pytest.mark.claim  # without figures the test above says it
 def test_out_holds_table_fit_summaries_and_figures(run, files, tmp_path, direct):
     out = tmp_path / "deep" / "run"
     code, text, err = run("fit", "--distances", files / "pairs.csv", "--out", out, *QUICK)

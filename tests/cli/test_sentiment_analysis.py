@@ -205,7 +205,7 @@ def test_no_conclusion_without_convergence(run):
     assert "p = 0.19" in out  # the tests do not depend on the sampler
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_a_folder_holds_all_and_nothing_of_an_earlier_run(printed, tmp_path, monkeypatch):
     without_figures(monkeypatch)
     out = tmp_path / "out"
@@ -452,7 +452,7 @@ def test_a_pickle_is_refused_until_it_is_allowed(refused, tmp_path):
     refused("--classifier", f"joblib:{path}", says="--allow-pickle")
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_as_a_command(tmp_path):
     done = subprocess.run(
         [sys.executable, "-m", "bayesbias.cli", "sentiment", "--predictions", "m1", "--bayes", *SHORT, "--json"],

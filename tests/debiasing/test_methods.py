@@ -31,7 +31,7 @@ def unit(embedding: Embedding) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    "name", ["religion", *(pytest.param(n, marks=pytest.mark.slow) for n in ("gender", "race"))]
+    "name", ["religion", *(pytest.param(n, marks=pytest.mark.claim) for n in ("gender", "race"))]
 )
 def test_hard_debiasing_of_the_embedded_default_keeps_its_promises(name):
     result = hard_debias("minilm-static", name)

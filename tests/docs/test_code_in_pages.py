@@ -9,7 +9,9 @@ from helpers.documents import DOCS, Block, blocks_of, commands_of, pages, run_pa
 from helpers.pages import without_figures, without_pictures
 from helpers.places import ROOT
 
-every_page = pytest.mark.parametrize("path", pages(), ids=lambda path: path.relative_to(DOCS).as_posix())
+
+def each(paths: list[Path]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("path", paths, ids=lambda path: path.relative_to(DOCS).as_posix())
 
 
 def written(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -65,7 +67,7 @@ def test_there_are_pages() -> None:
     assert {"docs/howto/own-vectors.md", "docs/howto/ci.md", "docs/coming-from/wefe.md"} <= names
 
 
-@every_page
+@each([path for path in pages() if path.parent.name != "gallery"])  # nothing but figures, drawn as printed
 @pytest.mark.slow
 def test_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Quickly: with few draws, without the drawing of figures of runs and pages, and without what is marked long."""
@@ -75,7 +77,7 @@ def test_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.claim
-@every_page
+@each(pages())
 def test_blocks_run_as_printed(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = [said for said in run_page(path, tmp_path, monkeypatch, as_printed=True) if ": needs " in said]
     if lacking:

@@ -100,7 +100,10 @@ def in_figure(draw: Any, size: tuple[float, float]) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("many", [False, True], ids=["15 words", "60 words"])
+@pytest.mark.parametrize(
+    "many",
+    [pytest.param(False, id="15 words"), pytest.param(True, id="60 words", marks=pytest.mark.claim)],
+)
 def test_labels_do_not_overlap_and_the_legend_is_outside(many: bool) -> None:
     five = {name: [f"{name} {i}" for i in range(5)] for name in ("christian", "jew", "muslim")}
     fit = prior_fit(sixty() if many else simulated(five))

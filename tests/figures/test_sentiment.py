@@ -381,7 +381,7 @@ def test_figures_are_the_same_each_time(alone, tmp_path):
     assert [path.read_bytes() for path in both[0]] == [path.read_bytes() for path in both[1]]
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_all_figures_are_written(alone, analysis, tmp_path):
     files = bb.figures.save_figures(alone, tmp_path / "a")
     assert [f.name for f in files[::2]] == [

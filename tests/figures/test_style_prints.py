@@ -248,6 +248,7 @@ def test_deuteranopia_is_that_of_the_paper() -> None:
 
 
 @every_figure
+@pytest.mark.slow
 def test_what_a_legend_tells_apart_is_told_apart_without_colour(name: str) -> None:
     legend = in_journal(name).get_legend()
     if legend is None:

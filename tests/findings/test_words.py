@@ -161,7 +161,7 @@ def test_a_class_whose_difference_may_be_that_of_the_lists_is_said(gap, says):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("called", ["x", "good"])
+@pytest.mark.parametrize("called", ["x", pytest.param("good", marks=pytest.mark.claim)])
 def test_a_difference_that_may_be_that_of_the_lists_is_said_whatever_the_list_is_called(called):
     table = pairs(noise=0.01)
     table["attribute_class"] = table["attribute_class"].replace("x", called)

@@ -29,7 +29,7 @@ HOLES = grid().drop(index=[0, 17, 40]).reset_index(drop=True)
         ("crossed", grid()),
         ("shared", HOLES),
         ("additive", grid()),
-        (slopes_model(), with_facts(HOLES)),
+        pytest.param(slopes_model(), with_facts(HOLES), marks=pytest.mark.claim),
     ],
     ids=["cells", "cells with holes", "crossed", "shared with holes", "additive", "slopes with holes"],
 )

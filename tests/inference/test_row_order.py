@@ -69,6 +69,7 @@ def by_labels(frame: pd.DataFrame) -> pd.DataFrame:
         pytest.param("robust", marks=pytest.mark.claim),
     ],
 )
+@pytest.mark.slow
 def test_a_fit_does_not_depend_on_the_order_of_rows(table, model):
     seed = shifted(5)
     one = fit(table, model, seed=seed, **QUICK)

@@ -252,7 +252,7 @@ def test_characters_that_no_file_can_hold_are_shown_as_such():
     assert str(texts.escaped("<i>, שלום, אב")) == "&lt;i&gt;, <bdi>שלום</bdi>, <bdi>אב</bdi>"
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_a_comparison_says_what_the_method_forces_before_its_results(comparison, tmp_path, monkeypatch):
     with_plain_pictures(monkeypatch)
     (tmp_path / "run").mkdir()

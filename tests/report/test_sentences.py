@@ -86,6 +86,7 @@ def raw(tmp_path_factory) -> str:
     return bb.write_report(a_result(encoders=encoders), path).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_page_is_whole_in_itself_and_every_name_is_text(raw):
     parsed = check_structure(raw)
     assert [attrs["id"] for attrs in parsed.of("section")] == [

@@ -130,6 +130,10 @@ def sweep(tmp_path):
 OLDEST = ["words", "sentences", "sentiment", "sentiment with a fit", "change", "sweep"]
 
 
+# Six fits: where its files are gone through many times it is a claim.
+QUICK = [pytest.param(k, marks=[pytest.mark.claim] * (k == "change")) for k in OLDEST]
+
+
 @pytest.fixture(params=[*OLDEST, "single_category"])
 def result(request):
     name = {
@@ -324,7 +328,7 @@ def test_any_run_replaces_any_other_and_nothing_else(seat, analysis, sentiment_f
             (folder / name).write_bytes(b"mine")
 
 
-@pytest.mark.parametrize("result", OLDEST, indirect=True)
+@pytest.mark.parametrize("result", QUICK, indirect=True)
 def test_a_run_of_the_first_layout_is_opened_and_replaced(result, analysis, sweep, tmp_path):
     kind, value = result
     folder = tmp_path / "run"
@@ -446,6 +450,7 @@ def test_a_damaged_manifest_is_said_and_nothing_is_touched(change, says, analysi
     assert contents(tmp_path) == before
 
 
+@pytest.mark.parametrize("result", [*QUICK, "single_category"], indirect=True)
 def test_damage_to_any_file_is_seen(result, one_method, tmp_path):
     """Where the result is read from the file, it is refused; of any other file it is said, and the result is the same."""
     kind, value = result
@@ -536,6 +541,7 @@ def reproduced(value, run, tmp_path) -> str:
     return html.unescape(page[page.index("<pre><code>", at) + 11 : page.index("</code></pre>", at)])
 
 
+@pytest.mark.claim
 def test_the_report_prints_the_command_that_made_the_run(
     fit, sentiment_fit, one_method, tmp_path, monkeypatch
 ):

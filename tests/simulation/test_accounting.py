@@ -66,6 +66,7 @@ def test_what_sampled_the_fits_is_said_with_how_often():
     assert engine_in_words(frame[frame["method"] == "weat"], "quick") == ""
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_other_tables():
     """Of accounts of many sets of tables, each quantity varies as its error says."""
     rng = np.random.default_rng(shifted(4))

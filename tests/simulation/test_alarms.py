@@ -380,6 +380,7 @@ def test_the_histogram_shows_what_is_impossible() -> None:
     assert singles == pytest.approx([1.825005, 0.648], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_alarm_lines_are_those_of_the_grid(grid) -> None:
     ax = plot_false_alarms(grid, ax=Figure().subplots())
     lines = {line.get_label(): line for line in ax.lines}
@@ -425,6 +426,7 @@ def test_simulate_paper_prints_its_rows(paper) -> None:
     }  # one decimal, or two where the spread is small
 
 
+@pytest.mark.slow
 def test_simulate_null_and_grid() -> None:
     printed = json.loads(
         run("null", "--words", 4, "--attributes", 3, "--seed", shifted(5), "--draws", 100, "--json")

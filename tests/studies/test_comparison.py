@@ -296,6 +296,7 @@ def test_one_method_twice_is_no_better_than_itself():
     assert frame["p_nearer_zero_than_next"].iloc[0] == 0.5
 
 
+@pytest.mark.claim
 def test_one_method_alone_is_ranked_first_of_one(tmp_path):
     before = table()
     alone = made_up_comparison(as_pair_table(before), {"a": as_pair_table(changed(before, NONE, 1))})

@@ -84,7 +84,7 @@ def test_connections_weigh_words_by_their_pairs():
     assert np.isnan(frame.loc[("connection", "attribute", "associated"), "low"])
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_intervals_of_differences_cover():
     """Weighted differences with unequal spreads: 89 % of the intervals hold the difference of the means."""
     table, rng, held = grid(words=(8, 5), attributes=(7, 4), human=0), np.random.default_rng(shifted(3)), []

@@ -71,7 +71,7 @@ def test_a_share_of_nothing_is_none() -> None:
     ("file", "share"),
     [
         ("glove6B_top2441_50d", 0.91),
-        pytest.param("googlenews_psychwordvec_8000x300", 0.06, marks=pytest.mark.slow),
+        pytest.param("googlenews_psychwordvec_8000x300", 0.06, marks=pytest.mark.claim),
     ],
 )
 def test_three_dimensions_carry_the_cosine_of_glove_but_not_of_googlenews(
