@@ -9,12 +9,14 @@ import contextlib
 import io
 import math
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import Shortened
 from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import opened
 from bayesbias.border.unpacking import believable, bomb, opened_zip
@@ -109,6 +111,8 @@ def opened_arrays(path: Path, names: Iterable[str], *, valid: str | None = None)
     """
     with opened_zip(path, valid=valid) as archive:
         held = names_of_arrays(archive)
+        if twice := [name for name, count in Counter(held).items() if count > 1]:
+            raise InputError("two arrays have one name", where=path, found=Shortened(twice[0]), valid=valid)
         for name in names:
             if name not in held:
                 raise InputError(

@@ -264,3 +264,26 @@ def sha256_file(path: str | os.PathLike[str]) -> str:
     """Return the SHA-256 of a file in hexadecimal."""
     with opened(Path(path)) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+def fingerprint(path: Path) -> dict[str, int]:
+    """Return what tells a file from an earlier or later state of it."""
+    now = path.stat()
+    return {"size": now.st_size, "mtime_ns": now.st_mtime_ns, "inode": now.st_ino, "device": now.st_dev}
+
+
+@contextlib.contextmanager
+def unchanged(path: Path) -> Iterator[None]:
+    """Refuse what was read of a file that somebody wrote to meanwhile: it may be of two states.
+
+    Raises
+    ------
+    InputError
+    """
+    try:
+        before = fingerprint(path)
+    except OSError:  # who reads it says what is wrong
+        before = None
+    yield
+    if before is not None and fingerprint(path) != before:
+        raise InputError("changed while it was read", where=path, hint="read it when nothing writes to it")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.extras import needed
 from bayesbias.basics.files import lies_at
@@ -212,7 +213,7 @@ def load_classifier(
     if isinstance(x, Classifier):
         return x if name is None else Classifier(name, x.predict, x.provenance, x.only)
     if isinstance(x, str | os.PathLike):
-        text = os.fspath(x)
+        text = checks.path(x, "x", "a name, or the path of a file or folder")
         scheme, colon, rest = text.partition(":")
         if colon and scheme in ("joblib", "transformers"):
             if not rest:

@@ -27,7 +27,7 @@ from bayesbias.basics.sheets import unmarked, write_csv
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
 from bayesbias.border.guarding import guarded
-from bayesbias.border.opening import path_of, sha256_file
+from bayesbias.border.opening import path_of, sha256_file, unchanged
 from bayesbias.border.texts import lines_of, read_text
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.words.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
@@ -165,7 +165,9 @@ def read_predictions(
         raise InputError("is a folder, not a file of predictions", where=path)
     occupations = load_occupations(corpus)
     wanted = occupations.sentences(control=True)
-    lines, comments = _lines_of(path)
+    with unchanged(path):
+        lines, comments = _lines_of(path)
+        sha256 = sha256_file(path)
     name = name or path.stem
     first = [cell.strip() for cell in lines[0][1]]
     if not any(_is_number(cell) for cell in first):
@@ -198,7 +200,7 @@ def read_predictions(
             )
         frames.append(part.assign(classifier=label, probability=[numbers[s] for s in part["sentence"]]))
     frame = pd.concat(frames, ignore_index=True)[["classifier", *SENTENCE_COLUMNS, "probability"]]
-    facts = {"kind": "predictions", "file": path.name, "sha256": sha256_file(path)}
+    facts = {"kind": "predictions", "file": path.name, "sha256": sha256}
     if path.parent == data_dir("sentiment"):
         facts["shipped"] = path.stem
     if comments:
@@ -334,20 +336,18 @@ def _column_of_numbers(lines: _Lines, column: int, path: Path) -> list[float]:
 
 
 def number_in_cell(cell: str, where: str) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        raise InputError(
-            "is not a number", where=where, found=cell, valid="a probability in [0, 1]"
-        ) from None
+    if not _is_number(cell):
+        raise InputError("is not a number", where=where, found=cell, valid="a probability in [0, 1]")
+    return float(cell)
 
 
 def _is_number(cell: str) -> bool:
+    """Whether a cell spells a number; Python's own underscores between digits are none."""
     try:
         float(cell)
     except ValueError:
         return False
-    return True
+    return "_" not in cell
 
 
 def _check_sums(negative: list[float], positive: list[float], rows: list[str], path: Path) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import click
 
+from bayesbias.basics.errors import InputError
 from bayesbias.cli import options, screen
 from bayesbias.debiasing.methods import METHODS
 
@@ -66,6 +68,8 @@ def debias(
     from bayesbias.words.listfile import load_wordlist
 
     form_of_ending(out)  # before the work
+    if os.path.exists(embedding) and os.path.exists(out) and os.path.samefile(embedding, out):
+        raise InputError("is the file of the vectors themselves", where="--out", found=str(out))
     listed = load_wordlist(wordlist, controls=controls)
     in_sets = [word for group in listed.definitional_sets for word in group]
     wanted = dict.fromkeys([*listed.words, *in_sets]) if words == "listed" else None

@@ -83,6 +83,10 @@ def main() -> None:
     except OSError as error:  # of what is printed, or of a file of a library
         parts = [str(part) for part in (error.filename, error.strerror) if part]
         _end(in_one_line(": ".join(parts) or str(error), MOST_CHARACTERS))
+    except MemoryError:
+        _end("there is not enough memory")
+    except ImportError as error:  # of a library: it is damaged, or there is no memory left for it
+        _end(in_one_line(f"a library cannot be loaded: {error}", MOST_CHARACTERS))
     except click.ClickException as error:  # its message may hold what was typed
         message = io.StringIO()
         error.show(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -40,17 +41,29 @@ def prob(text: str = "Probability of the intervals.") -> Option:
     return click.option("--prob", type=between, default=0.89, show_default=True, help=text)
 
 
+class Positive(click.FloatRange):
+    """A finite number above 0."""
+
+    def __init__(self) -> None:
+        super().__init__(0, min_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number that was typed."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{number} is not a finite number above 0.", param, ctx)
+        return number
+
+
 def rope(command: Callable[..., Any]) -> Callable[..., Any]:
     """Half-width of the region of practical equivalence."""
-    positive = click.FloatRange(0, min_open=True)
-    return click.option("--rope", type=positive, help="Half-width of practical equivalence.")(command)
+    return click.option("--rope", type=Positive(), help="Half-width of practical equivalence.")(command)
 
 
 def standard_rope(command: Callable[..., Any]) -> Callable[..., Any]:
     """Half-width of the same region on the scale of standard deviations."""
-    positive = click.FloatRange(0, min_open=True)
     text = "Half-width of practical equivalence in standard deviations."
-    return click.option("--standard-rope", type=positive, help=text)(command)
+    return click.option("--standard-rope", type=Positive(), help=text)(command)
 
 
 def sampling(command: Callable[..., Any]) -> Callable[..., Any]:

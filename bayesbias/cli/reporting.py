@@ -25,12 +25,12 @@ from bayesbias.cli import options, screen
 )
 @click.option(
     "--rope",
-    type=click.FloatRange(0, min_open=True),
+    type=options.Positive(),
     help="Half-width of practical equivalence; by default that of the tables in RUN. Not for sweeps.",
 )
 @click.option(
     "--standard-rope",
-    type=click.FloatRange(0, min_open=True),
+    type=options.Positive(),
     help="The same in standard deviations, of a fit of distances; by default that of the tables in RUN.",
 )
 @options.as_json

@@ -77,7 +77,9 @@ def load_encoder(
     >>> load_encoder("cbow:minilm-static", name="CBoW").provenance["pooling"]
     'mean of the vectors of the tokens found'
     """
-    text = os.fspath(spec) if isinstance(spec, str | os.PathLike) else None
+    text = None
+    if isinstance(spec, str | os.PathLike):
+        text = checks.path(spec, "spec", "a name, or the path of a file or folder")
     kind, colon, rest = text.partition(":") if text is not None else ("", "", "")
     if version is not None and text is not None:
         raise InputError("is for callables", where="version", found=version)

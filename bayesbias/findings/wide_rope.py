@@ -27,7 +27,7 @@ def wide_rope(fit: BiasFit, contrast: str, rope: float = ROPE) -> str:
     rope : float > 0
     """
     unit, sd = pair_sd(fit.design, fit.table, fit.draws(), contrast)
-    ratio = rope / float(sd.mean())
+    ratio = float((rope / sd).mean())  # draw by draw, as contrasts are standardised
     if ratio <= _MOST:
         return ""
     return f"ROPE of {rope:g} is {ratio:.1f} {in_full(unit)} here"

@@ -295,7 +295,8 @@ class BiasFit(Shown):
         """Return the contrasts in standard deviations of single pairs, to compare one set of vectors with another.
 
         Each draw of a contrast is divided by the standard deviation of neutral pairs under the same draw: of a new
-        pair, so that all random terms of the model and the noise are in it (`total_sd`). Without neutral controls it
+        pair, so that all random terms of the model and the noise are in it, but for those of classes (`total_sd`).
+        Without neutral controls it
         is that of the pairs of the two connections, each counted once (Cohen's d with a pooled standard deviation).
 
         Parameters

@@ -72,12 +72,13 @@ def noise_variance(design: Design, draws: Mapping[str, np.ndarray], rows: np.nda
 def total_sd(
     design: Design, draws: Mapping[str, np.ndarray], rows: np.ndarray, held: Collection[str] = ()
 ) -> np.ndarray:
-    """Return draws of the standard deviation of single pairs around their mean.
+    """Return draws of the standard deviation of single pairs around the mean of their kind and classes.
 
     Its square is the sum of the variances of all random terms that the pairs take part in, and of the noise; the
     square root of ``var(y) = sum_k sigma_k ** 2 + sigma ** 2`` of a model with independent effects. A term that is one
     and the same for all the pairs moves their mean and is no part of it, unless it belongs to a word, of which another
-    could be drawn.
+    could be drawn. Nor is what belongs to classes alone where the model holds those to be all there are
+    (``results.fixed``): as in a pooled standard deviation, groups are taken around their own means.
 
     Parameters
     ----------
@@ -118,7 +119,10 @@ def total_sd(
     for name, variance in term_variances(design, draws, rows).items():
         lever = design.lever(name, rows)
         differs = np.ptp(design.index[name][rows]) > 0 or (lever is not None and np.ptp(lever) > 0)
-        if free & set(spec.parameters[name].dims) or differs:
+        # Of what is all there is, no pair has another than its own: how classes differ is no scatter of pairs. With two
+        # classes their spread would be little but its prior, which knows no unit.
+        dims = set(spec.parameters[name].dims)
+        if free & dims or (differs and dims - set(spec.results.fixed)):
             parts.append(variance)
     lines = []
     for name in spec.mu:

@@ -110,6 +110,13 @@ def _checked_model(raw: dict[str, Any], where: str, sha256: str, text: str) -> M
     if not isinstance(lik["outcome"], str) or not lik["outcome"]:
         raise InputError("must be the name of a column", where=f"{at}, key outcome", found=lik["outcome"])
     dims = {dim for parameter in parameters.values() for dim in parameter.dims}
+    if lik["outcome"] in dims:
+        raise InputError(
+            "the outcome cannot be a dimension of a parameter",
+            where=f"{at}, key outcome",
+            found=lik["outcome"],
+            valid="a column of numbers",
+        )
     for name in parameters:
         if name in (*_TAKEN_DIMS, *dims, lik["outcome"]):
             raise InputError(

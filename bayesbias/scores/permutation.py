@@ -30,6 +30,7 @@ from bayesbias.scores.partitions import Question, error_of_p, p_by_normal, p_by_
 __all__ = ["PermutationResult", "holm", "permutation_test"]
 
 Method = Literal["auto", "exact", "bounds", "montecarlo", "normal"]
+_MOST_SAMPLES = 1_000_000_000
 _METHODS = ("auto", "exact", "bounds", "montecarlo", "normal")
 
 
@@ -333,7 +334,7 @@ def _check_options(method: str, sides: int, samples: int, seed: int | None, rel_
     checks.choice(method, _METHODS, "method")
     if sides not in (1, 2):
         raise InputError("a test has one side or two", where="sides", found=sides, valid="1 or 2")
-    checks.count(samples, "samples")
+    checks.count(samples, "samples", most=_MOST_SAMPLES)
     if seed is not None:
         checks.seed(seed, most=None)
     checks.positive(rel_width, "rel_width")

@@ -170,6 +170,8 @@ def checked_numbers(
     numbers = pd.to_numeric(column, errors="coerce").astype(float)
     values = numbers.to_numpy()
     bad = ~np.isfinite(values) if column.dtype.kind != "b" else np.ones(len(values), dtype=bool)
+    if column.dtype == object:  # a truth value among numbers would be 0 or 1
+        bad |= np.fromiter((isinstance(value, bool | np.bool_) for value in column), bool, len(column))
     if column.dtype.kind == "f" and sentinel:  # a NaN of ours is already missing
         bad &= ~np.isnan(values)
     if bad.any():

@@ -23,7 +23,7 @@ from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import Shortened, number_of, put_in_words, some
 from bayesbias.border.cleaning import checked_text
 from bayesbias.border.frames import plain_frame
-from bayesbias.border.opening import sha256_file
+from bayesbias.border.opening import sha256_file, unchanged
 from bayesbias.tables.coverage import FACT_NOUNS
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.words.foreign import separated_rows
@@ -46,6 +46,7 @@ _POINTED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
 _PER_CENT = re.compile(r"([+-]?\d+([.,]\d+)?) ?%")
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 _LEAST = 3
+_LARGEST = 1e100  # whose square is still a number, and that of its inverse
 _TABLE = "a table with a column word, and one column a fact or of counts"
 _CONFOUNDED = 0.9  # of a fact's variance between classes, from which on it is said
 
@@ -223,8 +224,10 @@ def facts_given(
                     valid=[*own, "a .csv or .tsv file"],
                     hint=nearest(each, own),
                 )
-            names, rows, mark = separated_rows(path, _TABLE)
-            out += _of_rows(names, rows, str(path), sha256_file(path), columns, separator=mark)
+            with unchanged(path):
+                names, rows, mark = separated_rows(path, _TABLE)
+                sha256 = sha256_file(path)
+            out += _of_rows(names, rows, str(path), sha256, columns, separator=mark)
         elif hasattr(each, "columns"):
             plain = plain_frame(each, "data frame")
             names = [str(name) for name in plain.columns]
@@ -516,6 +519,14 @@ def _with_column(
                 found=float(numbers[0]),
                 valid="numbers that differ",
             )
+        size = float(np.abs(numbers).max())
+        if not 1 / _LARGEST < size < _LARGEST:
+            raise InputError(
+                f"the fact {given.name!r} has numbers too {'large' if size > 1 else 'small'} for their squares",
+                where=given.source,
+                found=float(numbers[np.argmax(np.abs(numbers))]),
+                valid="numbers whose largest lies between 1e-100 and 1e100: take another unit",
+            )
         center = float(numbers.mean()) if scale != "none" else 0.0
         divisor = float(numbers.std(ddof=1)) if scale == "standard" else 1.0
         kept = {word: (float(value) - center) / divisor for word, value in of_words.items()}
@@ -580,5 +591,8 @@ def _between_classes(frame: pd.DataFrame, side: str, values: Mapping[str, float]
     if len(groups) < 2 or len(groups) == len(every):
         return 0.0
     mean = float(np.mean(every))
+    most = max(abs(value - mean) for value in every)
+    if not most:
+        return 0.0
     within = sum((value - float(np.mean(group))) ** 2 for group in groups.values() for value in group)
     return 1.0 - within / sum((value - mean) ** 2 for value in every)

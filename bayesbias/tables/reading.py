@@ -20,7 +20,7 @@ from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import Shortened, number_of, some
 from bayesbias.border.frames import plain_frame
 from bayesbias.border.guarding import guarded
-from bayesbias.border.opening import as_plain_file, path_of, sha256_file
+from bayesbias.border.opening import as_plain_file, path_of, sha256_file, unchanged
 from bayesbias.tables.checking import (
     PAIR,
     RANGES,
@@ -112,7 +112,7 @@ def read_distances(
         checks.text(name, "name")
     if isinstance(source, str | os.PathLike):
         path = path_of(source, "source")
-        with as_plain_file(path, noun="table", valid="a .csv or .parquet file") as plain:
+        with as_plain_file(path, noun="table", valid="a .csv or .parquet file") as plain, unchanged(plain):
             frame = read_frame(plain, _LABELS, _NUMBERS, _LAYOUTS, path)
             return _pair_table(frame, Source(str(path), file=True), repeats, name, plain)
     return _pair_table(as_frame(source), Source(name or "data frame"), repeats, name)

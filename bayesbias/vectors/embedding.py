@@ -22,6 +22,8 @@ from bayesbias.basics.wording import number_of, some
 from bayesbias.vectors.readers.rows import Rows
 from bayesbias.vectors.spelling import matched_spellings, notes_of_shared_vectors
 
+_LARGEST = 1e100  # whose square is still a number, and that of its inverse
+
 __all__ = ["Embedding"]
 
 
@@ -207,16 +209,19 @@ def embedding_from_rows(
                 valid="one vector per word",
                 hint="remove one of the two",
             )
-    sums = np.abs(vectors).sum(axis=1, dtype=np.float64)
-    broken = np.flatnonzero(~np.isfinite(sums) | (sums == 0))
+    with np.errstate(all="ignore"):  # signalling NaNs
+        sums = np.abs(vectors).sum(axis=1, dtype=np.float64)
+    broken = np.flatnonzero(~((sums > 1 / _LARGEST) & (sums < _LARGEST)))
     if len(broken):
-        row = chosen[broken[0]]
-        kind = "only zeros" if sums[broken[0]] == 0 else "NaN or infinite numbers"
+        row, total = chosen[broken[0]], sums[broken[0]]
+        kind = "NaN or infinite numbers" if not np.isfinite(total) else "only zeros"
+        if np.isfinite(total) and total > 0:
+            kind = f"numbers too {'large' if total > 1 else 'small'} for their squares"
         raise InputError(
             f"the vector of {rows.words[row]!r} holds {kind}",
             where=f"{where}, {rows.unit} {rows.places[row]}" if rows.places[row] else where,
             found=f"{len(broken)} such vectors" if len(broken) > 1 else None,
-            valid="finite numbers, not all zero",
+            valid="finite numbers, not all zero, that add up to between 1e-100 and 1e100",
             hint="a cosine cannot be computed from it; mend the file or drop the word from the list",
         )
     notes = notes_of_shared_vectors(matched)

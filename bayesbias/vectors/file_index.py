@@ -19,7 +19,7 @@ import numpy as np
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import cache_dir, sha256_of, whole_file
-from bayesbias.border.opening import opened
+from bayesbias.border.opening import fingerprint, opened
 from bayesbias.border.texts import parse_json
 from bayesbias.vectors.readers.formats import form_named
 from bayesbias.vectors.readers.rows import Gathered, Kind, Rows, is_number
@@ -35,12 +35,6 @@ def index_path(path: Path) -> Path:
     """Return where the index of a vector file lies or would lie."""
     real = os.path.realpath(path)
     return cache_dir() / "vectors" / f"{sha256_of(os.fsencode(real))[:32]}.index"
-
-
-def fingerprint(path: Path) -> dict[str, int]:
-    """Return what tells a file from an earlier or later state of it."""
-    stat = path.stat()
-    return {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns, "inode": stat.st_ino, "device": stat.st_dev}
 
 
 def _crc_of(head: dict[str, Any]) -> int:

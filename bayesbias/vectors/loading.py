@@ -21,7 +21,15 @@ from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import Shortened, some
 from bayesbias.border.frames import plain_numbers
-from bayesbias.border.opening import as_plain_file, names_beside, path_of, sha256_file, state_of
+from bayesbias.border.opening import (
+    as_plain_file,
+    fingerprint,
+    names_beside,
+    path_of,
+    sha256_file,
+    state_of,
+    unchanged,
+)
 from bayesbias.border.seals import check_summed
 from bayesbias.vectors.embedding import Embedding, digest_of_vectors, embedding_from_rows, none_found
 from bayesbias.vectors.frames import from_frame, from_matrix, is_words_and_matrix
@@ -166,7 +174,7 @@ def _loaded(
         path, name = fetched_from_gensim(text, progress), name or text
     elif not there:
         raise _unknown_source(text, path)
-    with as_plain_file(path, noun="vector file", valid=formats.valid_formats()) as plain:
+    with as_plain_file(path, noun="vector file", valid=formats.valid_formats()) as plain, unchanged(plain):
         return read_vector_file(
             plain,
             asked,
@@ -220,7 +228,7 @@ def read_vector_file(
             rows.skipped = head["skipped"]
             facts |= {"sha256": head["sha256"], "index": "used"}
             return embedding_from_rows(rows, asked, name, path, facts)
-    before = file_index.fingerprint(path)
+    before = fingerprint(path)
     listed: list[Any] | None = [] if indexable else None
     cheap = kind.compressed or form.index == "lines" or size <= _HASHED_ALWAYS
     with contextlib.ExitStack() as stack:

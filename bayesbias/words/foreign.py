@@ -209,13 +209,19 @@ def _add(into: dict[str, list[str]], name: Any, words: Any, where: str) -> None:
 
 
 def rows_of_table(path: Path, valid: str = FORMS) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the headings of a table and its rows, each with its line; the separator is that which most headings have."""
-    names, rows, _ = separated_rows(path, valid)
-    return names, rows
+    """Return the headings of a table and its rows, each with its line; short rows, of the longer of two sets, are filled."""
+    names, rows, _ = separated_rows(path, valid, ragged=True)
+    filled = [(line, [*row, *[""] * (len(names) - len(row))]) for line, row in rows]
+    return names, filled
 
 
-def separated_rows(path: Path, valid: str = FORMS) -> tuple[list[str], list[tuple[int, list[str]]], str]:
-    """Return what `rows_of_table` returns, and the separator."""
+def separated_rows(
+    path: Path, valid: str = FORMS, *, ragged: bool = False
+) -> tuple[list[str], list[tuple[int, list[str]]], str]:
+    """Return headings, rows as they are, each with its line, and the separator: that which most headings have.
+
+    Unless rows may be ragged, one that is too short is refused: which cell it lost, nobody knows.
+    """
     text = read_text(path, MOST_TABLE)
     first = next((line for line in text.splitlines() if line.strip()), "")
     with guarded(path, "is not a table"):
@@ -229,14 +235,15 @@ def separated_rows(path: Path, valid: str = FORMS) -> tuple[list[str], list[tupl
         raise InputError("the table is empty", where=path, valid=valid)
     names = rows[0][1]
     for line, row in rows[1:]:
-        if len(row) > len(names) and any(row[len(names) :]):
+        short = len(row) < len(names) and not ragged
+        if short or (len(row) > len(names) and any(row[len(names) :])):
             raise InputError(
-                f"has {len(row)} cells, and there are {number_of(len(names), 'heading')}",
+                f"has {number_of(len(row), 'cell')}, and there are {number_of(len(names), 'heading')}",
                 where=f"{path}, line {line}",
                 found=row,
+                hint="an empty cell keeps its separator" if short else None,
             )
-    filled = [(line, [*row, *[""] * (len(names) - len(row))]) for line, row in rows[1:]]
-    return names, filled, mark
+    return names, rows[1:], mark
 
 
 def _sets_of_table(path: Path) -> Sets:

@@ -172,3 +172,11 @@ def test_a_list_of_more_texts_than_rows_is_refused_before_it_is_read():
     for text in ('["a", "b", "c", "d"]', "[" + "1," * 2_000 + "1]"):
         with pytest.raises(InputError, match="x: is a list of more than there are rows; found: '3 rows"):
             check_list_of_texts(text, 3, "x")
+
+
+def test_two_arrays_of_one_name_are_refused(tmp_path):
+    path = npz(tmp_path / "a.npz", stored(np.arange(3)))
+    with pytest.warns(UserWarning, match="Duplicate name"), zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("a.npy", stored(np.arange(4)))
+    with pytest.raises(InputError, match="two arrays have one name; found: 'a'"):
+        read(path)

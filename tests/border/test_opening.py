@@ -195,3 +195,11 @@ def test_a_folder_that_is_closed_is_said_to_be(door, tmp_path, monkeypatch):
                 / ("x.npz" if door == "encoder" else "x.csv" if door == "facts" else "x.toml")
             )
         )
+
+
+@pytest.mark.parametrize("load", [bb.predict, lambda path: bb.encode(path, ["a"])])
+def test_a_path_of_bytes_is_refused(load, tmp_path, monkeypatch):
+    (tmp_path / "x").touch()
+    monkeypatch.chdir(tmp_path)
+    with os.scandir(b".") as found, pytest.raises(InputError, match=r"\./x"):
+        load(next(found))

@@ -117,3 +117,13 @@ def test_swapped_columns_of_the_published_file_are_found(gender, tmp_path):
     assert stated.frame["probability"].equals(right.frame["probability"])
     with pytest.raises(bb.InputError, match="positive: must be the number of a column"):
         bb.read_predictions(swapped, positive=2)
+
+
+def test_underscores_between_digits_are_no_number(tmp_path):
+    """Python takes 0.5_5 for .55; other programs do not."""
+    path = tmp_path / "p.csv"
+    lines_of().to_csv(path, index=False)
+    first = str(lines_of()["probability"][0])
+    path.write_text(path.read_text().replace(first, "0.5_5", 1))
+    with pytest.raises(bb.InputError, match=r"is not a number; found: '0\.5_5'"):
+        bb.read_predictions(path)

@@ -25,6 +25,9 @@ from bayesbias.cli.main import TASKS, cli
         ["fit", "--seed", "-1"],
         ["fit", "--prob", "1"],
         ["fit", "--rope", "0"],
+        ["fit", "--rope", "1e400"],
+        ["fit", "--standard-rope", "nan"],
+        ["report", "run", "--out", "x.html", "--rope", "inf"],
         ["fit", "--repeats", "twice"],
         ["fit", "--modle", "crossed"],
         ["list", "things"],
@@ -114,3 +117,27 @@ def test_a_full_stdout_is_an_error_and_no_traceback(files):
         )  # fmt: skip
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "bayesbias: there is not enough memory\n"),
+        (ImportError("x.so: failed\nto map"), "bayesbias: a library cannot be loaded: x.so: failed to map\n"),
+    ],
+)
+def test_a_machine_that_has_no_memory_left_is_said_in_one_line(error, said, run, monkeypatch):
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr(cli.commands["list"], "callback", fails)
+    assert run("list", "models") == (2, "", said)
+
+
+def test_vectors_are_not_replaced_by_what_was_made_of_them(run, tmp_path):
+    path = tmp_path / "v.txt"
+    path.write_text("she 1 2\nhe 2 1\n")
+    (tmp_path / "same.txt").symlink_to(path)
+    code, _, err = run("debias", "--embedding", path, "--wordlist", "gender", "--out", tmp_path / "same.txt")
+    assert (code, path.read_text()) == (2, "she 1 2\nhe 2 1\n")
+    assert "is the file of the vectors themselves" in err

@@ -157,3 +157,19 @@ def test_neutral_pairs_of_published_tables_scatter_as_the_fit_says(name, shared)
     rows = of(result.table, "neutral")
     low, high = np.quantile(total_sd(result.design, result.draws(), rows), (0.01, 0.99))
     assert low < result.table["distance"][rows].std() < high
+
+
+def test_how_classes_differ_is_no_scatter_of_pairs(table):
+    """Of two classes that are all there are, the spread says little but what its prior does, in whatever unit."""
+    known = {"ws": 0.1, "us": 0.1, "bs": 0.2, "csd": 0.1, "ms": 0.1, "sigma": 0.3}
+    design = Design.of(load_model("cells"), table)
+    rows = of(table, "neutral")
+    both = [
+        total_sd(design, made_up(table, "cells", known | {"fsd": size}, sd=0.0).draws(), rows)
+        for size in (0.01, 5.0)
+    ]
+    np.testing.assert_array_equal(both[0], both[1])
+    alone = rows & (table["protected_class"] == table["protected_class"][0]).to_numpy()
+    np.testing.assert_allclose(
+        total_sd(design, made_up(table, "cells", known, sd=0.0).draws(), alone), both[0]
+    )

@@ -26,6 +26,7 @@ from bayesbias.basics.errors import FitError, InputError
 from bayesbias.inference.estimands import STANDARD_ROPE
 from bayesbias.inference.fitting import fit
 from bayesbias.models.loading import load_model, parse_model
+from bayesbias.simulation import Scenario, simulate_table
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import read_distances
@@ -219,3 +220,17 @@ def test_the_limits_are_checked(result):
         result.superiority(prob=1)
     with pytest.raises(InputError, match="unknown level"):
         result.standardised(level="sentence")
+
+
+@pytest.mark.slow
+def test_two_classes_in_another_unit_have_the_same_standardised_contrasts():
+    """Priors are in cosine distances: what data hardly know, such as how far two classes scatter, has no part in it."""
+    frame = simulate_table(Scenario(words=(8, 8), attributes=(8, 8), human=8, neutral=8), 4)
+    frame["distance"] = 0.3 + 0.2 * (frame["distance"] - frame["distance"].mean())
+    found = []
+    for size in (1.0, 0.1):
+        part = frame.assign(distance=size * frame["distance"])
+        result = fit(part, "cells", seed=shifted(1), engine="quick", pointwise=False)
+        found.append(result.standardised(level="overall", estimand="population").iloc[0])
+    assert found[1]["mean"] == pytest.approx(found[0]["mean"], rel=0.07)
+    assert found[1]["superiority"] == pytest.approx(found[0]["superiority"], abs=0.02)

@@ -125,7 +125,6 @@ def test_a_column_that_is_not_there_is_traced_to_file_and_key(table, tmp_path):
         ),
         ('outcome = "distance"', 'outcome = "distence"', "[likelihood], key outcome: "),
         ('outcome = "distance"', 'outcome = "distance"\nunits = ["pear"]', "[likelihood], key units: "),
-        ('outcome = "distance"', 'outcome = "attribute"', "[likelihood], key outcome: "),
     ]:
         text = load_model("crossed").text
         assert text.count(old) == 1

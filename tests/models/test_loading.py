@@ -368,6 +368,16 @@ def test_a_factor_is_no_spread_of_the_same_term():
         parse_model(text.encode(), "own.toml")
 
 
+def test_the_outcome_is_no_dimension():
+    text = load_model("hierarchical").text.replace(
+        '"protected_word", "connection"', '"distance", "connection"'
+    )
+    with pytest.raises(
+        InputError, match="the outcome cannot be a dimension of a parameter; found: 'distance'"
+    ):
+        parse_model(text.encode(), "own.toml")
+
+
 @pytest.mark.parametrize(
     ("name", "only", "parts"),
     [

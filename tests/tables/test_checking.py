@@ -36,6 +36,10 @@ def with_cell(frame: pd.DataFrame, row: int, **cells: Any) -> pd.DataFrame:
 
 
 FAULTS: dict[str, tuple[Callable[[pd.DataFrame], pd.DataFrame], str]] = {
+    "truth value": (
+        lambda f: with_cell(f, 3, distance=True),
+        r"(row 3|line 5), column distance: is not a (finite )?number; found: '?True",
+    ),
     "distance of nine": (
         lambda f: f.assign(distance=np.where(f.index == 3, 9.0, f["distance"])),
         r"(row 3|line 5), column distance: is out of range; found: 9\.0; valid: 0 to 2",

@@ -370,3 +370,22 @@ def test_per_cent_is_refused_with_its_line_and_what_to_write(cells, tmp_path):
         InputError, match=r"women\.csv, line 2: women is no number; found: '?90%'?; valid: 90 or 0\.9"
     ):
         facts_given(path)
+
+
+def test_a_row_that_lost_a_cell_is_refused(table, tmp_path):
+    """Its numbers would stand under the wrong headings."""
+    path = tmp_path / "f.csv"
+    path.write_text("word,a,b\na1,1,10\na2,20\nb1,3,30\nb2,4,40\n")
+    with pytest.raises(InputError, match="line 3: has 2 cells, and there are 3 headings"):
+        join_facts(table, path)
+    path.write_text("word,a,b\na1,1,10\na2,,20\nb1,3,30\nb2,4,40\n")
+    assert value_of(join_facts(table, path, scale="none"), "b")["a2"] == 20
+
+
+@pytest.mark.parametrize("scale", ["standard", "center", "none"])
+def test_numbers_whose_squares_are_none_are_refused(table, scale):
+    for size, said in ((1e155, "large"), (1e-155, "small")):
+        with pytest.raises(InputError, match=f"the fact 'f' has numbers too {said} for their squares"):
+            join_facts(table, {"f": {word: size * value for word, value in WOMEN.items()}}, scale=scale)
+    large = join_facts(table, {"f": {word: 1e90 * value for word, value in WOMEN.items()}})
+    assert value_of(large, "f") == pytest.approx(standard(WOMEN))

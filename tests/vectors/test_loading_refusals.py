@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import io
 import sys
@@ -12,6 +13,9 @@ from helpers.vector_files import GOOD, LINES, WORDS, binary_file, text_file
 
 from bayesbias.basics.errors import InputError
 from bayesbias.vectors.loading import load_embedding
+from bayesbias.vectors.readers import formats
+from bayesbias.vectors.readers.rows import Kind
+from bayesbias.vectors.readers.text import GLOVE
 
 
 @pytest.mark.parametrize(
@@ -36,6 +40,13 @@ from bayesbias.vectors.loading import load_embedding
         (LINES.replace(b"4 5 6", b"4 5 6 7"), r"line 2: wrong dimension; found: '4 numbers'"),
         (LINES[:-4], r"line 3: wrong dimension; found: '1 numbers'.*truncated"),
         (LINES.replace(b"imam", b"\nimam"), r"line 3: wrong dimension; found: 'no numbers'"),
+        # As many blanks, and fewer or more numbers.
+        (LINES.replace(b" 2 ", b" 2\t2 "), r"line 1: wrong dimension; found: '4 numbers'"),
+        (LINES.replace(b" 2 ", b"  "), r"line 1: wrong dimension; found: '2 numbers'"),
+        (LINES.replace(b"rabbi ", b"rabbi\t0 "), r"line 1: wrong dimension; found: '4 numbers'"),
+        (LINES.replace(b"\n", b"\r"), "line 1: a line holds a carriage return.*old Macs"),
+        (LINES.replace(b" 2 ", b" 1e150 "), "line 1: the vector of 'rabbi' holds numbers too large"),
+        (LINES.replace(b"7 8 9", b"1e-150 0 0"), "line 3: the vector of 'imam' holds numbers too small"),
         (LINES.replace(b" 2 ", b" 2,5 "), r"line 1: is not a number; found: '2,5'"),
         (LINES.replace(b" 2 ", b" nan "), r"line 1: the vector of 'rabbi' holds NaN or infinite numbers"),
         (LINES.replace(b"7 8 9", b"inf 8 9"), r"line 3: the vector of 'imam' holds NaN or infinite numbers"),
@@ -193,3 +204,20 @@ def test_without_gensim_the_message_names_the_extra(tmp_path, monkeypatch):
         InputError, match=r"needs gensim, which is not installed.*pip install 'bayesbias\[gensim\]'"
     ):
         load_embedding("glove-twitter-25", ["rabbi"])
+
+
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    """What was read may be of two states, and the hash is of one."""
+    path = tmp_path / "v.txt"
+    path.write_bytes(LINES)
+    read = GLOVE.read
+
+    def disturbed(asked):
+        rows = read(asked)
+        path.write_bytes(LINES + LINES.replace(b"a", b"o"))
+        return rows
+
+    monkeypatch.setattr(formats, "recognise", lambda _: (dataclasses.replace(GLOVE, read=disturbed), kind))
+    kind = Kind(GLOVE.name, False, 3, None, 0)
+    with pytest.raises(InputError, match=r"v\.txt: changed while it was read"):
+        load_embedding(path)

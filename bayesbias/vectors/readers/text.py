@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import itertools
+import re
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,7 @@ from bayesbias.vectors.readers.rows import (
 
 LONGEST_TOKEN = 1 << 16  # bytes
 LONGEST_NUMBER = 64
+_BLANKS = re.compile(rb"[\t\r\v\f]")
 
 
 def read_text(asked: Reading) -> Rows:
@@ -65,9 +67,15 @@ def read_text(asked: Reading) -> Rows:
                 tokens.append(token)
                 if token and (keys is None or token in keys):
                     with contextlib.suppress(UnicodeDecodeError):  # reported for the whole chunk below
-                        gathered.add(token.decode(), _numbers_of(path, number, line, dim), number)
+                        gathered.add(
+                            token.decode(), _numbers_of(path, number, line, token, dim, headed), number
+                        )
             count += len(tokens) - tokens.count(b"")
             blob = b"\n".join(tokens)
+            if _BLANKS.search(blob):  # a line whose first separator is another than that of the rest
+                for place, token in enumerate(tokens):
+                    if _BLANKS.search(token):
+                        _token_of(path, number - len(tokens) + place + 1, lines[place], dim, headed)
             if not blob.isascii():
                 bad = invalid_utf8(tokens)
                 if bad and not asked.skip_invalid:
@@ -90,6 +98,13 @@ def read_text(asked: Reading) -> Rows:
 
 
 def _token_of(path: Path, number: int, line: bytes, dim: int, headed: bool) -> bytes:
+    if b"\r" in line.rstrip(b"\r"):
+        raise InputError(
+            "a line holds a carriage return",
+            where=f"{path}, line {number}",
+            found=line[:60].decode("utf-8", "replace"),
+            hint="files of old Macs end their lines with it alone: save the file with line feeds",
+        )
     fields = line.split()
     surplus = len(fields) - dim - 1
     # more fields than numbers: a token with spaces, unless they are numbers all
@@ -103,8 +118,12 @@ def _token_of(path: Path, number: int, line: bytes, dim: int, headed: bool) -> b
     return token
 
 
-def _numbers_of(path: Path, number: int, line: bytes, dim: int) -> list[float]:
-    fields = line.split()[-dim:]
+def _numbers_of(path: Path, number: int, line: bytes, token: bytes, dim: int, headed: bool) -> list[float]:
+    fields = line.lstrip()[len(token) :].split()
+    if (
+        len(fields) != dim
+    ):  # two blanks for one, or a tab within a number: as many blanks, fewer or more numbers
+        raise _wrong_length(path, number, dim, len(fields), headed)
     try:
         values = [float(text) for text in fields]
     except ValueError:
