@@ -86,10 +86,10 @@ def _one_part_each(values: np.ndarray, rows: Rows, rng: np.random.Generator) -> 
 
 
 def opposite_draws(rows: Rows, design: Design, draws: Mapping[str, np.ndarray], chains: int) -> xr.DataArray:
-    """Return draws of the share of new words whose contrast has another sign than the mean over new words.
+    """Return draws of the share of new words whose contrast has another sign than the estimated mean over new words.
 
     In each draw the contrast of a new word is normal around that of its class, so that the share is a tail of it. The sign
-    is that of the posterior mean.
+    is that of the posterior mean, the same in every draw.
 
     Parameters
     ----------

@@ -427,7 +427,7 @@ class BiasFit(Shown):
         DataFrame
             ``level, name, contrast``; ``mean, sd, hpdi_low, hpdi_high, prob, p_below_zero`` of the contrast of one new word, as
             `contrasts` gives it under ``one_new_word``; and ``opposite, opposite_low, opposite_high``: mean and HPDI of the share
-            of new words whose contrast has another sign than the mean over them, in [0, 1]. Overall and for each class.
+            of new words whose contrast has another sign than the estimated mean over them, in [0, 1]. Overall and for each class.
 
         Raises
         ------
