@@ -58,8 +58,10 @@ def _not_to_the_platter() -> Iterator[None]:
 _LONG = re.compile(
     r"\b(fit\w*|compare|seat|single_category|calibrate\w*|\w*debias|predict|plan_\w+|plot_\w+|find_\w+|\w*analysis)\("
 )
-# Those of comparisons, pages, folders and sweeps are many fits, and take several.
-_LONGER = re.compile(r"\b(compare|compared|write_report|save_run|run_sweep|calibrate_on)\(")
+# Those of comparisons, pages, folders and sweeps are many fits, and take several; so do many answers of one.
+_LONGER = re.compile(
+    r"\b(compare|compared|write_report|save_run|run_sweep|calibrate_on|new_words|superiority|draws_of|find_geometry)\("
+)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -79,7 +79,7 @@ def load_encoder(
     """
     text = None
     if isinstance(spec, str | os.PathLike):
-        text = checks.path(spec, "spec", "a name, or the path of a file or folder")
+        text = "" if spec == "" else checks.path(spec, "spec", "a name, or the path of a file or folder")
     kind, colon, rest = text.partition(":") if text is not None else ("", "", "")
     if version is not None and text is not None:
         raise InputError("is for callables", where="version", found=version)

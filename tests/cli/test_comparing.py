@@ -65,6 +65,7 @@ def test_the_help_explains_every_name_that_may_be_required():
 
 
 @pytest.mark.slow  # many draws are made
+@pytest.mark.claim
 def test_a_gap_that_a_method_forces_is_marked_wherever_it_is_held_against_others(tmp_path, monkeypatch):
     before = table()
     before.to_csv(tmp_path / "pairs.csv", index=False)

@@ -396,6 +396,7 @@ def test_models_are_compared_where_asked(run, files, tmp_path, whole):
 
 
 @pytest.mark.usefixtures("made_up_instead")
+@pytest.mark.claim
 def test_counts_add_the_contrasts_at_equal_frequency(files, run, tmp_path):
     table = pd.read_csv(files / "pairs.csv")
     words = [*table["protected_word"].unique(), *table["attribute"].unique()]

@@ -116,6 +116,7 @@ def test_json_of_one_classifier_is_the_published_table(gender, printed):
     assert found["provenance"]["classifiers"]["predictions_bert"]["kind"] == "predictions"
 
 
+@pytest.mark.claim
 def test_with_bayes_the_certainty_is_that_of_noun_pairs(gender, printed):
     files = gender / "predictions_logreg.txt", gender / "predictions_bert.tsv"
     found = printed(
@@ -248,7 +249,7 @@ def test_a_folder_holds_all_and_nothing_of_an_earlier_run(printed, tmp_path, mon
     }  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_a_folder_keeps_what_it_held_where_something_fails(run, tmp_path, monkeypatch):
     out = tmp_path / "out"
     assert run("--predictions", "m1", "--out", out)[0] == 0

@@ -134,7 +134,7 @@ def test_connections_differ_in_marker_and_in_grey() -> None:
     assert min(np.diff(grey)) > 20
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_words_of_any_kind_are_drawn_as_written(tmp_path: Path) -> None:
     odd = {"c_l$a": ["$x_1$", r"\$ \frac{", "_under"], "שלום": ["مسلم", "two\nlines", "基督教😀"]}
     fit = prior_fit(simulated(odd), name="an $odd$ table_name")

@@ -36,7 +36,7 @@ def test_both_formats_are_the_same_each_time(fit: BiasFit, tmp_path: Path) -> No
     assert [path.read_bytes() for path in both[0]] == [path.read_bytes() for path in both[1]]
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_saved_figures_are_whole_undated_and_the_same(fit: BiasFit, tmp_path: Path) -> None:
     from PIL import Image
 

@@ -192,6 +192,7 @@ def test_labels_are_called_that_in_one_sentence_in_place_of_doubts(m1):
     assert said.endswith("hand over probabilities where the classifier has them")
 
 
+@pytest.mark.claim
 def test_classifiers_are_compared_sentence_pair_by_sentence_pair(m1):
     """What two classifiers share cancels: as certain as a paired test over noun pairs, not as two fits apart."""
     rng = np.random.default_rng(0)

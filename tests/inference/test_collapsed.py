@@ -260,7 +260,12 @@ def test_a_wild_step_has_density_zero_and_raises_nothing(far, model):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("model", "table"), [case for case in CASES if case[1] not in ("uneven", "facts", "few and facts")]
+    ("model", "table"),
+    [
+        pytest.param(*case, marks=[pytest.mark.claim] * case[0].endswith("slopes"))
+        for case in CASES
+        if case[1] not in ("uneven", "facts", "few and facts")
+    ],
 )
 def test_effects_are_drawn_from_their_conditional(model, table):
     """First and second moments of the fitted means against the closed form."""

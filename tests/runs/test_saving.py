@@ -262,6 +262,7 @@ def test_a_fit_that_the_manifest_does_not_list_is_somebody_elses(analysis, fit, 
     assert isinstance(bb.open_run(tmp_path / "run").result, bb.studies.SentimentAnalysis)
 
 
+@pytest.mark.claim
 def test_a_run_that_was_opened_has_the_page_of_its_folder(fit, tmp_path, monkeypatch):
     without_pictures(monkeypatch)
     bb.save_run(fit, tmp_path / "run", prob=0.5)
@@ -310,6 +311,7 @@ def test_every_kind_has_its_place(result):
 # -- replaced --------------------------------------------------------------------------------------
 
 
+@pytest.mark.claim
 def test_any_run_replaces_any_other_and_nothing_else(seat, analysis, sentiment_fit, fit, tmp_path):
     folder = tmp_path / "run"
     values = {"fit": sentiment_fit, "analysis": analysis, "seat": seat, "words": fit}
@@ -463,9 +465,7 @@ def test_damage_to_any_file_is_seen(result, one_method, tmp_path):
     before = frames(bb.open_run(folder).result)
     stored = contents(folder)
     sources = matching(stored, LAYOUTS[kind].sources)
-    others = sorted(
-        set(stored) - set(sources) - {MANIFEST}
-    )  # passed over in one way: one of them is looked at
+    others = sorted(set(stored) - set(sources) - {MANIFEST})  # passed over in one way: one is looked at
     looked_at = {*sources, MANIFEST, others[len(others) // 2]}
     for name, content in stored.items():
         if name not in looked_at:

@@ -480,7 +480,7 @@ def test_arrows_end_where_the_change_says(found):
     assert np.allclose(lengths, sorted(frame["mean"]), atol=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_every_pair_is_drawn_and_every_method_ranked(found, tmp_path):
     ax = plot_raw_pairs(found, method="weak", ax=Figure().subplots())
     points = np.concatenate([np.asarray(c.get_offsets()) for c in ax.collections])
