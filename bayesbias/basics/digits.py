@@ -26,6 +26,8 @@ __all__ = [
     "share_printed",
 ]
 
+_MOST = 12  # decimals
+
 
 def allowed(error: float | None, usual: int = 3) -> int:
     """Return the decimals that a Monte Carlo error allows, at most the usual ones; below zero, tens or hundreds.
@@ -80,14 +82,16 @@ def printed(value: float, error: float | None = None, usual: int = 3, *, signed:
 
 
 def as_known(row: Any, field: str, usual: int = 3, *, signed: bool = False) -> str:
-    """Write one field of a row of estimates to the digits that its error allows.
+    """Write one field of a row of estimates to the digits that its error allows; a mean with an interval clear of zero never as zero.
 
     Examples
     --------
     >>> as_known({"mean": -0.04321, "mcse_mean": 0.002}, "mean", signed=True)
     '-0.04'
+    >>> as_known({"mean": -0.00031, "mcse_mean": 1e-6, "hpdi_low": -0.0005, "hpdi_high": -0.0001}, "mean")
+    '-0.0003'
     """
-    return printed(_field(row, field), error_of(row, field), usual, signed=signed)
+    return _typed(number_known(row, field, usual, signed=signed))
 
 
 def ends_as_known(
@@ -118,7 +122,12 @@ def number_known(row: Any, field: str, usual: int = 3, *, signed: bool = False) 
     >>> number_known({"mean": -0.04321, "mcse_mean": 0.002}, "mean")
     '−0.04'
     """
-    return number_text(_field(row, field), allowed(error_of(row, field), usual), signed=signed)
+    value, error = _field(row, field), error_of(row, field)
+    digits = allowed(error, usual)
+    if field == "mean" and _field(row, "hpdi_low") * _field(row, "hpdi_high") > 0:
+        while round(value, digits) == 0 and digits < allowed(error, _MOST):
+            digits += 1
+    return number_text(value, digits, signed=signed)
 
 
 def interval_known(
