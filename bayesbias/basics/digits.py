@@ -82,7 +82,7 @@ def printed(value: float, error: float | None = None, usual: int = 3, *, signed:
 
 
 def as_known(row: Any, field: str, usual: int = 3, *, signed: bool = False) -> str:
-    """Write one field of a row of estimates to the digits that its error allows; a mean whose ends are clear of zero never as zero.
+    """Write one field of a row of estimates to the digits its error allows; a mean whose ends are clear of zero never as zero.
 
     Examples
     --------
