@@ -102,6 +102,8 @@ def _refuse_format(path: Path, called: object, layouts: str) -> None:
         raise InputError(
             f"is {kind}", where=called, valid="CSV in UTF-8, or Parquet named .parquet", hint=hint
         )
+    if head.startswith(b"PAR1"):  # whose names are bytes among others
+        return
     header = next((line for line in head.splitlines() if line.strip()), b"")
     for mark, its_name in ((b";", "';'"), (b"\t", "a tab"), (b"|", "'|'")):
         # Of other compressed and binary files the header is no text; the reader or the columns say what is wrong.

@@ -149,3 +149,11 @@ def test_what_would_fill_the_memory_or_is_another_format_is_refused(content, sai
     with pytest.raises(InputError, match=said) as caught:
         read(path)
     assert str(caught.value).startswith(str(path))
+
+
+def test_a_parquet_file_without_rows_is_said_to_have_none(tmp_path):
+    """Its names stand among other bytes, where a tab is no separator."""
+    path = tmp_path / "t.parquet"
+    pd.DataFrame({column: pd.Series(dtype=str) for column in COLUMNS}).to_parquet(path)
+    with pytest.raises(InputError, match="the table has no rows"):
+        read_distances(path)
