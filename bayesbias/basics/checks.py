@@ -18,6 +18,7 @@ from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.wording import Shortened, put_in_words
 
 MOST_SEED = 2**32 - 1
+LARGEST = 1e100  # whose square is still a number, and that of its inverse
 MOST_CHAINS = 1000
 MOST_DRAWS = 1_000_000  # of all chains; of the default model with all its scales they take 128 MB
 _MOST_UNKNOWN = 100  # keys, each of which is told with what may be meant

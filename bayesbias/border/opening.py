@@ -280,10 +280,14 @@ def unchanged(path: Path) -> Iterator[None]:
     ------
     InputError
     """
-    try:
-        before = fingerprint(path)
-    except OSError:  # who reads it says what is wrong
-        before = None
+    before = _fingerprint_or_none(path)
     yield
-    if before is not None and fingerprint(path) != before:
+    if before is not None and _fingerprint_or_none(path) != before:  # it may be gone
         raise InputError("changed while it was read", where=path, hint="read it when nothing writes to it")
+
+
+def _fingerprint_or_none(path: Path) -> dict[str, int] | None:
+    try:
+        return fingerprint(path)
+    except OSError:  # who reads it says what is wrong
+        return None

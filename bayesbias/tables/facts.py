@@ -46,7 +46,6 @@ _POINTED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
 _PER_CENT = re.compile(r"([+-]?\d+([.,]\d+)?) ?%")
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 _LEAST = 3
-_LARGEST = 1e100  # whose square is still a number, and that of its inverse
 _TABLE = "a table with a column word, and one column a fact or of counts"
 _CONFOUNDED = 0.9  # of a fact's variance between classes, from which on it is said
 
@@ -520,7 +519,7 @@ def _with_column(
                 valid="numbers that differ",
             )
         size = float(np.abs(numbers).max())
-        if not 1 / _LARGEST < size < _LARGEST:
+        if not 1 / checks.LARGEST < size < checks.LARGEST:
             raise InputError(
                 f"the fact {given.name!r} has numbers too {'large' if size > 1 else 'small'} for their squares",
                 where=given.source,

@@ -22,8 +22,6 @@ from bayesbias.basics.wording import number_of, some
 from bayesbias.vectors.readers.rows import Rows
 from bayesbias.vectors.spelling import matched_spellings, notes_of_shared_vectors
 
-_LARGEST = 1e100  # whose square is still a number, and that of its inverse
-
 __all__ = ["Embedding"]
 
 
@@ -211,7 +209,7 @@ def embedding_from_rows(
             )
     with np.errstate(all="ignore"):  # signalling NaNs
         sums = np.abs(vectors).sum(axis=1, dtype=np.float64)
-    broken = np.flatnonzero(~((sums > 1 / _LARGEST) & (sums < _LARGEST)))
+    broken = np.flatnonzero(~((sums > 1 / checks.LARGEST) & (sums < checks.LARGEST)))
     if len(broken):
         row, total = chosen[broken[0]], sums[broken[0]]
         kind = "NaN or infinite numbers" if not np.isfinite(total) else "only zeros"

@@ -206,7 +206,8 @@ def test_without_gensim_the_message_names_the_extra(tmp_path, monkeypatch):
         load_embedding("glove-twitter-25", ["rabbi"])
 
 
-def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch, gone):
     """What was read may be of two states, and the hash is of one."""
     path = tmp_path / "v.txt"
     path.write_bytes(LINES)
@@ -214,7 +215,10 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
 
     def disturbed(asked):
         rows = read(asked)
-        path.write_bytes(LINES + LINES.replace(b"a", b"o"))
+        if gone:
+            path.unlink()
+        else:
+            path.write_bytes(LINES + LINES.replace(b"a", b"o"))
         return rows
 
     monkeypatch.setattr(formats, "recognise", lambda _: (dataclasses.replace(GLOVE, read=disturbed), kind))

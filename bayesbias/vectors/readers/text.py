@@ -120,9 +120,8 @@ def _token_of(path: Path, number: int, line: bytes, dim: int, headed: bool) -> b
 
 def _numbers_of(path: Path, number: int, line: bytes, token: bytes, dim: int, headed: bool) -> list[float]:
     fields = line.lstrip()[len(token) :].split()
-    if (
-        len(fields) != dim
-    ):  # two blanks for one, or a tab within a number: as many blanks, fewer or more numbers
+    # Two blanks for one, or a tab within a number: as many blanks, and fewer or more numbers.
+    if len(fields) != dim:
         raise _wrong_length(path, number, dim, len(fields), headed)
     try:
         values = [float(text) for text in fields]
