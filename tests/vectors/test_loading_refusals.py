@@ -223,5 +223,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch, 
 
     monkeypatch.setattr(formats, "recognise", lambda _: (dataclasses.replace(GLOVE, read=disturbed), kind))
     kind = Kind(GLOVE.name, False, 3, None, 0)
-    with pytest.raises(InputError, match=r"v\.txt: changed while it was read"):
+    # The hash is taken beside: it may find that the file is gone before all is read.
+    said = "(changed while it was read|no such file)" if gone else "changed while it was read"
+    with pytest.raises(InputError, match=rf"v\.txt: {said}"):
         load_embedding(path)
