@@ -60,7 +60,7 @@ _LONG = re.compile(
 )
 # Those of comparisons, pages, folders and sweeps are many fits, and take several; so do many answers of one.
 _LONGER = re.compile(
-    r"\b(compare|compared|write_report|save_run|run_sweep|calibrate_on|new_words|superiority|draws_of|find_geometry)\("
+    r"\b(compare|compared|write_report|save_run|run_sweep|calibrate_on|compare_models|total_sd|standardised|new_words|superiority|draws_of|find_geometry)\("
 )
 
 

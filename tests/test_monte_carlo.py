@@ -28,7 +28,9 @@ QUANTITIES = {
 }
 
 
-@pytest.mark.parametrize("correlation", [-0.4, 0.0, 0.7])
+@pytest.mark.parametrize(
+    "correlation", [-0.4, *(pytest.param(rho, marks=pytest.mark.claim) for rho in (0.0, 0.7))]
+)
 @pytest.mark.slow
 def test_errors_are_the_scatter_of_independent_runs(correlation):
     rng = np.random.default_rng(shifted(1))

@@ -211,8 +211,9 @@ def nothing_drawn(monkeypatch):
     )
 
 
-# Two pages, two bootstraps: seconds each.
-LONG = [name for name in PRINTERS if name.startswith("page") or name == "a bootstrap interval"]
+# Two pages, two bootstraps: seconds each. One kind of page stands for the others.
+MARKS = {name: pytest.mark.claim for name in PRINTERS if name.startswith("page")}
+MARKS |= {"page of words": pytest.mark.slow, "a bootstrap interval": pytest.mark.slow}
 
 
 def printed(name: str, seed: int) -> str:
@@ -220,10 +221,7 @@ def printed(name: str, seed: int) -> str:
     return "\n".join(told(write(make(shifted(seed)))))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in PRINTERS],
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=MARKS.get(name, ())) for name in PRINTERS])
 def test_another_seed_changes_no_more_than_the_last_digits(name):
     assert moved(printed(name, 3), printed(name, 4)) == []
 

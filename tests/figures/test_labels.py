@@ -28,7 +28,7 @@ def crossed(box: Bbox, line: np.ndarray) -> bool:
 
 
 @pytest.mark.parametrize("which", ["genders", "earnings"])
-@pytest.mark.parametrize("width", [7.0, 4.5])
+@pytest.mark.parametrize("width", [pytest.param(7.0, marks=pytest.mark.claim), 4.5])
 @pytest.mark.slow
 def test_names_of_professions_lie_over_no_interval_no_line_and_no_point(which: str, width: float) -> None:
     table = bb.sentiment_table(bb.shipped_predictions("m1"))

@@ -76,7 +76,7 @@ def test_a_figure_for_a_journal_fits_one_column_and_can_be_read(name: str) -> No
     assert ax.bbox.width > 0.2 * ax.figure.bbox.width
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 @every_figure
 def test_a_figure_for_a_talk_has_large_letters(name: str) -> None:
     with figures.figure_style("talk"):

@@ -72,7 +72,7 @@ def test_two_scales_are_those_of_a_grid():
         mc.assert_near(mc.mean(of(drawn)), weights @ of(theta))
 
 
-@pytest.mark.parametrize("model", ["cells", "shared"])
+@pytest.mark.parametrize("model", [pytest.param("cells", marks=pytest.mark.claim), "shared"])
 @pytest.mark.slow
 def test_it_agrees_with_nuts(model):
     reduced = reduced_of(model)

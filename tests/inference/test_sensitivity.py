@@ -114,10 +114,10 @@ CHANGES = [
     ("cbar", "halved"),
     ("csd", "halved"),
     pytest.param("cbar", "doubled", marks=pytest.mark.claim),
-    pytest.param("csd", "doubled", marks=pytest.mark.slow),
+    pytest.param("csd", "doubled", marks=pytest.mark.claim),
     pytest.param("ws", "halved", marks=pytest.mark.slow),
     pytest.param("ws", "doubled", marks=pytest.mark.claim),
-    pytest.param("sigma", "halved", marks=pytest.mark.slow),
+    pytest.param("sigma", "halved", marks=pytest.mark.claim),
     pytest.param("sigma", "doubled", marks=pytest.mark.claim),
 ]
 

@@ -356,10 +356,8 @@ def test_sets_too_large_for_a_method() -> None:
         p_of(x[:60], y[:60], method="exact")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "size", [12, *(pytest.param(size, marks=pytest.mark.claim) for size in (18, 21, 25))]
-)
+@pytest.mark.claim
+@pytest.mark.parametrize("size", [12, 18, 21, 25])
 def test_the_largest_sets(size) -> None:
     random = np.random.default_rng(15)
     x, y = random.normal(0.1, 1, 600), random.normal(0, 1, 600)

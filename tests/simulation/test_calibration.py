@@ -172,7 +172,7 @@ def test_a_list_need_not_be_called_as_its_class():
         scenario_room.scenario_from_fit(made_up_fit(renamed[~lone], "crossed", draws=20))
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_meaning_is_taken_out():
     real = bb.distance_table("minilm-static", "religion").frame
     words = bb.load_wordlist("religion")

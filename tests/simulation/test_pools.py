@@ -235,8 +235,8 @@ def test_models_answer_at_their_levels():
     assert [row["high"] for row in mine] == printed["hpdi_high"].tolist()
 
 
-@pytest.mark.parametrize("situation", ["gender_jobs", pytest.param("names_valence", marks=pytest.mark.claim)])
-@pytest.mark.slow
+@pytest.mark.parametrize("situation", ["gender_jobs", "names_valence"])
+@pytest.mark.claim
 def test_pools_measured_elsewhere_have_the_values_found_there(shared, situation):
     """The value of the pool to single precision; widths and coverage were found by simulation there."""
     spec = importlib.util.spec_from_file_location("real_coverage", ROOT / "benchmarks/real_coverage.py")

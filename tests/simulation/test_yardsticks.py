@@ -99,7 +99,7 @@ def test_what_blocks_share_cancels():
     assert (low, high) == pytest.approx((interval.low, interval.high))
 
 
-@pytest.mark.slow
+@pytest.mark.claim
 def test_the_variance_by_moments_is_right_on_average():
     """Of contrasts over several blocks, against the spread of their estimates over many simulated tables."""
     estimates, variances = [], []

@@ -34,7 +34,7 @@ def test_changes_stand_at_the_levels_that_both_models_know():
     assert set(one.contrasts()["level"]) == {"overall", "class", "word"}
 
 
-@pytest.mark.slow  # a fit that must converge
+@pytest.mark.claim  # a fit that must converge
 def test_a_class_that_moved_alone_is_not_drawn_to_the_others():
     before = table(words=6, attributes=10)
     after = changed(before, NONE, 7)
