@@ -13,8 +13,9 @@ RANKS = "proof-ranks.svg"
 HEAD = """# Proof
 
 What is claimed of bayesbias was tried as often as this page says, by `make proof` ({hours} hours of computing in all), and
-came out as it says; what failed stands first. Each row names its version, commit, date and seed, and can be had again:
-`python -m proof --parts PART --afresh`. The figures are in [proof.json](proof.json).
+came out as it says; what failed stands first. Each row names its version, commit, date and seed, or "no commit" where
+what was run stands in none, and can be had again: `python -m proof --parts PART --afresh`. The figures are in
+[proof.json](proof.json).
 """
 
 ABOUT = {
@@ -89,7 +90,7 @@ def _table(rows: list[tuple[Evidence, dict[str, Any]]]) -> list[str]:
                 (
                     "none" if one.seed is None else str(one.seed),
                     f"{one.seconds:,.0f}",
-                    ", ".join(made[key] for key in ("version", "commit", "date") if made.get(key)),
+                    ", ".join((made["version"], made["commit"] or "no commit", made["date"])),
                 )
             ),
         ]

@@ -52,6 +52,15 @@ def test_a_failure_stands_first_on_the_page(tmp_path):
     assert made["machine"]["cores"]
 
 
+@pytest.mark.parametrize("commit", ["1234abc", ""])
+def test_a_row_says_whether_it_stands_in_a_commit(tmp_path, monkeypatch, commit):
+    monkeypatch.setattr("proof.evidence.commit", lambda: commit)
+    record = Record(tmp_path / "proof.json", "1.0")
+    record.add(HELD)
+    write_page(record, tmp_path)
+    assert f"1.0, {commit or 'no commit'}, 2" in (tmp_path / "proof.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("x", "y", "sides", "expected"), [([4, 3, 2], [3, 1, -2], 1, 0.15), ([1], [0], 2, 1.0)]
 )
