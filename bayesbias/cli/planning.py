@@ -416,7 +416,7 @@ def reliability_lines(plan: ReliabilityPlan, path: str) -> list[str]:
         lines.append(f"none of these reaches {plan.target:g}")
     else:
         lines.append(
-            f"{numbers(best['words'], best['attributes'])} are enough for {plan.target:g}: {value(best)} "
+            f"{numbers(best['words'], best['attributes'])} reach {plan.target:g} on average: {value(best)} "
             f"(probability that it is reached: {probability_printed(best['p_reached'], error_of(best, 'p_reached'), 2)})"
         )
     if plan.measure != "word":
@@ -466,7 +466,7 @@ def _plan_width(
     frame = plan_words(
         width, contrast=contrast, scenario=scenario, prob=prob, check=check, engine=engine, seed=seed, **hands
     )
-    enough = frame[frame["enough"]]
+    enough, perhaps = (frame[frame["enough"].fillna(unknown)] for unknown in (False, True))
     if as_json:
         best = records(enough.head(1))
         about = {
@@ -483,7 +483,7 @@ def _plan_width(
         return
     by = "fitted by the quick engine" if engine == "quick" else "fitted by NUTS"
     checked = frame[frame["simulated_width"].notna()]
-    rest = (enough if len(enough) else frame.sort_values("known_width")).drop(
+    rest = (perhaps if len(perhaps) else frame.sort_values("known_width")).drop(
         index=checked.index, errors="ignore"
     )
     _print_result(
@@ -496,8 +496,8 @@ def _plan_width(
             else "the "
         )
         + (
-            "leanest that are enough at known spreads, by the sum of words and stereotypes"
-            if len(enough)
+            "leanest that would be enough were the spreads known, by the sum of words and stereotypes"
+            if len(perhaps)
             else "narrowest at known spreads"
         )
         + f" ({len(frame)} combinations in all, with --json). Seed {seed}.\n"

@@ -118,7 +118,8 @@ def plan_words(
         ``words, attributes, pairs, known_width, enough, simulated_width, simulated_se, simulated_80``, leanest first
         among those that are enough. `known_width` is the width at known spreads; the last three, mean width of the
         simulated tables, its standard error, and the width that 80 % of them stay below, stand only where tables
-        were simulated. `enough` goes by `simulated_width` where there is one, else by `known_width`.
+        were simulated. `enough` goes by `simulated_width`; it is missing where `known_width` would do and nothing was
+        simulated. Only where `check` is 0 does it go by `known_width`.
 
     Examples
     --------
@@ -161,7 +162,7 @@ def plan_words(
             )
             pairs, spread = _spread_of(sized, contrast, [seed, n_words, n_attributes])
             row = {"words": n_words, "attributes": n_attributes, "pairs": pairs, "known_width": z * spread}
-            rows.append({**row, "enough": z * spread <= width, "sized": sized})
+            rows.append({**row, "enough": bool(z * spread <= width), "sized": sized})
             tick(1)
     # A lean design is little work to set up, whichever of its words are hard to find.
     rows.sort(key=lambda row: (row["words"] + row["attributes"], row["known_width"]))
@@ -178,10 +179,13 @@ def plan_words(
             row["enough"] = row["simulated_width"] <= width
             if row["enough"]:
                 break
+    for row in rows:
+        if check and row["enough"] and "simulated_width" not in row:
+            row["enough"] = None
     columns = ["words", "attributes", "pairs", "known_width", "enough"]
     columns += ["simulated_width", "simulated_se", "simulated_80"]
-    rows.sort(key=lambda row: not row["enough"])
-    return pd.DataFrame(rows).reindex(columns=columns)
+    rows.sort(key=lambda row: (True, None, False).index(row["enough"]))
+    return pd.DataFrame(rows).reindex(columns=columns).astype({"enough": "boolean"})
 
 
 def _spread_of(scenario: Scenario, contrast: str, seed: Sequence[int]) -> tuple[int, float]:

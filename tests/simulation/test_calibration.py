@@ -205,7 +205,10 @@ def test_more_words_make_narrower_intervals():
     assert (
         plan.loc[(12, 12), "known_width"] < plan.loc[(5, 12), "known_width"] < plan.loc[(5, 3), "known_width"]
     )
-    assert plan["enough"].tolist() == (plan["simulated_width"].fillna(plan["known_width"]) <= 0.1).tolist()
+    simulated, known = (plan[f"{of}_width"] for of in ("simulated", "known"))
+    assert plan["enough"].notna().tolist() == (simulated.notna() | (known > 0.1)).tolist()
+    assert plan["enough"].dropna().tolist() == (simulated <= 0.1)[plan["enough"].notna()].tolist()
+    assert plan["enough"].isna().any()  # they would do were the spreads known, and nobody tried
     checked = plan["simulated_width"].dropna()
     assert len(checked) == 1
     assert checked.iloc[0] == pytest.approx(plan.loc[checked.index[0], "known_width"], rel=0.4)
