@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
 from bayesbias.cli import options, screen
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @click.command()
@@ -67,6 +70,7 @@ def simulate(
         else:
             screen.say(_PAPER)
             screen.frame(frame, 7, general=True, headings={"value": "simulated"})
+            screen.say(_paper_shows(frame))
     elif what == "null":
         for option, numbers in (("--words", words), ("--pair-sd", pair_sd)):
             if numbers is not None and len(numbers) != 1:
@@ -88,6 +92,7 @@ def simulate(
         else:
             screen.say(f"effect sizes of {n} + {n} words without any difference, at most {null.largest:.4f}")
             screen.frame(frame, 4, general=True)
+            screen.say(_null_shows(frame, n))
     else:
         settings: dict[str, Any] = {
             "n_words": words,
@@ -106,6 +111,48 @@ def simulate(
 
         screen.say(_GRID)
         screen.show(screen_table("", grid_columns(), frame.itertuples()))
+        screen.say(_grid_shows(frame))
+
+
+_SPREADS, _ENDS = ("0.05", "0.001"), ("2.5%", "97.5%")
+
+
+def _paper_shows(frame: pd.DataFrame) -> str:
+    """Say between which effect sizes 95 % of tables without a difference lie, at both spreads."""
+    from bayesbias.basics.digits import printed
+
+    rows = frame.set_index(["formula", "case", "quantity"])
+    ends = [
+        " to ".join(
+            printed(row["value"], row["mcse_value"], signed=True)
+            for row in (rows.loc[("as intended", f"no difference, sd {sd}", f"quantile {q}")] for q in _ENDS)
+        )
+        for sd in _SPREADS
+    ]
+    return (
+        f"Where nothing differs, 95 % of effect sizes (as intended) lie in {ends[0]} if distances scatter by {_SPREADS[0]}, "
+        f"and in {ends[1]} if they scatter by {_SPREADS[1]}: an effect size does not say how large a difference is."
+    )
+
+
+def _null_shows(frame: pd.DataFrame, n: int) -> str:
+    """Say how often an effect size that is called large comes of nothing."""
+    exact = frame.set_index("quantity")["exact"]
+    return (
+        f"Where nothing differs, {n} + {n} words have an effect size of 0.8 or more, up or down, in "
+        f"{_percent(exact['|d| >= 0.8'])} of tables; 0.8 is often called large."
+    )
+
+
+def _grid_shows(frame: pd.DataFrame) -> str:
+    """Say for each method how often it calls what is not there, at worst."""
+    worst = frame.groupby("method", sort=False)["alarms"].max().sort_values(ascending=False)
+    said = ", ".join(f"{method.replace('_', ' ')} {_percent(alarms)}" for method, alarms in worst.items())
+    return f"Alarms where each method has most, of the 5 % it claims: {said}."
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}" if share == 0 or share >= 0.005 else "under 1%"
 
 
 _PAPER = """\

@@ -418,6 +418,10 @@ def test_simulate_paper_prints_its_rows(paper) -> None:
     assert sum(row["printed"] is not None for row in rows) == len(PRINTED)
     said = run("paper")
     assert "1.825005" in said
+    ends = paper.set_index(["formula", "case", "quantity"])["value"]["as intended"]
+    for sd in ("0.05", "0.001"):
+        low, high = (ends[f"no difference, sd {sd}", f"quantile {q}"] for q in ("2.5%", "97.5%"))
+        assert f"in {low:+.2f} to {high:+.2f} if" in said.splitlines()[-1]
     assert said.count("1.707511") == 2  # a median that the paper prints, of as many draws
     few = [line.split() for line in run("paper", "--draws", 500).splitlines() if " median " in line]
     assert {len(line[-1].lstrip("-")) for line in few} <= {
@@ -451,9 +455,13 @@ def test_simulate_null_and_grid() -> None:
     said = run(*args, "--seed", shifted(6))
     assert "_" not in said
     assert {"words", "alarms", "claimed"} <= set(said.split())
+    last, at_once = said.splitlines()[-1], run("null", "--words", 2, "--draws", 100).splitlines()[-1]
+    assert "2 + 2 words have an effect size of 0.8 or more, up or down, in 54% of tables" in at_once
     rows = json.loads(run(*args, "--seed", shifted(6), "--json"))["rows"]
     expected = simulate_grid([2, 4], [0.2], [0, 0.1], n_attributes=3, draws=50, seed=shifted(6))
     assert [row["alarms"] for row in rows] == expected["alarms"].tolist()
+    for method, worst in expected.groupby("method")["alarms"].max().items():
+        assert f"{method.replace('_', ' ')} {worst:.0%}" in last
     assert {row["effect_low"] is None for row in rows if row["method"] == "manzini"} == {True}
     for args, said in [
         (["paper", "--words", "2"], "no meaning"),
