@@ -293,6 +293,25 @@ def calibrate(
     )
     title = f"{prob:.0%} intervals where they do not (called: false alarms)"
     _print_result(frames["no_difference"], title, CALIBRATION)
+    screen.say(_covered(pd.concat(frames.values()), prob))
+
+
+def _covered(frame: pd.DataFrame, prob: float) -> str:
+    """Say for each method between what its coverage lies."""
+    from bayesbias.columns.simulation import OF_TABLES
+
+    with_intervals = frame[frame["coverage"].notna()]
+    ranges = []
+    for method, rows in with_intervals.groupby("method", sort=False):
+        digits = max(OF_TABLES, allowed(float(rows["coverage_se"].max())))
+        low, high = (f"{rows['coverage'].agg(end):.{digits}f}" for end in ("min", "max"))
+        ranges.append(f"{method} {low} to {high}" if low != high else f"{method} {low}")
+    if not ranges:
+        return "None of these methods has intervals."
+    return (
+        f"Coverage over the contrasts of both tables, where {prob:g} is asked for: {', '.join(ranges)} "
+        f"(standard errors up to {with_intervals['coverage_se'].max():.2g})."
+    )
 
 
 @click.command()

@@ -173,6 +173,8 @@ def test_shares_of_few_tables_are_not_rounded_to_their_opposite(monkeypatch):
         ["0.70", "0.125", "0.40", "0.00", "0.013", "0.17"],
         ["0.30", "0.125", "0.40", "-0.01", "0.013", "0.17"],
     ]
+    last = done.stdout.splitlines()[-1]
+    assert "where 0.89 is asked for: cells 0.70, moments 0.30 (standard errors up to 0.12)" in last
 
 
 def test_data_are_written_as_they_are_and_on_a_terminal_do_nothing(on):
