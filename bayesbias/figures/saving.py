@@ -12,6 +12,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import check_folder, whole_file
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.basics.progress import ticking
 from bayesbias.figures import change, sentences, sentiment, single_category, sweeps, words
 from bayesbias.figures.plates import Plate, rendered
 from bayesbias.figures.style import figure_style
@@ -123,9 +124,12 @@ def _save(
         raise InputError("is a file, not a folder", where=folder)
     check_folder(folder)
     contents: dict[Path, bytes] = {}
-    for plate in plates_of(result, prob, rope):
-        figure = plate.figure()
-        contents |= {folder / f"{plate.name}.{kind}": _bytes_of(figure, kind) for kind in wanted}
+    plates = plates_of(result, prob, rope)
+    with ticking("drawing figures", len(plates)) as tick:
+        for plate in plates:
+            figure = plate.figure()
+            contents |= {folder / f"{plate.name}.{kind}": _bytes_of(figure, kind) for kind in wanted}
+            tick(1)
     with _nothing_new_left(folder, contents):
         for path, content in contents.items():
             with whole_file(path) as temporary:

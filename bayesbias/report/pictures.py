@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bayesbias.basics.literal import literal
+from bayesbias.basics.progress import ticking
 from bayesbias.figures.plates import Plate, rendered
 from bayesbias.report.parts import Part, Picture
 
@@ -40,11 +41,20 @@ class Gallery:
 
 
 def in_order[S](
-    makers: Iterable[Callable[[S], Part | None]], study: S, galleries: Iterable[Gallery] = ()
+    makers: Sequence[Callable[[S], Part | None]], study: S, galleries: Sequence[Gallery] = ()
 ) -> list[Part]:
-    """Make parts in order, without those that make nothing; at the end stand the figures that no part has taken."""
-    parts = [part for make in makers if (part := make(study)) is not None]
-    left = [picture for gallery in galleries for picture in gallery.rest()]
+    """Make parts in order, without those that make nothing; at the end stand the figures that no part has taken.
+
+    The parts of a part have no galleries, and no bar of their own.
+    """
+    parts: list[Part] = []
+    with ticking("making the page", len(makers) + 1, None if galleries else False) as tick:
+        for make in makers:
+            if (part := make(study)) is not None:
+                parts.append(part)
+            tick(1)
+        left = [picture for gallery in galleries for picture in gallery.rest()]
+        tick(1)
     return [*parts, Part("More figures", figures=left)] if left else parts
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import errno
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import matplotlib as mpl
@@ -53,6 +55,21 @@ def test_saved_figures_are_whole_undated_and_the_same(fit: BiasFit, tmp_path: Pa
     assert ">hers<" in svg
     assert "<dc:date>" not in svg
     assert plt.get_fignums() == open_figures
+
+
+def test_a_bar_counts_the_figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    said: list[object] = []
+
+    @contextlib.contextmanager
+    def ticking(*arguments: object) -> Iterator[Callable[[int], None]]:
+        said.append(arguments)
+        yield said.append
+
+    plates = [Plate(name, lambda figure: figure.subplots(), (3, 2), "", "") for name in "ab"]
+    monkeypatch.setattr(saving, "ticking", ticking)
+    monkeypatch.setattr(saving, "plates_of", lambda *_: plates)
+    saving._save(object(), tmp_path, ("png",), 0.89, 0.02)  # type: ignore[arg-type]
+    assert said == [("drawing figures", 2), 1, 1]
 
 
 @pytest.mark.claim
