@@ -138,7 +138,7 @@ def _print_sweep(result: SweepResult) -> None:
 
     cells, doubtful, again = result.cells, _doubtful(result), result.cells["look_again"].dropna()
     screen.lines([_how_it_went(result)])
-    screen.lines(in_words(result.compared()))
+    screen.lines(in_words(result.compared(), result.frame))
     # One bad file fails many cells with one message.
     for error, count in result.failures["error"].value_counts(sort=False).items():
         screen.lines([f"failed ({number_of(int(count), 'cell')}): {error}"])

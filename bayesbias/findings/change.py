@@ -13,6 +13,7 @@ from bayesbias.findings.priors import prior_doubts, unexamined_priors
 from bayesbias.findings.slopes import sentences_of_slopes
 from bayesbias.findings.trust import ALL_AGREED, no_conclusion
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
+from bayesbias.inference.verdicts import disagreement
 from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.studies.construction import EXACT, Construction, control_changes
 from bayesbias.studies.geometry import Geometry, Left, Related
@@ -119,11 +120,14 @@ def _gap_sentence(result: Comparison, item: Method, prob: float, rope: float) ->
     row: Any = next(iter(frame[frame["level"] == "overall"].itertuples()))
     forced = ", as the method forces it to be" if row.by_construction else ""
     after = " to ".join(ends_as_known(row, "after_low", "after_high", signed=True))
+    classes = frame[(frame["level"] == "class") & (frame["contrast"] == row.contrast)]
+    how = disagreement(classes, "after_low", "after_high")
+    hidden = f" The classes disagree, after: {how}." if how else ""
     return (
         f"{row.contrast} was {as_known(row, 'before', signed=True)} and changed by {as_known(row, 'mean', signed=True)} "
         f"({prob:.0%} HPDI {' to '.join(ends_as_known(row, signed=True))}: {row.verdict}); it is now "
         f"{as_known(row, 'after', signed=True)} ({after}: "
-        f"{row.verdict_after}{forced})."
+        f"{row.verdict_after}{forced}).{hidden}"
     )
 
 

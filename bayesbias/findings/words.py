@@ -20,7 +20,7 @@ from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import has_new_words, holds_for, same_for_all_words, sure_ends
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.standard import in_full
-from bayesbias.inference.verdicts import Verdict, contrast_phrase, side
+from bayesbias.inference.verdicts import Verdict, contrast_phrase, disagreement, side, sides
 from bayesbias.tables.coverage import Loss, composed_in_words, losses, losses_for_facts, words_of_groups
 
 if TYPE_CHECKING:
@@ -164,10 +164,8 @@ def _as_here(fit: BiasFit) -> str:
 
 def _disagreement(frame: pd.DataFrame) -> str:
     """Say so where the mean over classes hides that they clearly point different ways."""
-    nearer, farther = _clear(_first_contrast(frame, "class"))
-    if not (nearer and farther):
-        return ""
-    return f" The classes disagree: nearer for {', '.join(nearer)}, farther for {', '.join(farther)}."
+    how = disagreement(_first_contrast(frame, "class"))
+    return f" The classes disagree: {how}." if how else ""
 
 
 def _caveat(doubts: tuple[Doubt, ...]) -> str:
@@ -209,10 +207,10 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
     out += _carried_by_a_list(classes, lists, own_lists(fit.table))
     words = _first_contrast(frame, "word")
     if len(words):
-        nearer, farther = _clear(words)
+        nearer, farther = sides(words)
         out.append(
-            f"The interval lies below zero for {_counted(nearer)} of {number_of(len(words), 'protected word')}{_named(nearer)} "
-            f"and above it for {_counted(farther)}{_named(farther)}."
+            f"By word ({holds_for(results, 'word')}), the interval lies below zero for {_counted(nearer)} of "
+            f"{number_of(len(words), 'protected word')}{_named(nearer)} and above it for {_counted(farther)}{_named(farther)}."
         )
     return out
 
@@ -333,16 +331,6 @@ def _first_contrast(frame: pd.DataFrame, level: str) -> pd.DataFrame:
     """Return the rows of the contrast of the headline, at another level."""
     rows = _rows(frame, level, "population")
     return rows[rows["contrast"] == _rows(frame, "overall", "population")["contrast"].iloc[0]]
-
-
-def _clear(rows: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """Return the names whose intervals lie below zero, and those whose lie above."""
-    sides = [side(r.sure_low, r.sure_high) for r in rows.itertuples()]
-    nearer, farther = (
-        [str(name) for name, own in zip(rows["name"], sides, strict=True) if own is which]
-        for which in (Verdict.BELOW, Verdict.ABOVE)
-    )
-    return nearer, farther
 
 
 _WHAT = {

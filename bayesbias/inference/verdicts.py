@@ -7,20 +7,27 @@ called depends on what differs: a contrast, a change, a gap that is left, two me
 from __future__ import annotations
 
 import enum
+from typing import TYPE_CHECKING
 
 from bayesbias.basics import checks
 from bayesbias.inference.estimands import ROPE
+from bayesbias.inference.scope import sure_ends
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "Verdict",
     "change_verdict",
     "contrast_phrase",
     "contrast_verdict",
+    "disagreement",
     "gap_verdict",
     "method_verdict",
     "place",
     "sentiment_verdict",
     "side",
+    "sides",
 ]
 
 
@@ -63,6 +70,39 @@ def place(low: float, high: float, rope: float = ROPE) -> Verdict:
 def side(low: float, high: float, below: Verdict = Verdict.BELOW, above: Verdict = Verdict.ABOVE) -> Verdict:
     """Say on which side of zero an interval lies, whatever the ROPE; open where it holds zero."""
     return below if high < 0 else above if low > 0 else Verdict.OPEN
+
+
+def sides(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> tuple[list[str], list[str]]:
+    """Return the names of rows whose intervals lie below zero, and of those above, by more than ends are uncertain.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        With ``name``, the ends, and their Monte Carlo errors where they have some.
+    low, high : str
+        The columns of the ends.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = pd.DataFrame(
+    ...     {"name": ["a", "b", "c"], "hpdi_low": [-0.2, -0.1, 0.1], "hpdi_high": [-0.1, 0.1, 0.2]}
+    ... )
+    >>> sides(rows), disagreement(rows)
+    ((['a'], ['c']), 'nearer for a, farther for c')
+    """
+    found = [side(*sure_ends(row, low, high)) for row in rows.itertuples()]
+    below, above = (
+        [str(name) for name, own in zip(rows["name"], found, strict=True) if own is which]
+        for which in (Verdict.BELOW, Verdict.ABOVE)
+    )
+    return below, above
+
+
+def disagreement(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> str:
+    """Say which rows of a contrast clearly point different ways, so that a mean over them hides it; empty where none do."""
+    nearer, farther = sides(rows, low, high)
+    return f"nearer for {', '.join(nearer)}, farther for {', '.join(farther)}" if nearer and farther else ""
 
 
 def contrast_verdict(low: float, high: float, rope: float = ROPE) -> str:

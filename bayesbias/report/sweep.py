@@ -40,7 +40,7 @@ def of_sweep(result: SweepResult, prob: float, command: Sequence[str] | None = N
         title=f"Sweep {result.out.name}",
         question="How near do associated words lie in each, measured so that one can be compared with another?",
         answer=Answer(
-            in_words(frame),
+            in_words(frame, result.frame),
             warnings=_warnings(result),
             facts=_facts(result, frame),
             doubts=_doubts(result),

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known, error_of
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import number_of, some
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.standard import in_full
-from bayesbias.inference.verdicts import contrast_verdict
+from bayesbias.inference.verdicts import contrast_verdict, disagreement
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,8 +120,16 @@ def unit_of(compared: pd.DataFrame) -> str:
     return in_full(units[0]) if len(units) == 1 else "standard deviations of pairs"
 
 
-def in_words(compared: pd.DataFrame) -> list[str]:
-    """Say what the compared cells say together: how many of each verdict, and whether the two farthest apart differ."""
+def in_words(compared: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
+    """Say what the cells say together: how many of each verdict, whether the two farthest apart differ, and what means hide.
+
+    Parameters
+    ----------
+    compared : DataFrame
+        As `compared_cells` returns it.
+    frame : DataFrame
+        All of the sweep, whose classes may disagree.
+    """
     known = compared[compared["verdict"].notna()]
     if not len(known):
         return [
@@ -154,7 +162,31 @@ def in_words(compared: pd.DataFrame) -> list[str]:
                 f"The two farthest apart cannot be told apart, since the interval of their difference holds zero: {ends[0]} and "
                 f"{ends[1]}."
             )
-    return out
+    return out + _disagreements(known, frame)
+
+
+def _disagreements(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
+    """Say so where the mean over the classes of a cell hides that they clearly point different ways."""
+    import pandas as pd
+
+    of = {
+        "quantity": "contrast",
+        "term": known["contrast"].iloc[0],
+        "level": "class",
+        "estimand": "population",
+    }
+    own = frame[(frame[list(of)] == pd.Series(of)).fillna(False).all(axis=1)]
+    of_cell = {cell: disagreement(rows) for cell, rows in own.groupby("cell", sort=False)}
+    said = [
+        f"{name} ({of_cell[cell]})" if name else of_cell[cell]
+        for cell, name in zip(known["cell"], cell_names(known), strict=True)
+        if of_cell.get(cell)
+    ]
+    if not said:
+        return []
+    return [
+        f"In {number_of(len(said), 'cell')} the classes disagree, which the mean over them hides: {some(said, 4)}."
+    ]
 
 
 def _apart(low: Any, high: Any) -> bool:

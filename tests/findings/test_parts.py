@@ -160,7 +160,8 @@ def test_classes_that_disagree_are_in_the_headline():
         found.sentences
     )
     assert found.sentences[-1] == (
-        "The interval lies below zero for 3 of 6 protected words (x0, x1, x2) and above it for 3 (y0, y1, y2)."
+        "By word (new attributes), the interval lies below zero for 3 of 6 protected words (x0, x1, x2) and above it for 3 "
+        "(y0, y1, y2)."
     )
 
 

@@ -86,6 +86,7 @@ def cell_files(out: Path) -> dict[str, int]:
 def made_up_sweep(cells: list[dict[str, Any]], contrast: str = "associated - different") -> SweepResult:
     """Return a sweep with one contrast in each cell: labels, ``standardised`` and ``distance`` with the ends 0.3 and 0.05 away.
 
+    ``classes`` gives the distance of each class, with ends as far away.
     A cell whose ``standardised`` is None has none, as with Student-t noise; one with an ``error`` has failed.
     """
     rows = []
@@ -120,6 +121,10 @@ def made_up_sweep(cells: list[dict[str, Any]], contrast: str = "associated - dif
                 row |= {"rope": 0.1, "unit": given.get("unit", "sd of neutral pairs")}
                 row |= {"superiority": 0.64, "superiority_low": 0.55, "superiority_high": 0.73}
             rows.append(row)
+        for name, mean in given.get("classes", {}).items():
+            ends = {"hpdi_low": mean - 0.05, "hpdi_high": mean + 0.05}
+            row = {**about, **same, "level": "class", "name": name, "quantity": "contrast", "mean": mean}
+            rows.append(row | ends)
     columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
     frame = pd.DataFrame({c: pd.array([row.get(c) for row in rows], dtype=k) for c, k in columns.items()})
     return SweepResult(frame, pd.DataFrame(), Path("out"), 0)

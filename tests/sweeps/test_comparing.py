@@ -47,8 +47,12 @@ def test_the_contrast_that_there_is_stands_in_for_the_usual_one():
     assert made_up_sweep([{"embedding": "gone", "error": "e"}]).compared().empty
 
 
+def said_of(result):
+    return in_words(result.compared(), result.frame)
+
+
 def test_what_is_said_counts_verdicts_and_names_both_ends():
-    said = in_words(made_up_sweep(CELLS).compared())
+    said = said_of(made_up_sweep(CELLS))
     assert said == [
         "associated - different in 3 cells, judged in standard deviations of neutral pairs for new words like these; the "
         "first is nearer in 1; nearer, perhaps by little in 1; unclear in 1.",
@@ -56,11 +60,30 @@ def test_what_is_said_counts_verdicts_and_names_both_ends():
         "-0.35 to +0.25; -0.200 in cosine distance).",
     ]
     other = [*CELLS, {"embedding": "bare", "unit": "sd of associated and different pairs"}]
-    assert "These are not all on one scale" in in_words(made_up_sweep(other).compared())[1]
-    nothing = in_words(made_up_sweep([CELLS[1], CELLS[2], CELLS[4]]).compared())
+    assert "These are not all on one scale" in said_of(made_up_sweep(other))[1]
+    nothing = said_of(made_up_sweep([CELLS[1], CELLS[2], CELLS[4]]))
     assert nothing == [
         "No cell has a contrast in standard deviations that is to be trusted: there is nothing to compare."
     ]
+
+
+def test_cells_whose_classes_point_different_ways_are_named():
+    apart, alike, near = {"x": -0.2, "y": 0.3, "z": 0.0}, {"x": -0.2, "y": -0.1}, {"x": -0.2, "y": 0.04}
+    cells = [
+        {"embedding": "a", "classes": alike},
+        {"embedding": "b", "classes": apart},
+        {"embedding": "c", "classes": near},  # the interval of y holds zero
+        {"embedding": "d", "classes": apart, "trusted": False},
+    ]
+    disagree = (
+        "In 1 cell the classes disagree, which the mean over them hides: b (nearer for x, farther for y)."
+    )
+    assert said_of(made_up_sweep(cells))[-1] == disagree
+    assert not any("disagree" in line for line in said_of(made_up_sweep([cells[0], *cells[2:]])))
+    other = made_up_sweep(cells, contrast="human - neutral")
+    assert said_of(other)[-1] == disagree
+    uncertain = other.frame.assign(mcse_low=0.13)  # twice that reaches over zero
+    assert not any("disagree" in line for line in in_words(other.compared(), uncertain))
 
 
 def test_the_lowest_and_the_highest_are_named_only_where_their_difference_is_clear_of_zero():
@@ -69,8 +92,8 @@ def test_the_lowest_and_the_highest_are_named_only_where_their_difference_is_cle
             {"embedding": "a", "standardised": -0.5},
             {"embedding": "b", "standardised": -0.5 + higher},
         ]
-        frame = made_up_sweep(cells).compared().assign(**more)
-        return in_words(frame)[-1]
+        result = made_up_sweep(cells)
+        return in_words(result.compared().assign(**more), result.frame)[-1]
 
     half = 0.3 * 2**0.5  # both intervals reach 0.3 to either side
     assert said(half + 0.01).startswith("The lowest is a (-0.50, ")
