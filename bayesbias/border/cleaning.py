@@ -16,6 +16,7 @@ from bayesbias.basics.errors import InputError
 _STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 MOST_DEPTH = 100
 """Levels of lists and tables in a file; those in use have five."""
+_NOT_IN_A_LABEL = re.compile("[\t\n\r\u2028\u2029]")
 # What a file of keys and lists has at its ends; and what is told further on to be no list of words.
 _IN_ORDER = (Sequence, KeysView, ValuesView)
 _LEAVES = (numbers.Real, datetime.date, datetime.time, bytes, set, frozenset)
@@ -62,6 +63,34 @@ def checked_text(text: str, where: object) -> str:
     if not text.isascii() and any(_heaped(match.group()) for match in _MARKS.finditer(text)):
         raise InputError(f"holds a letter with more than {MOST_MARKS} marks", where=where, valid="text")
     return unicodedata.normalize("NFC", text)
+
+
+def breaks_line(text: str) -> bool:
+    r"""Say whether a text holds a tab, a line break or another control character, which no word and no label does.
+
+    Examples
+    --------
+    >>> breaks_line("new york"), breaks_line("new\nyork")
+    (False, True)
+    """
+    return _NOT_IN_A_LABEL.search(text) is not None or _STEERING.search(text) is not None
+
+
+def checked_label(text: str, where: object, hint: str | None = None) -> str:
+    r"""Return text as `checked_text` does; refuse a tab and a line break, too, since a label stands in one cell of one line.
+
+    Examples
+    --------
+    >>> checked_label("she\nhe", "table.csv, line 3")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: table.csv, line 3: holds a tab or a line break; found: 'she\nhe'; valid: a text of one line
+    """
+    if _NOT_IN_A_LABEL.search(text):
+        raise InputError(
+            "holds a tab or a line break", where=where, found=text, valid="a text of one line", hint=hint
+        )
+    return checked_text(text, where)
 
 
 def _heaped(text: str) -> bool:

@@ -6,8 +6,6 @@ that contradict their sentence.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import os
 import re
@@ -26,8 +24,8 @@ from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.sheets import unmarked, write_csv
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
-from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import path_of, sha256_file, unchanged
+from bayesbias.border.separated import separated
 from bayesbias.border.texts import lines_of, read_text
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.words.occupations import SENTENCE_COLUMNS, Occupations, load_occupations
@@ -222,14 +220,11 @@ def _lines_of(path: Path) -> tuple[_Lines, list[str]]:
     if start == len(lines):
         raise InputError("holds no predictions", where=path)
     delimiter = "\t" if "\t" in lines[start] else ","
-    rows: _Lines = []
-    reader = csv.reader(io.StringIO("\n".join(lines[start:])), delimiter=delimiter, strict=True)
-    with guarded(
-        path, "is no table of predictions", hint="a quotation mark that opens a cell also closes it"
-    ):
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                rows.append((start + reader.line_num, [unmarked(cell) for cell in row]))
+    rows = [
+        (line, [unmarked(cell) for cell in row])
+        for line, row in separated(lines[start:], delimiter, path, "is no table of predictions", start + 1)
+        if any(cell.strip() for cell in row)
+    ]
     if not rows:
         raise InputError("holds no predictions", where=path)
     width = len(rows[0][1])

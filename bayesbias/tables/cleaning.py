@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from bayesbias.basics import checks
-from bayesbias.border.cleaning import checked_text
+from bayesbias.border.cleaning import checked_label
+from bayesbias.border.separated import QUOTED
 from bayesbias.tables.checking import Source
 from bayesbias.tables.codes import Codes
 
@@ -15,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def cleaned_texts(frame: pd.DataFrame, columns: Iterable[str], source: Source) -> pd.DataFrame:
-    """Return a table with the texts of some columns as `checked_text` returns them; numbers stay as they are.
+    """Return a table with the texts of some columns as `checked_label` returns them; numbers stay as they are.
 
     Raises
     ------
     InputError
-        For a control character, naming row and column.
+        For a control character, a tab or a line break, naming row and column.
     """
     import pandas as pd
 
@@ -38,7 +39,7 @@ def cleaned_texts(frame: pd.DataFrame, columns: Iterable[str], source: Source) -
         for place, label in enumerate(codes.labels):
             if not (label.isascii() and label.isprintable()):
                 at = int((codes.of_row == place).argmax())
-                new[label] = checked_text(label, source.at(at, str(name)))
+                new[label] = checked_label(label, source.at(at, str(name)), QUOTED if source.file else None)
         if any(label != clean for label, clean in new.items()):
             changed[name] = pd.Series(codes.categories(_of(new)), frame.index)
     return frame.assign(**changed) if changed else frame

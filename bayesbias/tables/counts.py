@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import os
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +32,7 @@ __all__ = ["WordCounts", "load_counts"]
 
 _COUNTS = ("count", "counts", "n", "freq", "freqs", "frequency", "frequencies", "occurrences", "fpmw")
 _TABLES = (".csv", ".tsv")
+_LIKE_A_NUMBER = re.compile(rb"[-+.]?[0-9]")
 _LONGEST = 1 << 16  # bytes of a line: a word and a number
 _VALID = "a .csv file with columns word and count, a file of lines with a word and its count, 'order', or 'wordfreq'"
 
@@ -217,12 +221,14 @@ def _counted(stream: BinaryIO, path: Path, wanted: set[str]) -> dict[str, float]
     for block in blocks_of_lines(stream, path, most=_LONGEST):
         for line in block:
             number += 1
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
             cells = line.replace(b"\t", b" ").split()
             if not cells:
                 continue
             value = _number(cells[-1]) if len(cells) > 1 else None
             if value is None:
-                if number == 1 and len(cells) > 1:
+                if number == 1 and len(cells) > 1 and not _LIKE_A_NUMBER.match(cells[-1]):
                     continue  # a heading
                 raise InputError(
                     "is no line of a word and its count",
@@ -230,7 +236,7 @@ def _counted(stream: BinaryIO, path: Path, wanted: set[str]) -> dict[str, float]
                     found=line[:60].decode("utf-8", "replace"),
                     valid=_VALID,
                 )
-            word = b" ".join(cells[:-1]).decode("utf-8", "replace")
+            word = _word(b" ".join(cells[:-1]), wanted, f"{path}, line {number}")
             if word not in wanted:
                 continue
             if counts.setdefault(word, value) != value:
@@ -242,6 +248,20 @@ def _counted(stream: BinaryIO, path: Path, wanted: set[str]) -> dict[str, float]
                 )
             lines.setdefault(word, number)
     return counts
+
+
+def _word(spelt: bytes, wanted: set[str], where: str) -> str:
+    """Return a word that is sought or any other; refuse one that would be sought if its bytes were of another encoding.
+
+    Lists of millions hold words that are cut within a letter, which nobody seeks.
+    """
+    try:
+        return unicodedata.normalize("NFC", spelt.decode("utf-8"))
+    except UnicodeDecodeError:
+        if (word := spelt.decode("cp1252", "replace")) in wanted:
+            hint = "save it as UTF-8: in Latin-1 or Windows-1252 its letters are other bytes"
+            raise InputError("is not valid UTF-8", where=where, found=word, hint=hint) from None
+        return ""
 
 
 def _number(cell: bytes) -> float | None:

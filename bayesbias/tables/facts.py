@@ -21,7 +21,7 @@ from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import lies_at
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import Shortened, number_of, put_in_words, some
-from bayesbias.border.cleaning import checked_text
+from bayesbias.border.cleaning import checked_label
 from bayesbias.border.frames import plain_frame
 from bayesbias.border.opening import sha256_file, unchanged
 from bayesbias.tables.coverage import FACT_NOUNS
@@ -269,7 +269,7 @@ def _cell(value: Any, where: str) -> str:
     missing = (
         value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
     )
-    return "" if missing else checked_text(str(value), where)
+    return "" if missing else checked_label(str(value), where)
 
 
 def _of_rows(
@@ -400,9 +400,9 @@ def _of_mapping(name: str, values: Any) -> Given:
         if value is None or (isinstance(value, float) and value != value):
             continue
         here = f"{where}, word {Shortened(word)}"
-        spelt = checked_text(put_in_words(word, str), here)
+        spelt = checked_label(put_in_words(word, str), here)
         if isinstance(value, str):
-            out[spelt] = checked_text(str(value), here)
+            out[spelt] = checked_label(str(value), here)
         elif checks.is_number(value) and np.isfinite(float(value)):
             out[spelt] = float(value)
         else:

@@ -24,6 +24,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import Shortened, closest, conjoined, number_of, some
 from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import read_bytes
+from bayesbias.border.separated import separated
 from bayesbias.border.texts import MOST_JSON, MOST_TABLE, parse_json, read_text
 
 FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv")
@@ -31,7 +32,7 @@ FORMS = (
     "a .toml file, a .json file (a WEFE query, a test with targ1 to attr2, T1 to A2), or a .csv or .tsv table with the columns "
     "word, class, kind, or one column a set"
 )
-_CODE = re.compile(r"(?:(t|targ|target|x|y)|(a|attr|attrib|attribute|b))[ _.]?(\d*)")
+_CODE = re.compile(r"(?:(t|targ|target|x|y)|(a|attr|attrib|attribute|b))[ _.]?(\d{0,4})")
 _NAMED = re.compile(
     r"(.+?)[ _.:-]+(?:(protected|targets?|words?)|(attributes?|attribs?|stereotypes?))", re.IGNORECASE
 )
@@ -159,7 +160,7 @@ def _sets_of_query(data: Mapping[Any, Any], where: str) -> Sets:
 def _sets_of_test(data: Mapping[Any, Any], where: str) -> Sets:
     """Return the sets of a test in the form of May et al. (2019)."""
     sets = Sets("a test with targ1 to attr2")
-    for key, value in data.items():
+    for key, value in sorted(data.items(), key=lambda item: _place(str(item[0]))):
         match = re.fullmatch(r"(targ|attr)(\d+)", str(key))
         if not match:
             raise checks.unknown(key, ("targ1", "targ2", "attr1", "attr2"), "key", where)
@@ -178,7 +179,7 @@ def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> Sets:
     """Return the sets that PsychWordVec's ``test_WEAT`` takes, with its labels."""
     sets = Sets("the arguments of PsychWordVec")
     labels = checks.table(data.get("labels", {}), f"{where}, labels")
-    for key, value in data.items():
+    for key, value in sorted(data.items(), key=lambda item: _place(str(item[0]))):
         if key == "labels":
             continue
         match = re.fullmatch(r"([TA])(\d+)", str(key))
@@ -192,6 +193,12 @@ def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> Sets:
             f"{where}, {key}",
         )
     return sets
+
+
+def _place(name: str) -> tuple[str, int]:
+    """Return where a set stands among its like by its code: T1 before T2 and X before Y, in whatever order they are written."""
+    coded = _CODE.fullmatch(name.casefold())
+    return ((coded[1] or coded[2])[0], int(coded[3] or 0)) if coded else ("", 0)
 
 
 def _add(into: dict[str, list[str]], name: Any, words: Any, where: str) -> None:
@@ -226,11 +233,12 @@ def separated_rows(
     first = next((line for line in text.splitlines() if line.strip()), "")
     with guarded(path, "is not a table"):
         counts = {mark: len(next(csv.reader([first], delimiter=mark), [])) for mark in ",;\t"}
-        mark = max(counts, key=lambda each: counts[each])
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
-        rows = [
-            (reader.line_num, [cell.strip() for cell in row]) for row in reader if any(c.strip() for c in row)
-        ]
+    mark = max(counts, key=lambda each: counts[each])
+    rows = [
+        (line, [cell.strip() for cell in row])
+        for line, row in separated(io.StringIO(text, newline=""), mark, path)
+        if any(cell.strip() for cell in row)
+    ]
     if not rows:
         raise InputError("the table is empty", where=path, valid=valid)
     names = rows[0][1]
@@ -378,6 +386,8 @@ def _as_mapping(sets: Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]
             found=long[0],
             hint="a test of sentences is for `bayesbias seat`",
         )
+    if all(_CODE.fullmatch(name.casefold()) for name in (*targets, *attributes)):
+        targets, attributes = (sorted(names, key=_place) for names in (targets, attributes))
     own = dict(zip(targets, targets, strict=True))
     by_name = set(own) == set(attributes)
     notes = []

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import itertools
 import math
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.wording import Shortened
+from bayesbias.border.cleaning import breaks_line
 from bayesbias.words.wordlist import NOT_STATED, WordClass
 
 LIST_SCHEMA = 1
@@ -49,6 +49,8 @@ def read_about(data: Mapping[str, Any], name: str, where: str, problems: list[In
         value = data.get(key)
         if isinstance(value, str) and value.strip():
             about[key] = value.strip()
+            if key == "name" and breaks_line(about[key]):
+                problems.append(not_of_one_line(f"{where}, name", value))
             continue
         if value is not None:
             problems.append(
@@ -116,9 +118,14 @@ def _word_problem(word: Any) -> str | None:
         return "a word is empty"
     if word != word.strip():
         return "a word begins or ends with a blank"
-    if any(unicodedata.category(c) in ("Cc", "Zl", "Zp") for c in word):
+    if breaks_line(word):
         return "a word holds a tab, a line break or another control character"
     return None
+
+
+def not_of_one_line(where: str, name: str) -> InputError:
+    """Return the error for the name of a class or a list, which stands in cells and headings."""
+    return InputError("holds a tab or a line break", where=where, found=name, valid="a text of one line")
 
 
 def checked_sets(data: Mapping[str, Any], key: str, where: str, problems: list[InputError]) -> tuple:

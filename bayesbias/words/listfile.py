@@ -15,7 +15,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import data_dir, find_toml, plain, sha256_of, shipped_names
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import Shortened, conjoined, number_of
-from bayesbias.border.cleaning import checked_tree
+from bayesbias.border.cleaning import breaks_line, checked_tree
 from bayesbias.border.opening import sha256_file
 from bayesbias.border.texts import read_toml
 from bayesbias.words.controls import overlaps, resolved_controls, settled_controls
@@ -29,6 +29,7 @@ from bayesbias.words.listchecks import (
     checked_spellings,
     checked_words,
     hints_from,
+    not_of_one_line,
     read_about,
 )
 from bayesbias.words.wordlist import CONTROLS, Controls, WordClass, WordList
@@ -400,6 +401,8 @@ def _read_classes(
                 )
             )
             name = f"class number {number}"
+        elif breaks_line(str(name)):
+            problems.append(not_of_one_line(f"{here}, name", str(name)))
         # In the short form the name is the key: naming it as a valid key would mislead.
         stated = [key for key in table if not (short_form and key == "name")]
         checks.known_keys(
@@ -420,6 +423,8 @@ def _read_classes(
                     found=Shortened(attribute_class),
                 )
             )
+        elif attribute_class != name and breaks_line(attribute_class):
+            problems.append(not_of_one_line(f"{here}, attribute_class", attribute_class))
         elif attribute_class in CONTROLS:
             problems.append(
                 InputError(

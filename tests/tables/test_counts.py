@@ -155,3 +155,22 @@ def test_counts_show_themselves():
         "<WordCounts: 1 word from counts of mapping, 1 missing (imam)>"
     )
     assert isinstance(load_counts({"rabbi": 1}, ["rabbi"]), WordCounts)
+
+
+@pytest.mark.parametrize("first", ["rabbi 10", "word count\nrabbi 10"])
+def test_a_byte_order_mark_and_another_spelling_of_a_letter_lose_no_word(tmp_path, first):
+    path = tmp_path / "c.txt"
+    path.write_bytes(f"\ufeff{first}\nK\u00f6nig 20\nCafe\u0301 30\n".encode())
+    assert set(load_counts(path, ["rabbi", "König", "Café"]).log_frequency) == {"rabbi", "König", "Café"}
+
+
+def test_a_first_line_that_is_no_heading_and_a_word_in_other_bytes_are_named(tmp_path):
+    path = tmp_path / "c.txt"
+    path.write_text("rabbi 1,000\nimam 20\n")
+    with pytest.raises(InputError, match="line 1: is no line of a word and its count"):
+        load_counts(path, ["rabbi", "imam"])
+    path.write_bytes("imam 20\ncafé 10\n".encode("latin-1"))
+    with pytest.raises(InputError, match="line 2: is not valid UTF-8; found: 'café'"):
+        load_counts(path, ["imam", "café"])
+    path.write_bytes(b"imam 20\ncaf\xc3 10\n")  # cut within a letter, as in lists of millions, and not sought
+    assert load_counts(path, ["imam", "cafe"]).missing == ("cafe",)

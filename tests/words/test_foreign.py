@@ -111,6 +111,30 @@ def test_names_tell_which_attributes_belong_to_a_class(tmp_path) -> None:
     assert words.notes[0].endswith("attributes by the name of their class.")
 
 
+@pytest.mark.parametrize(
+    "order", [("T1", "T2", "A2", "A1"), ("A2", "T2", "A1", "T1"), ("T2", "A1", "A2", "T1")]
+)
+@pytest.mark.parametrize("form", ["mapping", "test", "columns", "letters", "rows"])
+def test_codes_say_what_goes_with_what_in_any_order(tmp_path, order, form) -> None:
+    sets = {"T1": ["math", "sums"], "T2": ["art", "poetry"], "A1": ["he", "him"], "A2": ["she", "her"]}
+    as_test = {"T1": "targ1", "T2": "targ2", "A1": "attr1", "A2": "attr2"}
+    as_letters = {"T1": "X", "T2": "Y", "A1": "A", "A2": "B"}
+    source = tmp_path / "x.csv"
+    if form == "mapping":
+        source = {code: sets[code] for code in order}
+    elif form == "test":
+        source = {as_test[code]: {"category": code.lower(), "examples": sets[code]} for code in order}
+    elif form == "rows":
+        rows = [f"{word},{code}" for code in order for word in sets[code]]
+        source.write_text("\n".join(["word,class", *rows]) + "\n")
+    else:
+        names = [as_letters[code] if form == "letters" else code for code in order]
+        lines = [names, *zip(*(sets[code] for code in order), strict=True)]
+        source.write_text("\n".join(map(",".join, lines)) + "\n")
+    goes_with = {c.protected: c.attributes for c in load_wordlist(source).classes}
+    assert goes_with == {("math", "sums"): ("he", "him"), ("art", "poetry"): ("she", "her")}
+
+
 def test_a_long_table_takes_controls_and_codes(tmp_path) -> None:
     path = tmp_path / "long.csv"
     path.write_text(LONG + "somebody,,human\nanyone,,human\nclock,,neutral\ngrass,,neutral\n")

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from bayesbias.basics.errors import InputError
-from bayesbias.border.guarding import guarded
 from bayesbias.border.lines import blocks_of_lines
+from bayesbias.border.separated import separated
 from bayesbias.vectors.readers.rows import (
     CHUNK_BYTES,
     HOW_TO_SKIP,
@@ -120,13 +120,7 @@ def read_table(asked: Reading) -> Rows:
     count, skipped = 0, []
     with opened(path, kind.compressed) as (stream, position):
         skip_bytes(stream, kind.start)
-        rows = csv.reader(_texts(stream, path, kind.dim), delimiter=_mark_of(kind), strict=True)
-        while True:
-            with guarded(path, "is not a table", hint="a quotation mark that opens a cell also closes it"):
-                row = next(rows, None)
-            if row is None:
-                break
-            line = rows.line_num
+        for line, row in separated(_texts(stream, path, kind.dim), _mark_of(kind), path):
             if line == 1 or not any(cell.strip() for cell in row):
                 continue
             where = f"{path}, line {line}"
