@@ -136,7 +136,7 @@ class WefatResult(ScoreResult):
     def p_text(self, digits: int) -> str:
         """Write the p-value with so many digits that count, as far as a sample of orders knows them."""
         error = None if self.samples is None else math.sqrt(self.p_value * (1 - self.p_value) / self.samples)
-        return p_printed(self.p_value, error, digits)
+        return p_printed(self.p_value, error, checks.count(digits, "digits", 1, 17))
 
     def in_words(self) -> list[str]:
         """Say what was found, in lines for the screen."""
