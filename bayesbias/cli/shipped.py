@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import difflib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ KINDS = ("wordlists", "models", "embeddings")
 _MOST_READ_WHOLE = 2**28  # bytes of a file of vectors that is read for the words that may be meant
 _MOST_MEANT = 20  # missing words for which they are looked for
 _LENGTHS_APART = 2
+_ALIKE = 0.85
 
 
 @click.command("list")
@@ -169,7 +171,7 @@ def _show_wordlist(words: Any) -> None:
         if controls is None
         else f"\ncontrols {controls.name}: {len(controls.human)} human, {len(controls.neutral)} neutral words"
     )
-    for note in words.notes:
+    for note in (*words.notes, *words.thin):
         screen.say(f"note: {note}")
 
 
@@ -187,7 +189,7 @@ def check_wordlist(
 
     Words of an English list that are no whole words of the shipped vectors are named: misspelt ones are among them.
     """
-    from bayesbias.words.listfile import load_wordlist, problems_and_notes
+    from bayesbias.words.listfile import examined
 
     if _has_key(file, "noun_pairs"):  # of the sentences on occupations
         from bayesbias.words.occupations import load_occupations
@@ -198,24 +200,39 @@ def check_wordlist(
         else:
             screen.say(f"{file}: no errors: {listed!r}")
         return
-    problems, notes = problems_and_notes(file)
-    if problems:
-        if as_json:
-            screen.answer("check-wordlist", {"file": file, "ok": False, "problems": problems, "notes": notes})
-        else:
-            for problem in problems:
-                screen.say(f"bayesbias: {problem}", err=True)
-            for note in notes:
-                screen.say(f"bayesbias: {file}, note: {note}", err=True)
-        sys.exit(2)
-    words = load_wordlist(file)
-    in_vectors = _in_vectors(words, embedding, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8)
+    problems, told, words = examined(file)
+    in_vectors = None
+    if words is not None and (words.protected_words or words.attribute_words):
+        in_vectors = _in_vectors(words, embedding, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8)
     meant = _meant(in_vectors["missing"], embedding, allow_pickle, invalid_utf8) if in_vectors else []
-    lacking = [f"not in {in_vectors['name']}: {', '.join(meant)}"] if in_vectors and meant else []
+    notes = told if problems or words is None else [*told, *words.thin]
+    notes += [f"not in {in_vectors['name']}: {', '.join(meant)}"] if in_vectors and meant else []
     if as_json:
-        state = {"file": file, "ok": True, "problems": [], "notes": [*words.notes, *lacking]}
+        state = {"file": file, "ok": not problems, "problems": problems, "notes": notes}
         screen.answer("check-wordlist", state if in_vectors is None else {**state, "vectors": in_vectors})
+        if problems:
+            sys.exit(2)
         return
+    if in_vectors is not None:
+        matched = [f"{word} as {taken}" for word, taken in in_vectors["matched"].items()]
+        notes += [
+            f"{said}: {', '.join(named)}"
+            for said, named in (
+                (f"spelt otherwise in {in_vectors['name']}", matched),
+                (
+                    f"made of pieces in {in_vectors['name']}, as a misspelt word would be",
+                    in_vectors["composed"],
+                ),
+            )
+            if named
+        ]
+    if problems:
+        for problem in problems:
+            screen.say(f"bayesbias: {problem}", err=True)
+        for note in notes:
+            screen.say(f"bayesbias: {file}, note: {note}", err=True)
+        sys.exit(2)
+    assert words is not None  # nothing read means at least one problem
     screen.say(
         f"{file}: {'no errors' if words.control_words else 'a list that works'}: {len(words.protected_words)} protected "
         f"words, {len(words.attribute_words)} stereotypes, {len(words.control_words)} controls"
@@ -225,17 +242,8 @@ def check_wordlist(
             else "; without them nobody can tell near to a stereotype from near to everything"
         )
     )
-    for note in (*words.notes, *lacking):
+    for note in notes:
         screen.say(f"note: {note}")
-    if in_vectors is None:
-        return
-    matched = [f"{word} as {taken}" for word, taken in in_vectors["matched"].items()]
-    for said, named in (
-        (f"spelt otherwise in {in_vectors['name']}", matched),
-        (f"made of pieces in {in_vectors['name']}, as a misspelt word would be", in_vectors["composed"]),
-    ):
-        if named:
-            screen.say(f"note: {said}: {', '.join(named)}")
 
 
 def _meant(missing: list[str], embedding: str | None, allow_pickle: bool, invalid_utf8: str) -> list[str]:
@@ -256,8 +264,10 @@ def _meant(missing: list[str], embedding: str | None, allow_pickle: bool, invali
             for one in known
             if one[:1].casefold() == word[:1].casefold() and abs(len(one) - len(word)) <= _LENGTHS_APART
         ]
-        hint = nearest(word, near)
-        out.append(f"{word} ({hint})" if hint else word)
+        # Small vectors lack many words that are spelt rightly, of which each is somewhat like another.
+        swapped = [one for one in near if sorted(one) == sorted(word)]
+        alike = swapped or difflib.get_close_matches(word, near, n=1, cutoff=_ALIKE)
+        out.append(f"{word} (did you mean {alike[0]!r}?)" if alike else word)
     return [*out, *missing[_MOST_MEANT:]]
 
 

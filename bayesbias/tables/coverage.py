@@ -15,17 +15,15 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown, content_hash
-from bayesbias.basics.wording import number_of, some
+from bayesbias.basics.wording import conjoined, number_of, some
 from bayesbias.tables.codes import labels_within
-from bayesbias.words.wordlist import CONTROLS
+from bayesbias.words.wordlist import CONTROLS, FEW_WORDS
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Coverage", "Loss", "LossKind", "losses"]
 
-# Fewer stereotypes than this say little of how stereotypes vary; word lists note the same.
-_FEW = 4
 LOW_SHARE = 0.5
 """Of a list of which less was found, most was not looked at: what is said of it is said of a minority of its words."""
 LEAST_LEFT = 3
@@ -175,7 +173,7 @@ def losses_for_facts(
 
 @tells_kinds
 def losses(coverage: Coverage | Mapping[str, Any]) -> tuple[Loss, ...]:
-    """Return the lists of which too little was found, those with nothing left first.
+    """Return the lists of which too little was found, those first of which the smallest share was.
 
     Parameters
     ----------
@@ -194,7 +192,7 @@ def losses(coverage: Coverage | Mapping[str, Any]) -> tuple[Loss, ...]:
         for name, group in sides.get(key, {}).items()
         if (loss := loss_of(side, str(name), group["listed"], group["found"]))
     ]
-    return tuple(sorted(out, key=lambda loss: loss.kind is not LossKind.GONE))
+    return tuple(sorted(out, key=lambda loss: loss.found / loss.listed))
 
 
 @dataclass(frozen=True, repr=False)
@@ -352,28 +350,44 @@ def thin_classes(
     known: Mapping[str, bool],
     groups: tuple[dict[str, Any], dict[str, Any]],
     place: str,
-    *,
-    by_missing: bool = False,
 ) -> list[str]:
-    """Say which classes rest on few words; with `by_missing` only of stereotypes that were more when listed."""
-    notes = [
-        f"only one protected word of {name} is in the {place}; its class rests on that word"
-        for name, group in groups[0].items()
-        if group["found"] == 1
-    ]
+    """Say which classes rest on few words that were found, and of which control words there is one.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The pairs of the classes that are not left out.
+    known : Mapping of str to bool
+        Whether a word was found.
+    groups : tuple of dict
+        What `found_by_class` returns.
+    place : str
+        Where words were sought.
+    """
     # An attribute of two classes stands in one attribute class, but is associated with both.
     own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
-    for name, words in labels_within(own, "protected_class", "attribute").items():
+    stereotypes = labels_within(own, "protected_class", "attribute")
+    notes = []
+    for name, words in stereotypes.items():
+        group = groups[0][name]
+        if group["found"] == 1:
+            notes.append(f"only one protected word of {name} is in the {place}; its class rests on that word")
         known_words = sum(known[w] for w in words)
         if known_words == 1 < len(words):
             notes.append(f"only one stereotype of {name} is in the {place}; all it says rests on that word")
-        elif 0 < known_words < _FEW and (len(words) >= _FEW or not by_missing):
-            notes.append(
-                f"{name} has {known_words} stereotype{'' if known_words == 1 else 's'}: how far they vary is weakly known"
+        few = [
+            number_of(count, noun)
+            for count, noun, one_said in (
+                (group["found"], "protected word", True),
+                (known_words, "stereotype", len(words) > 1),
             )
+            if (2 if one_said else 1) <= count < FEW_WORDS
+        ]
+        if few:
+            notes.append(f"{name} has {conjoined(few)}: how far they vary is weakly known")
     for name in CONTROLS:
-        group = groups[1].get(name)
-        if group and group["found"] == 1 < group["listed"]:
+        control = groups[1].get(name)
+        if control and control["found"] == 1 < control["listed"]:
             notes.append(f"only one {name} control word is in the {place}; that group says little")
     return notes
 

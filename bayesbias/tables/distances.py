@@ -103,13 +103,12 @@ def distance_table(
     matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
     groups = found_by_class(frame, known, matched, set(embedding.composed))
     kept, lost = without_lost_classes(frame, known, groups, embedding.name)
-    # What is thin in the list itself, the list says.
     notes = [
         *words.notes,
         *embedding.notes,
         *([account["note"]] if account else []),
         *lost,
-        *thin_classes(frame, known, groups, "vocabulary", by_missing=True),
+        *thin_classes(kept, known, groups, "vocabulary"),
     ]
     spelling = {word: embedding.matched.get(word, word) for word in known}
     frame = kept[kept["protected_word"].map(known) & kept["attribute"].map(known)]

@@ -162,9 +162,8 @@ def _pair_table(
     absent = _absent_words(frame, gone)
     known = {word: word not in absent for column in PAIR for word in Codes.of(frame[column]).labels}
     groups = found_by_class(frame, known, {})
-    notes = thin_classes(frame, known, groups, "table")
     kept, lost_classes = without_lost_classes(frame, known, groups, where)
-    notes = [*lost_classes, *notes]
+    notes = [*lost_classes, *thin_classes(kept, known, groups, "table")]
     marked = _marked(raw) if published else 0
     if marked:
         rows = "1 row carries" if marked == 1 else f"{marked} rows carry"

@@ -33,10 +33,7 @@ __all__ = ["load_controls", "shipped_controls"]
 
 _CONTROL_FOLDER = "wordlists/controls"
 _CONTROL_KEYS = (*ABOUT_KEYS, *CONTROLS)
-# Below this many words a class still counts, but a note says that its own spread is weakly known.
-# Two words is the hard limit; the shortest published stereotype list has three.
 _MOST_NOTES = 12  # of one kind; shipped lists have fewer
-_FEW_WORDS = 4
 
 
 def shipped_controls() -> list[str]:
@@ -180,16 +177,6 @@ def settled_controls(words: WordList, controls: Controls | None) -> tuple[Contro
     others = _others(owners, controls)
     notes += _twofold(words, others)
     notes += _alike(words, others)
-    for c in words.classes:
-        few = [
-            number_of(len(items), noun)
-            for items, noun in ((c.protected, "protected word"), (c.attributes, "attribute"))
-            if len(items) < _FEW_WORDS
-        ]
-        if few:
-            notes.append(
-                f"The class {c.name!r} has {conjoined(few)}: how far its words vary is weakly known."
-            )
     return controls, tuple(notes)
 
 

@@ -166,15 +166,15 @@ def check_wordlist(
     mapping, class 'young', protected: the word is listed 2 times; found: 'young'; valid: each word once
     mapping, class 'young', attributes: is missing; valid: a list of at least two words
     """
-    return problems_and_notes(x, controls)[0]
+    return examined(x, controls)[0]
 
 
-def problems_and_notes(x: Any, controls: Any = None) -> tuple[list[str], list[str]]:
-    """Say what is wrong with a word list, and what is worth knowing of it, as far as it can be told while anything is wrong."""
+def examined(x: Any, controls: Any = None) -> tuple[list[str], list[str], WordList | None]:
+    """Say what is wrong with a word list and what is worth knowing of it, and return what of it can be read in spite of that."""
     problems: list[InputError] = []
     notes: list[str] = []
-    _build(x, controls, problems, notes)
-    return [str(problem) for problem in problems], notes
+    words = _build(x, controls, problems, notes)
+    return [str(problem) for problem in problems], notes, words
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,7 +198,7 @@ class _Draft:
 def _build(
     x: Any, controls: Any, problems: list[InputError], told: list[str] | None = None
 ) -> WordList | None:
-    """Build a list; what is wrong is added to `problems`, and what is worth knowing also then to `told`."""
+    """Build a list as far as it can be read; what is wrong is added to `problems`, what is worth knowing even then to `told`."""
     told = [] if told is None else told
     if isinstance(x, WordList):
         if controls is None:
@@ -254,8 +254,8 @@ def _build(
             )
         )
     if problems:
-        told += overlaps(words, settled)
-        return None
+        told += [*overlaps(words, settled), *words.thin]
+        return dataclasses.replace(words, controls=settled)
     kept, notes = settled_controls(words, settled)
     if not isinstance(x, WordList):
         notes = (*words.notes, *notes)

@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 from bayesbias.basics.face import public_in
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown, content_hash
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import conjoined, number_of
 
 __all__ = ["Controls", "WordClass", "WordList"]
 
 CONTROLS = ("human", "neutral")
 NOT_STATED = "not stated"
+# Below this many words a class still counts, but it is noted that its own spread is weakly known. Two words is the hard
+# limit; the shortest published stereotype list has three.
+FEW_WORDS = 4
 
 
 @dataclass(frozen=True)
@@ -105,8 +108,8 @@ class WordList(Shown):
     digests : tuple of (str, str)
         Origin and SHA-256 of each file that was read.
     notes : tuple of str
-        What a reader should know and what was done about it: words dropped from the controls, pairs
-        left out, short classes.
+        What a reader should know and what was done about it: words dropped from the controls, pairs left out. Short classes
+        are in `thin`, since a table says of them what was found.
 
     Examples
     --------
@@ -154,6 +157,22 @@ class WordList(Shown):
     def words(self) -> tuple[str, ...]:
         """Every word an embedding is asked for, each once: protected, stereotype, human, neutral."""
         return distinct_words((*self.protected_words, *self.attribute_words, *self.control_words))
+
+    @property
+    def thin(self) -> tuple[str, ...]:
+        """Which classes have so few words that they say little of how words vary, one sentence each."""
+        out = []
+        for c in self.classes:
+            few = [
+                number_of(len(items), noun)
+                for items, noun in ((c.protected, "protected word"), (c.attributes, "attribute"))
+                if len(items) < FEW_WORDS
+            ]
+            if few:
+                out.append(
+                    f"The class {c.name!r} has {conjoined(few)}: how far its words vary is weakly known."
+                )
+        return tuple(out)
 
     def __repr__(self) -> str:
         controls = (

@@ -35,7 +35,8 @@ def test_notes_say_what_is_unusual() -> None:
         "'Billy' and 'billy' differ only in capitals or character form: "
         "an embedding that does not tell them apart gives them one vector.",
     )
-    assert load_wordlist("religion").notes == (
+    assert load_wordlist("religion").notes == ()
+    assert load_wordlist("religion").thin == (
         "The class 'christianity' has 3 attributes: how far its words vary is weakly known.",
     )
     assert load_wordlist("gender").notes == ()
