@@ -282,7 +282,11 @@ def _note(row: Any) -> str:
         )
         if pd.notna(found) and found < listed
     ]
-    return "; ".join([*out, *(["lacks " + ", ".join(lacking)] if lacking else [])])
+    if lacking:
+        out.append("lacks " + ", ".join(lacking))
+    if pd.notna(row.classes_left_out):
+        out.append(f"without the classes {row.classes_left_out}")
+    return "; ".join(out)
 
 
 def _laid_out(

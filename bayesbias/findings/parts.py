@@ -19,7 +19,7 @@ __all__ = ["Doubt", "DoubtKind", "Effect", "Findings", "Unexamined"]
 
 DoubtKind = Literal[
     "class_and_attribute", "word", "exact_zeros", "heavy_tails", "observed_excluded", "prior", "geometry_destroyed",
-    "geometry_unknown", "identical", "frequency", "drawn_together", "wide_rope",
+    "geometry_unknown", "identical", "frequency", "drawn_together", "wide_rope", "unequal_lists",
 ]  # fmt: skip
 _DECIDES = ("geometry_destroyed", "geometry_unknown", "identical")
 
@@ -57,6 +57,7 @@ class Doubt:
         of all words a contrast moves by more than its region of practical equivalence.
         ``drawn_together``: the model draws lists, or classes, so far to each other that the listed words say something else
         of one. ``wide_rope``: the region of practical equivalence is more than half a standard deviation of single pairs.
+        ``unequal_lists``: a difference overall lies outside those of all classes, which weigh otherwise in its two sides.
     text : str
         The same for a reader, without a full stop.
     effect : Effect or None

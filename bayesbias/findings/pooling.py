@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from bayesbias.basics.digits import as_known, ends_as_known, error_of
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.scope import level_said, sure_ends
-from bayesbias.inference.verdicts import Verdict, side
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -26,8 +25,9 @@ def pooling_doubts(spec: ModelSpec, frame: pd.DataFrame) -> list[Doubt]:
 
     A model whose effects of class and list have a learned spread, one or one for each kind of attributes, draws them to each
     other (partial pooling), the more the less they differ. Of one list alone that may hide what its words show, or show what
-    they do not. It is doubted of ``associated - different`` where, beyond two Monte Carlo errors, the interval of ``population``
-    leaves out the mean of ``these_words``, or excludes zero while that of ``these_words`` holds zero or lies on its other side.
+    they do not. It is doubted of ``associated - different`` where, beyond two Monte Carlo errors, the interval of
+    ``population`` leaves out the mean of ``these_words``. That one interval excludes zero and the other does not is no
+    contradiction: lists that are alike tell something of each other's new words.
 
     Parameters
     ----------
@@ -75,10 +75,7 @@ def _contradict(new: Any, listed: Any) -> bool:
     low, high = sure_ends(new)
     error = error_of(listed, "mean")
     by = 2 * error if error == error else 0.0
-    if listed.mean + by < low or listed.mean - by > high:
-        return True
-    where = side(low, high)
-    return where is not Verdict.OPEN and side(*sure_ends(listed)) is not where
+    return bool(listed.mean + by < low or listed.mean - by > high)
 
 
 def _doubt(

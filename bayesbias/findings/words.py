@@ -14,6 +14,7 @@ from bayesbias.findings.priors import unexamined_priors
 from bayesbias.findings.residuals import word_doubts
 from bayesbias.findings.slopes import sentences_of_slopes
 from bayesbias.findings.trust import agreed, no_conclusion
+from bayesbias.findings.unequal import no_class_goes_that_way, unequal_doubts
 from bayesbias.findings.wide_rope import rope_doubts, wide_rope
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -59,7 +60,9 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
         main = _main_result(frame, prob, rope, _in_standard_deviations(fit), bool(wide))
         missing = sentence_of_losses(lost, frame["contrast"].iloc[0].split(" - "))
         size = f" The {ended(wide)}" if wide else ""
-        headline = f"{name}: {main}{size}{missing}{'' if one else _disagreement(frame)}{_caveat(doubts)}"
+        headline = (
+            f"{name}: {main}{size}{missing}{'' if one else _disagreement(frame, fit.table)}{_caveat(doubts)}"
+        )
         sentences = (*_superiority(fit, prob), *_sentences(fit, frame, prob), *sentences_of_slopes(fit, prob))
     return Findings(
         subject=name,
@@ -85,7 +88,12 @@ def doubts_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> tup
         return doubts
     frame = fit.contrasts(prob=prob, rope=rope)
     wide = wide_rope(fit, frame["contrast"].iloc[0], rope)
-    return (*doubts, *pooling_doubts(fit.spec, frame), *rope_doubts(wide, has_variance(fit.spec)))
+    return (
+        *doubts,
+        *unequal_doubts(frame, fit.table),
+        *pooling_doubts(fit.spec, frame),
+        *rope_doubts(wide, has_variance(fit.spec)),
+    )
 
 
 def _without_facts(fit: BiasFit, coverage: dict[str, Any]) -> tuple[Loss, ...]:
@@ -162,8 +170,10 @@ def _as_here(fit: BiasFit) -> str:
     return f"; of words whose {conjoined(facts)} {verb} spread as among those fitted here"
 
 
-def _disagreement(frame: pd.DataFrame) -> str:
-    """Say so where the mean over classes hides that they clearly point different ways."""
+def _disagreement(frame: pd.DataFrame, table: pd.DataFrame) -> str:
+    """Say so where the mean over classes hides that they clearly point different ways, or goes a way that none of them goes."""
+    if no_class_goes_that_way(frame, table):
+        return " No class goes that way, as lists are of unequal length: read the classes."
     how = disagreement(_first_contrast(frame, "class"))
     return f" The classes disagree: {how}." if how else ""
 
@@ -274,10 +284,13 @@ def _new_word(fit: BiasFit, prob: float) -> list[str]:
     if not has_new_words(fit.spec):
         return []
     row = fit.new_words(prob).iloc[0]
+    first, second = row["contrast"].split(" - ")
+    # What the share counts lies on the other side of zero than the estimated mean over new words.
+    other = "farther from" if row["mean"] < 0 else "nearer to"
     return [
-        f"For a single new word it lies between {' and '.join(ends_as_known(row, signed=True))} with a probability of "
-        f"{prob:.0%}; {_of_hundred(row, 'opposite')} of 100 new words go the other way ({prob:.0%} HPDI "
-        f"{' to '.join(_ends_of_hundred(row, 'opposite'))})."
+        f"A single new word has a difference of its own, which lies between {' and '.join(ends_as_known(row, signed=True))} with "
+        f"a probability of {prob:.0%}; {_of_hundred(row, 'opposite')} of 100 new words are {other} {_OWN[first]} than "
+        f"{other.split()[1]} {_OWN[second]} ({prob:.0%} HPDI {' to '.join(_ends_of_hundred(row, 'opposite'))})."
     ]
 
 
@@ -333,6 +346,12 @@ def _first_contrast(frame: pd.DataFrame, level: str) -> pd.DataFrame:
     return rows[rows["contrast"] == _rows(frame, "overall", "population")["contrast"].iloc[0]]
 
 
+_OWN = {
+    "associated": "the stereotypes of their own class",
+    "different": "those of other classes",
+    "human": "human control words",
+    "neutral": "neutral control words",
+}
 _WHAT = {
     "associated": "the stereotypes of a word's own class",
     "different": "the stereotypes of other classes",

@@ -120,7 +120,10 @@ def _with_labels(frame: pd.DataFrame) -> tuple[dict[str, list[str]], list[Any]]:
 
 def _cells_table(result: SweepResult) -> Table:
     cells = result.cells
-    notes = ["look again" if again else "" for again in cells["look_again"].notna()]
+    notes = [
+        "; ".join([*(["look again"] if again else []), *([f"without the classes {left}"] if left else [])])
+        for again, left in zip(cells["look_again"].notna(), cells["classes_left_out"].fillna(""), strict=True)
+    ]
     labels, rows = _with_labels(cells.assign(note=notes))
     return page_table("t-cells", "The cells", cell_columns(labels), rows)
 

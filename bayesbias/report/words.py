@@ -326,7 +326,7 @@ def _held(fit: BiasFit) -> str:
     return f"Held for {holds_for(fit.spec.results, 'word')} like the listed ones."
 
 
-_OF_READING = ("prior", "drawn_together", "wide_rope")  # doubts that no residual shows
+_OF_READING = ("prior", "drawn_together", "wide_rope", "unequal_lists")  # doubts that no residual shows
 
 
 def _trust(study: _Study) -> Part:

@@ -162,7 +162,23 @@ def in_words(compared: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
                 f"The two farthest apart cannot be told apart, since the interval of their difference holds zero: {ends[0]} and "
                 f"{ends[1]}."
             )
-    return out + _disagreements(known, frame)
+    return [*out, *_disagreements(known, frame), *_left_out(known, frame)]
+
+
+def _left_out(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
+    """Say which cells lack classes that others have: their means are of other lists."""
+    of_cell = frame.dropna(subset="classes_left_out").groupby("cell")["classes_left_out"].first()
+    said = [
+        f"{name} ({of_cell[cell]})" if name else of_cell[cell]
+        for cell, name in zip(known["cell"], cell_names(known), strict=True)
+        if cell in of_cell
+    ]
+    if not said:
+        return []
+    return [
+        f"Classes are left out, since no word or no stereotype of theirs was found, in {number_of(len(said), 'cell')}: "
+        f"{some(said, 4)}."
+    ]
 
 
 def _disagreements(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:

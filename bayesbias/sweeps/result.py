@@ -177,6 +177,7 @@ _CELL_COLUMNS = {
     "protected_found": "Int64",
     "stereotypes_listed": "Int64",
     "stereotypes_found": "Int64",
+    "classes_left_out": "string",
     "method": "string",
     "divergences": "Int64",
     "max_r_hat": "Float64",
@@ -325,10 +326,11 @@ def load_sweep(folder: Path, *, reused: int = 0, others: int = 0) -> SweepResult
     columns = {**_CELL_COLUMNS, **_ROW_COLUMNS}
     try:
         whole = read_frame(path, problem="is damaged")
-        # Sweeps of earlier versions have no Monte Carlo errors.
-        frame = (
-            whole[list(columns)].astype(columns).join(whole.reindex(columns=list(_ERRORS)).astype(_ERRORS))
-        )
+        # Sweeps of earlier versions have no Monte Carlo errors, and name no classes that are left out.
+        later = {**_ERRORS, "classes_left_out": "string"}
+        older = [name for name in columns if name not in later]
+        frame = whole[older].astype({name: columns[name] for name in older})
+        frame = frame.join(whole.reindex(columns=list(later)).astype(later))[[*columns, *_ERRORS]]
         path = folder / "timing.csv"
         timing = pd.read_csv(io.BytesIO(read_bytes(path)), dtype=str)
         timing = timing.astype({name: float for name in timing.columns if name != "cell"})
@@ -339,11 +341,17 @@ def load_sweep(folder: Path, *, reused: int = 0, others: int = 0) -> SweepResult
     return SweepResult(frame, timing, folder, reused, others)
 
 
-def _word_counts(coverage: Mapping[str, Any]) -> dict[str, int]:
-    """Count the words that a result hangs on; missing control words are many and matter little."""
+def _word_counts(coverage: Mapping[str, Any]) -> dict[str, Any]:
+    """Count the words that a result hangs on, and name the classes left out; missing control words are many and matter little.
+
+    Words of a class that is left out were not used, whether they were found or not.
+    """
+    left_out = [name for name, group in coverage["protected"].items() if group.get("left_out")]
     stereotypes = {name: group for name, group in coverage["attributes"].items() if name not in CONTROLS}
-    return {
+    counts = {
         f"{side}_{what}": sum(group[what] for group in groups.values())
         for side, groups in (("protected", coverage["protected"]), ("stereotypes", stereotypes))
         for what in ("listed", "found")
     }
+    counts["protected_found"] -= sum(coverage["protected"][name]["found"] for name in left_out)
+    return {**counts, "classes_left_out": ", ".join(left_out) or None}

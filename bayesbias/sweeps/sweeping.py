@@ -72,8 +72,8 @@ def run_sweep(
         contrast (``contrast``; ``level`` overall, class or word) and each contrast in standard deviations
         (``standardised``; none for a model whose pairs need have no variance): ``cell,
         embedding, wordlist, controls, distances, model, seed, fit_seed, status, error, n_pairs, missing_words,
-        protected_listed, protected_found, stereotypes_listed, stereotypes_found, method, divergences, max_r_hat,
-        min_ess_bulk, trusted, problems (why not), look_again (what a fit of the cell is doubted for, see
+        protected_listed, protected_found (and used), stereotypes_listed, stereotypes_found, classes_left_out, method,
+        divergences, max_r_hat, min_ess_bulk, trusted, problems (why not), look_again (what a fit of the cell is doubted for, see
         `Findings`), quantity, level, name, term, estimand, unit, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk,
         r_hat, p_below_zero, p_in_rope, rope, superiority, superiority_low, superiority_high`` (the last three as in
         `BiasFit.standardised`). Distances are in [0, 2]. ``compared()`` sets the cells against each other, in

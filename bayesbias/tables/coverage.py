@@ -204,7 +204,8 @@ class Coverage(Shown):
     protected, attributes : Mapping of str to Mapping
         Per protected class and per attribute class: ``listed`` (count), ``found`` (count), ``missing``
         (the words) and, where there are any, ``matched`` (words found under another spelling, and which) and ``composed``
-        (words whose vector is made of pieces of words, as that of a misspelt word would be).
+        (words whose vector is made of pieces of words, as that of a misspelt word would be). ``left_out`` is true of a protected
+        class whose words were not used, since no word or no stereotype of it was found.
     matched : Mapping of str to str
         Words found under another spelling, and which.
     repeats : int
@@ -408,7 +409,7 @@ def without_lost_classes(
     known : Mapping of str to bool
         Whether a word was found.
     groups : tuple of dict
-        What `found_by_class` returns.
+        What `found_by_class` returns; the protected classes that are left out are marked in it.
     source : str
 
     Raises
@@ -438,6 +439,8 @@ def without_lost_classes(
             valid="words and stereotypes of at least two classes",
             hint="does the vocabulary spell words otherwise, or is it in another language?",
         )
+    for name in dict.fromkeys((*wordless, *silent)):
+        groups[0][name]["left_out"] = True
     notes += [f"LEFT OUT: the class {name}, since none of its protected words was found" for name in wordless]
     notes += [
         f"LEFT OUT: the class {name}, since none of its stereotypes was found"
