@@ -128,8 +128,18 @@ def quiet_about_few_draws() -> Iterator[None]:
         yield
 
 
-def diagnose(tree: xr.DataTree, names: Sequence[str]) -> dict[str, Any]:
-    """Say whether a sampler can be believed, by some parameters: the answer of `BiasFit.diagnostics`."""
+def diagnose(tree: xr.DataTree, names: Sequence[str], independent: bool = False) -> dict[str, Any]:
+    """Say whether a sampler can be believed, by some parameters: the answer of `BiasFit.diagnostics`.
+
+    Parameters
+    ----------
+    tree : DataTree
+    names : sequence of str
+        Of the parameters.
+    independent : bool
+        Whether draws are independent by construction, as those of the quick engine, which its Pareto k vouches for. Then
+        R-hat says nothing of convergence, and the largest of hundreds passes its limit by chance where draws are few.
+    """
     posterior, stats = tree["posterior"].to_dataset()[list(names)], tree["sample_stats"]
     divergences = int(stats["diverging"].sum()) if "diverging" in stats else 0
     r_hat, ess = {}, {}
@@ -149,7 +159,8 @@ def diagnose(tree: xr.DataTree, names: Sequence[str]) -> dict[str, Any]:
             "try more tuning steps, or a tighter prior on the spreads"
         )
     if known:
-        problems += _problems_of_chains(highest, [name for name, v in r_hat.items() if np.isnan(v).any()])
+        still = [name for name, v in r_hat.items() if np.isnan(v).any()]
+        problems += _problems_of_chains({} if independent else highest, still)
     else:
         problems.append(
             f"R-hat needs at least two chains of {MIN_DRAWS_PER_CHAIN} draws, and here are {chains} of {per_chain}: nothing "
@@ -178,8 +189,8 @@ def _problems_of_chains(highest: Mapping[str, float], still: Sequence[str]) -> l
         problems.append(
             f"some entries of {', '.join(still)} have the same value in every draw: the sampler did not move"
         )
-    worst = max(highest, key=lambda name: highest[name])
-    if highest[worst] >= MAX_R_HAT:
+    worst = max(highest, key=lambda name: highest[name], default=None)
+    if worst is not None and highest[worst] >= MAX_R_HAT:
         problems.append(
             f"R-hat reaches {highest[worst]:.3f} in {worst} (it should stay below {MAX_R_HAT}): the chains do not "
             "agree yet; draw longer"

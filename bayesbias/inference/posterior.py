@@ -553,7 +553,8 @@ class BiasFit(Shown):
         # Attribute effects, most of all numbers, are drawn exactly given the scales: they mix as those do.
         exact = "attribute" if self.provenance.get("sampler", {}).get("method") == "collapsed" else None
         names = [name for name, about in self.spec.parameters.items() if exact not in about.dims]
-        return copy.deepcopy(kept_with(self, "diagnostics", lambda: diagnose(self.tree, names)))
+        quick = self.engine.name == "quick"
+        return copy.deepcopy(kept_with(self, "diagnostics", lambda: diagnose(self.tree, names, quick)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write one netCDF file, whole or not at all, without what `load_fit` makes again: pointwise values and effects.

@@ -421,8 +421,16 @@ def _components(
 
 
 def _counts(term: _Term, weights: np.ndarray) -> bool:
-    """Whether a term does not cancel in a score; the weights are quotients, and cancel but for rounding."""
-    return any(abs(weights[cells].sum()) > 1e-12 for cells, _ in term.groups)
+    """Whether a term does not cancel in a score; the weights are quotients, and cancel but for rounding.
+
+    Where an effect counts more in some classes than in others it does not cancel though the weights do.
+    """
+    for cells, sd in term.groups:
+        # What is fixed has no sd (NaN), and cancels with its weights.
+        left = np.where(np.isnan(sd).any(axis=-1), weights[cells].sum(), sd @ weights[cells])
+        if np.abs(left).max() > 1e-12:
+            return True
+    return False
 
 
 def _place(measure: str, kind: str, term: _Term) -> str | None:

@@ -14,7 +14,7 @@ from scipy.signal import lfilter
 
 from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.findings.of_result import finding, findings_of
-from bayesbias.inference.diagnostics import describe_draws, shortest_interval
+from bayesbias.inference.diagnostics import describe_draws, diagnose, shortest_interval
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.posterior import BiasFit, kept_with
 
@@ -199,3 +199,14 @@ def test_the_error_of_an_sd_is_no_smaller_than_how_far_it_moves(kept, draws):
     frame = describe_draws(chains, 0.89)
     moves, error = frame["sd"].std(), np.sqrt((frame["mcse_sd"] ** 2).mean())
     assert 0.45 < moves / error < 1.25
+
+
+def test_independent_draws_are_not_doubted_for_the_largest_of_many_r_hats():
+    """Of 300 numbers with 2 x 250 independent draws each the largest R-hat passes 1.01, and means nothing."""
+    rng = np.random.default_rng(0)
+    posterior = {f"p{i}": (("chain", "draw"), rng.normal(size=(2, 250))) for i in range(300)}
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset(posterior), "sample_stats": xr.Dataset()})
+    chains, drawn = diagnose(tree, list(posterior)), diagnose(tree, list(posterior), independent=True)
+    assert chains["max_r_hat"] == drawn["max_r_hat"] > 1.01
+    assert "R-hat reaches" in chains["problems"][0]
+    assert (drawn["ok"], drawn["problems"]) == (True, [])
