@@ -26,8 +26,17 @@ def _sentences_on(frame: pd.DataFrame, prob: float, spec: ModelSpec, units: Mapp
     """Say it of a table of slopes."""
     of_pairs, lead = spec.results.group == "connection", "the change of " if spec.outcome == "change" else ""
     out = []
+    pairwise = frame["of"].str.contains(" - ", regex=False)
     for fact, own in frame[frame["level"] == "overall"].groupby("fact", sort=False):
         contrasts = own[own["of"].str.contains(" - ", regex=False)]
+        of_classes = (frame["fact"] == fact) & (frame["level"] == "class")
+        if of_pairs and (of_classes & ~pairwise).any() and not (of_classes & pairwise).any():
+            out.append(
+                f"All connections of a class have one slope on {fact}, by the form of the model: no contrast within a class "
+                "changes with it, and one overall only as lists of unequal length weigh classes otherwise. With a slope by "
+                f"connection, too ({fact}:protected_class,connection), contrasts would have their own."
+            )
+            continue
         shown: Any = contrasts.head(1) if len(contrasts) and of_pairs else own.drop(index=contrasts.index)
         for row in shown.itertuples():
             low, high = ends_as_known(row, signed=True)

@@ -30,7 +30,8 @@ _ESTIMAND = "population"
 def slope_rows(design: Design, table: pd.DataFrame, fact: str, contrasted: bool, shown: pd.DataFrame) -> Rows:
     """Return the slopes on a fact of the means, or of their contrasts, at the levels at which they differ.
 
-    What no row with the fact decides is left out: a connection whose words have it not, so that it is zero throughout.
+    What no row with the fact decides is left out: a connection whose words have it not, so that it is zero throughout; and
+    contrasts that are zero by the form of the model, where both of their sides have one and the same slope.
     """
     at = {
         value: asked_rows(
@@ -51,15 +52,20 @@ def slope_rows(design: Design, table: pd.DataFrame, fact: str, contrasted: bool,
         for k, key in enumerate(rows.keys)
         if set(sides_of(key[2], present) if contrasted else [key[2]]) <= varying
     ]
-    return rows.chosen(_levels_that_differ(rows.chosen(known), known))
+    weights = _weights(rows)
+    some = [k for k in known if weights[k].any()]
+    return rows.chosen(_levels_that_differ(rows.chosen(some), weights[some], some))
 
 
-def _levels_that_differ(rows: Rows, numbers: list[int]) -> list[int]:
+def _weights(rows: Rows) -> np.ndarray:
+    """Return what each row is made of; differences of equal shares cancel but for rounding."""
+    parts = (part.weights.toarray() for part in rows.linear.parts)
+    return np.concatenate([rows.linear.constant[:, None], *parts], axis=1).round(12) + 0.0
+
+
+def _levels_that_differ(rows: Rows, weights: np.ndarray, numbers: list[int]) -> list[int]:
     """Return the numbers of the rows at levels of which one is none of those at the levels before."""
-    weights = np.concatenate(
-        [rows.linear.constant[:, None], *(part.weights.toarray() for part in rows.linear.parts)], axis=1
-    ).round(12)
-    own = [(key[2], row.tobytes()) for key, row in zip(rows.keys, weights + 0.0, strict=True)]
+    own = [(key[2], row.tobytes()) for key, row in zip(rows.keys, weights, strict=True)]
     levels, seen = [], set[tuple[str, bytes]]()
     for level in dict.fromkeys(key[0] for key in rows.keys):
         here = {what for key, what in zip(rows.keys, own, strict=True) if key[0] == level}

@@ -144,7 +144,9 @@ def settled_controls(words: WordList, controls: Controls | None) -> tuple[Contro
     several = {word: names for word, names in owners.items() if len(names) > 1}
     notes = _of_several_classes(several)
     if len(words.classes) == 1:
-        notes.append("The list has one class, so no pair is 'different'.")
+        notes.append(
+            "The list has one class, so no pair is 'different': nobody can tell whether its stereotypes lie near to all words."
+        )
     elif several and all(len(names) == len(words.classes) for names in owners.values()):
         notes.append("All classes have the same attributes, so no pair is 'different'.")
 

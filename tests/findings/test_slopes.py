@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.draws import made_up_comparison
 from helpers.fits import made_up, pairs
-from helpers.tables import opinions, with_facts
+from helpers.tables import grid, opinions, with_facts
 
 import bayesbias as bb
 from bayesbias.findings.of_result import findings_of
@@ -92,3 +92,13 @@ def test_the_headline_says_of_which_list_few_words_have_the_fact(known, said):
     without = ", ".join(f"x-{i}" for i in range(known, 12))
     assert part.notes[0] == f"left out of the fit, since they have no age: {without}"
     assert not any("only in few" in note for note in part.notes)
+
+
+def test_a_slope_by_class_alone_says_that_no_contrast_of_a_class_has_one():
+    spec = with_slopes("cells", "year", ["protected_class"])
+    scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
+    own = {"slope_year_protected_class": lambda name: 0.1 if name == "class0" else -0.1}
+    fit = made_up(with_facts(grid()), spec, scales | own, sd=1e-5)
+    (said,) = sentences_of_slopes(fit, 0.89)
+    assert said.startswith("All connections of a class have one slope on year, by the form of the model")
+    assert "(year:protected_class,connection)" in said

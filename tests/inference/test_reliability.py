@@ -474,7 +474,9 @@ lam = 10
 """
     design = Design.of(parse_model(text.encode(), "factors.toml"), frame)
     vs, ka = 0.1, np.array([0.8, 1.5])
-    draws = _one_draw({"vs": np.array(vs), "ka": ka, "sigma": np.array(0.05), "f": np.array([[0.3, 0.1], [0.2, 0.4]])})
+    draws = _one_draw(
+        {"vs": np.array(vs), "ka": ka, "sigma": np.array(0.05), "f": np.array([[0.3, 0.1], [0.2, 0.4]])}
+    )
     part = _part(score_components(design, frame, draws), "weat", "against_zero")
     rng = np.random.default_rng(shifted(5))
     v = rng.normal(0, vs, (200_000, 2))  # one attribute of either list

@@ -127,6 +127,11 @@ def test_levels_whose_slopes_are_all_those_overall_are_left_out():
     assert set(frame["level"]) == {"overall", "class", "stereotype"}
     of_first = frame.query("level == 'class' and name == 'class0' and of == 'associated'")
     assert of_first["mean"].item() == pytest.approx(0.1, abs=1e-4)
+    # All connections of a class have the slope of the class, so that its contrasts have none by the form of the model.
+    contrasts = frame[frame["of"].str.contains(" - ", regex=False)]
+    assert "class" not in set(contrasts["level"])
+    of_lists = contrasts[contrasts["level"] == "stereotype"]
+    assert of_lists.set_index("name")["mean"]["class0"] == pytest.approx(0.2, abs=1e-4)
 
 
 def test_connections_without_the_fact_have_no_slope():

@@ -47,7 +47,9 @@ def test_notes_say_what_is_unusual() -> None:
 
 def test_one_class_needs_controls_and_says_what_it_lacks() -> None:
     one = {"young": {"protected": ["a", "b", "c", "d"], "attributes": ["e", "f", "g", "h"]}}
-    assert load_wordlist(one, "2022").notes == ("The list has one class, so no pair is 'different'.",)
+    assert load_wordlist(one, "2022").notes == (
+        "The list has one class, so no pair is 'different': nobody can tell whether its stereotypes lie near to all words.",
+    )
     with pytest.raises(InputError, match="one class and no controls leave nothing to compare"):
         load_wordlist(one)
 
