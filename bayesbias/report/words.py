@@ -288,14 +288,18 @@ def _standard_tables(study: _Study, level: str, id_: str) -> list[Table]:
     frame = study.fit.standardised(study.prob, study.standard_rope, level=level)
     units = list(dict.fromkeys(frame["unit"]))
     unit = in_full(units[0]) if len(units) == 1 else "standard deviations of pairs"
+    own = float(frame["rope"].iloc[0])
     columns = standard_columns(
         study.prob,
-        float(frame["rope"].iloc[0]),
+        own,
         len(units),
         "" if level == "overall" else level,
         study.fit.spec.results,
     )
-    note = "To compare with other vectors, whose distances scatter otherwise."
+    note = (
+        f"To compare with other vectors, whose distances scatter otherwise. Little is here what is less than {own:g} standard "
+        f"deviations, and above what is less than {study.rope:g} in cosine distance, so that the last columns may differ."
+    )
     return [page_table(id_, f"The same differences in {unit}", columns, frame.itertuples(), note)]
 
 
