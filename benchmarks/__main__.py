@@ -15,6 +15,7 @@ NAMES = (
     "load",
     "coverage",
     "real_coverage",
+    "harder_pools",
     "own_prior",
     "facts",
     "seat",
