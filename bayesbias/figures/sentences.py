@@ -50,7 +50,7 @@ _LEVEL_NAMES = {
     "word": "words",
     "sent": "bleached sentences",
     "sent (u)": "unbleached sentences",
-    "text": "scripts",
+    "text": "sentences, words not stated",
 }
 
 

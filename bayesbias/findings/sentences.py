@@ -60,10 +60,12 @@ def findings_of_sentences(result: SeatResult) -> Findings:
 def _clear(name: str, rows: pd.DataFrame, prob: float | None) -> str:
     """Count the clear tests of an encoder, those of them that are when each word counts once, and what a fit finds."""
     clear = rows[rows["p_holm"] < _CLEAR]
-    lost = int((clear["p_words"] >= _CLEAR).sum())
+    kept, unknown = int((clear["p_words"] < _CLEAR).sum()), int(clear["p_words"].isna().sum())
+    shares = [f"{kept} when each word counts once"] if kept + unknown < len(clear) else []
+    shares += [f"{unknown} with words that are not stated"] if unknown else []
     text = f"{len(clear)} of {number_of(len(rows), 'test')} on {name}"
-    if lost:
-        text += f", of which {len(clear) - lost} when each word counts once"
+    if shares:
+        text += f", of which {' and '.join(shares)}"
     if prob is None:
         return text
     fitted = rows[rows["contrast"].notna()]
@@ -83,7 +85,7 @@ def _by_words(result: SeatResult, several: bool) -> list[str]:
     out = []
     for (model, options), rows in result.frame.groupby(["model", "options"], sort=False):
         lead = f"{named_encoder(model, options)}: " if several else ""
-        sentences = rows[rows["level"] == "sentence"]
+        sentences = rows[(rows["level"] == "sentence") & rows["p_words"].notna()]
         by_sentence = sentences[sentences["p_upper"] < _CLEAR]
         lost = by_sentence[by_sentence["p_words"] >= _CLEAR]
         if len(by_sentence):

@@ -73,7 +73,7 @@ _LEVELS = {
     "word": "of words",
     "sentence": "of sentences",
     "unbleached": "of unbleached sentences",
-    "text": "of scripts",
+    "text": "of sentences whose words are not stated",
 }
 _METHODS = {
     "exact": "counted over all partitions",
@@ -200,7 +200,8 @@ def _counts(study: _Study) -> list[dict[str, Any]]:
     out = []
     for model, options in study.encoders:
         rows = study.rows[(study.rows["model"] == model) & (study.rows["options"] == options)]
-        sentences = rows[(rows["level"] == "sentence") & (rows["p_upper"] < _CLEAR)]
+        sentences = rows[(rows["level"] == "sentence") & rows["p_words"].notna()]
+        sentences = sentences[sentences["p_upper"] < _CLEAR]
         counts = {
             "name": named_encoder(model, options),
             "tests": len(rows),

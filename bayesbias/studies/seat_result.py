@@ -55,7 +55,8 @@ class SeatResult(Shown):
     frame : pandas.DataFrame
         One row for each encoder and test: the nine published columns (``model, options, test, p_value,
         effect_size, num_targ1, num_targ2, num_attr1, num_attr2``), and ``level`` (word, sentence, unbleached,
-        or text: whole paragraphs), ``statistic``, ``p_lower, p_upper, p_method`` (exact, bounds or montecarlo), ``p_words``,
+        or text: sentences of which nobody said the words), ``statistic``, ``p_lower, p_upper, p_method`` (exact, bounds
+        or montecarlo), ``p_words`` (missing where nobody said the words of the targets),
         ``p_holm``, ``dropped`` (examples without a vector of their own). With `bayes` also ``contrast, sd,
         hpdi_low, hpdi_high`` of associated - different for new words and templates (negative: targ1 lies
         nearer to attr1, targ2 to attr2), the same ``standardised`` by the standard deviation of its pairs, the
@@ -232,7 +233,8 @@ class SeatResult(Shown):
             lines.append(
                 f"  {encoder_label(model, options)}: {clear} of {len(part)} below 0.01 after Holm's correction"
             )
-            by_sentence = part[(part["level"] == "sentence") & (part["p_upper"] < _SIGNIFICANT)]
+            by_sentence = part[(part["level"] == "sentence") & part["p_words"].notna()]
+            by_sentence = by_sentence[by_sentence["p_upper"] < _SIGNIFICANT]
             lost = int((by_sentence["p_words"] >= _SIGNIFICANT).sum())
             if lost:
                 of = f"{lost} of {number_of(len(by_sentence), 'sentence test')}"

@@ -55,11 +55,6 @@ RELATED_TESTS = (
 )
 
 
-def words_unstated(test: SentenceTest) -> bool:
-    """Say whether the examples are sentences of which nobody knows the words and templates."""
-    return level_of_test(test) == "text"
-
-
 def chosen_tests(tests: Any, published_cut: bool = False) -> list[SentenceTest]:
     """Read tests by name, path, or value; "all" stands for every shipped one."""
     if isinstance(tests, str):
@@ -120,5 +115,5 @@ def level_of_test(test: SentenceTest) -> str:
         return ("word", "sentence", "unbleached")[base_of_test(test.name)[1]]
     words = test.frame.groupby(["set", "word"], observed=True).size()
     if (test.frame["template"] == "{word}").all():
-        return "word" if (test.frame["word"].str.count(" ") < 3).all() else "text"
+        return "text" if test.unstated else "word"
     return "sentence" if (words > 1).any() else "unbleached"

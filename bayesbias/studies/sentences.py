@@ -37,7 +37,7 @@ from bayesbias.scores.association import effect_size
 from bayesbias.scores.permutation import holm, permutation_test
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS, SeatResult
 from bayesbias.studies.seat_slopes import SlopesAsked, slopes_of_tests
-from bayesbias.studies.seat_tests import chosen_tests, level_of_test, refuse_twice, words_unstated
+from bayesbias.studies.seat_tests import chosen_tests, level_of_test, refuse_twice
 from bayesbias.tables.sentences import EncodedTest, encode_test, encoder_label, encoding_with, pairs_of_test
 from bayesbias.words.sentence_making import sentence_test
 from bayesbias.words.sentence_tests import SETS, SentenceTest
@@ -69,11 +69,16 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
     """Say what a reader of the numbers of one test on one encoder has to know."""
     test, frame, vectors = encoded.test, encoded.frame, encoded.vectors
     out = []
-    if words_unstated(test):
+    if test.unstated:
+        whose = (
+            "its words and templates"
+            if len(test.unstated) == 2
+            else f"words and templates of its {test.unstated[0]}"
+        )
+        of_p = "p takes them for independent, there is no p_words, and " if "targets" in test.unstated else ""
         out.append(
-            "its words and templates are not stated, so that every example counts as a word of its own: p takes them for "
-            "independent, there is no p_words, and an interval is too narrow where they share words; a test file may hold "
-            "lists words and templates beside examples"
+            f"{whose} are not stated, so that every example counts as a word of its own: {of_p}an interval is too narrow where "
+            "they share words; a test file may hold lists words and templates beside examples"
         )
     cut = []
     for name in SETS:
@@ -304,7 +309,7 @@ def seat(
                 pool.submit(
                     _tested_row,
                     scores,
-                    None if words_unstated(test) else words,
+                    None if "targets" in test.unstated else words,
                     samples,
                     _seed_of_test(seed, test),
                 )

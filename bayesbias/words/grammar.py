@@ -23,6 +23,8 @@ from bayesbias.border.texts import read_toml
 # Kind and stated forms of each word.
 KindsOfWords = dict[str, tuple[str, dict[str, str]]]
 BARE_TEMPLATE = "{word}"
+_LONGEST_TERM = 3  # words, of the published tests
+_ENDS_A_SENTENCE = re.compile(r"\s\S*[.!?…]\W*$|[。！？]\W*$")
 _COUNT_NOUNS = ("person", "thing")
 _FORMS = ("word", "article", "singular", "plural")
 _HOW_TO_STATE_KINDS = (
@@ -73,12 +75,27 @@ def _plural_of(singular: str) -> str:
     return f"{before}{blank}{noun}{of}{rest}"
 
 
-def recognised_sentences(sentences: list[str]) -> list[tuple[str, str, str]]:
-    """Find word and template of each sentence among the published ones; else all stand for themselves."""
-    known_sentences = _sentences_of_published_words()
-    if all(sentence in known_sentences for sentence in sentences):
-        return [(*known_sentences[sentence], sentence) for sentence in sentences]
-    return [(sentence, BARE_TEMPLATE, sentence) for sentence in sentences]
+def recognised_sentences(*lists: list[str]) -> list[list[tuple[str, str, str]]]:
+    """Find word and template of each sentence among the published ones; else all of all lists stand for themselves.
+
+    Lists that are compared are split together or not at all: a template that only one of them has could not be told from
+    the list itself.
+    """
+    known = _sentences_of_published_words()
+    if all(sentence in known for each in lists for sentence in each):
+        return [[(*known[sentence], sentence) for sentence in each] for each in lists]
+    return [[(sentence, BARE_TEMPLATE, sentence) for sentence in each] for each in lists]
+
+
+def is_sentence(text: str) -> bool:
+    """Whether a text looks like a sentence rather than like a word or a term of some words.
+
+    Examples
+    --------
+    >>> [is_sentence(text) for text in ("woman of color", "She is.", "The engineer is competent", "这是爱。")]
+    [False, True, True, True]
+    """
+    return len(text.split()) > _LONGEST_TERM or _ENDS_A_SENTENCE.search(text) is not None
 
 
 @functools.cache

@@ -22,7 +22,7 @@ from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import MOST_JSON, parse_json
-from bayesbias.words.grammar import check_texts, recognised_sentences
+from bayesbias.words.grammar import BARE_TEMPLATE, check_texts, is_sentence, recognised_sentences
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["SentenceTest", "read_test", "write_test"]
 
 SETS = ("targ1", "targ2", "attr1", "attr2")
+SIDES = {"targets": SETS[:2], "attributes": SETS[2:]}
 
 
 @public_in("bayesbias.words")
@@ -52,6 +53,9 @@ class SentenceTest(Shown):
         for the bare word) and ``sentence``.
     origin : str
         The word list or the file that it was made of.
+    unstated : tuple of str
+        ``"targets"``, ``"attributes"`` or both: what is sentences of which nobody said the words and templates. Each
+        counts as a word of its own there.
 
     Examples
     --------
@@ -67,6 +71,7 @@ class SentenceTest(Shown):
     categories: dict[str, str]
     frame: pd.DataFrame
     origin: str
+    unstated: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -108,10 +113,10 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     The file holds one JSON object with the keys ``targ1``, ``targ2``, ``attr1`` and ``attr2``, each with
     ``category``, a text, and ``examples``, a list of texts (words, sentences or whole paragraphs).
 
-    A set may also say which word and template each example was made of, in lists ``words`` and
-    ``templates`` of the same length. Without them, a set all of whose sentences could have been made of
-    words of the published tests gets those words and templates; in any other set every example
-    is a word of its own, with the template ``{word}``.
+    The two sets of targets, and the two of attributes, may also say which word and template each example was made
+    of, in lists ``words`` and ``templates`` of the same length. Without them, two sets all of whose sentences could
+    have been made of words of the published tests get those words and templates; in any other two every
+    example is a word of its own, with the template ``{word}``, and where some are sentences they are ``unstated``.
 
     Parameters
     ----------
@@ -139,7 +144,7 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     path = Path(checks.path(path, "path", "the path of a sentence test in JSON"))
     data = parse_json(read_bytes(path, MOST_JSON), path)
     checks.known_keys(checks.table(data, path), SETS, path, needed=SETS)
-    categories, rows = [], []
+    categories, stated = [], {}
     for name in SETS:
         where, part = f"{path}, {name}", data[name]
         keys = ("category", "examples", "words", "templates")
@@ -152,10 +157,28 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
             raise InputError("words and templates are stated both or neither", where=where)
         categories.append(part["category"])
         if "words" in part:
-            rows.append(list(zip(part["words"], part["templates"], part["examples"], strict=True)))
-        else:
-            rows.append(recognised_sentences(part["examples"]))
-    return assembled_test(path.stem, categories, rows, str(path))
+            stated[name] = list(zip(part["words"], part["templates"], part["examples"], strict=True))
+    rows: list[list[tuple[str, str, str]]] = []
+    unstated = []
+    for side, (first, second) in SIDES.items():
+        if (first in stated) != (second in stated):
+            has, lacks = (first, second) if first in stated else (second, first)
+            raise InputError(
+                f"words and templates are stated for both sets of {side} or for neither",
+                where=f"{path}, {lacks}",
+                found=[has],
+                valid=f"lists words and templates beside the examples of {lacks} too",
+            )
+        if first in stated:
+            rows += [stated[first], stated[second]]
+            continue
+        split = recognised_sentences(data[first]["examples"], data[second]["examples"])
+        rows += split
+        if any(
+            template == BARE_TEMPLATE and is_sentence(word) for each in split for word, template, _ in each
+        ):
+            unstated.append(side)
+    return assembled_test(path.stem, categories, rows, str(path), tuple(unstated))
 
 
 @tells_kinds
@@ -197,7 +220,11 @@ def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool 
 
 
 def assembled_test(
-    name: str, categories: list[str], rows: list[list[tuple[str, str, str]]], origin: str
+    name: str,
+    categories: list[str],
+    rows: list[list[tuple[str, str, str]]],
+    origin: str,
+    unstated: tuple[str, ...] = (),
 ) -> SentenceTest:
     import pandas as pd
 
@@ -205,7 +232,7 @@ def assembled_test(
     flat = [(which, named[which], *row) for which, each in zip(SETS, rows, strict=True) for row in each]
     frame = pd.DataFrame(flat, columns=["set", "category", "word", "template", "sentence"])
     frame["set"] = pd.Categorical(frame["set"], categories=SETS)
-    return SentenceTest(name, named, frame, origin)
+    return SentenceTest(name, named, frame, origin, unstated)
 
 
 def published_json(test: SentenceTest, parts: bool = False) -> str:

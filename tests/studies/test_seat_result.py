@@ -120,6 +120,34 @@ def test_a_test_without_words_has_no_p_over_words(tmp_path):
     assert any(text.startswith("† bare: its words") for text in findings_of_sentences(result).lines())
 
 
+def test_a_test_that_is_split_on_one_side_says_which_words_are_not_stated(tmp_path):
+    sentences = {
+        "targ1": ["This is Wilhelmina.", "That is Wilhelmina."],
+        "targ2": ["This is Zebedee.", "That is Zebedee."],
+    }
+    # All targets are words; of the attributes only one set is made of published words.
+    half = {"attr1": ["This is joy.", "This is love."], "attr2": ["This is agony.", "This is dreadful."]}
+    known = {"attr1": half["attr1"], "attr2": ["This is agony.", "This is awful."]}
+    tests = [
+        written(tmp_path, "none.jsonl", **sentences, **half),
+        written(tmp_path, "attributes.jsonl", **sentences, **known),
+        written(tmp_path, "targets.jsonl", targ1=["Wilhelmina", "Ann"], targ2=["Zebedee", "Brad"], **half),
+    ]
+    result = seat([str(path) for path in tests], toy, seed=shifted(1), cache=False)
+    frame = result.frame.set_index("test")
+    assert frame["level"].to_dict() == {"none": "text", "attributes": "unbleached", "targets": "text"}
+    assert frame["p_words"].isna().to_dict() == {"none": True, "attributes": True, "targets": False}
+    assert notes_of(result, "none")[0].startswith("its words and templates are not stated")
+    (said,) = notes_of(result, "attributes")
+    assert said.startswith("words and templates of its targets are not stated")
+    assert "there is no p_words" in said
+    (said,) = notes_of(result, "targets")
+    assert said.startswith("words and templates of its attributes are not stated")
+    assert "p_words" not in said
+    pairs = sentence_table(str(tests[0]), toy, cache=False).frame
+    assert pairs["attribute_template"].nunique() == pairs["protected_template"].nunique() == 1
+
+
 @pytest.mark.slow
 def test_vectors_that_do_not_see_templates_are_told():
     words = {text for name in SETS for text in own("word").sentences(name)}

@@ -362,6 +362,7 @@ def test_scripts_of_several_sentences_run_by_path(shared):
     paths = [str(folder / f"heilman_double_bind_{of}_1-.jsonl") for of in ("competent", "likable")]
     result = seat(paths, seed=shifted(1), cache=False)
     assert result.frame["level"].tolist() == ["unbleached", "unbleached"]
+    assert result.frame["p_words"].isna().all()
     assert result.table().index.tolist() == [
         ("Competent, Script 1-", "sent (u)"), ("Likable, Script 1-", "sent (u)"),
     ]  # fmt: skip

@@ -80,6 +80,7 @@ def test_scripts_of_several_sentences_are_read_as_they_stand(shared):
     attribute = test.frame[test.frame["set"] == "attr2"]
     assert attribute["word"].iloc[0] == "abrasive"
     assert set(attribute["template"]) == {"The assistant vice president is {word}."}
+    assert test.unstated == ("targets",)
 
 
 @pytest.mark.slow
@@ -385,6 +386,57 @@ def test_an_own_test_runs_by_path_with_its_words_and_templates(tmp_path):
     assert full.frame.equals(own.frame)
     with pytest.raises(InputError, match="from its file as it stands"):
         sentence_test(tmp_path / "plain.jsonl", level="sentence")
+
+
+def mixed(**changes):
+    """Sentences of one's own, of which those of attr1 alone happen to be those of published words."""
+    examples = {
+        "targ1": ["This is Wilhelmina.", "That is Wilhelmina."],
+        "targ2": ["This is Zebedee.", "That is Zebedee."],
+        "attr1": ["This is joy.", "This is love."],
+        "attr2": ["This is agony.", "This is dreadful."],
+    } | changes
+    return {
+        name: {"category": name, **(part if isinstance(part, dict) else {"examples": part})}
+        for name, part in examples.items()
+    }
+
+
+def read_again(data, tmp_path):
+    path = tmp_path / "mine.jsonl"
+    path.write_text(json.dumps(data))
+    return read_test(path)
+
+
+def test_sets_that_are_compared_are_split_into_words_and_templates_together_or_not_at_all(tmp_path):
+    test = read_again(mixed(), tmp_path)
+    assert set(test.frame["template"]) == {"{word}"}  # else the template of attr1 would be its list
+    assert test.frame["word"].equals(test.frame["sentence"])
+    assert test.unstated == ("targets", "attributes")
+    test = read_again(mixed(attr2=["This is agony.", "This is awful."]), tmp_path)
+    assert test.unstated == ("targets",)
+    assert test.frame["word"].tolist()[-4:] == ["joy", "love", "agony", "awful"]
+    test = read_again(mixed(targ1=["Wilhelmina", "woman of color"], targ2=["Zebedee", "Ann"]), tmp_path)
+    assert test.unstated == ("attributes",)
+    assert sentence_test("sent-weat7").unstated == sentence_test("weat7").unstated == ()
+
+
+def test_words_are_stated_for_both_sets_that_are_compared(tmp_path):
+    def stated(word):
+        examples = [f"This is {word}.", f"That is {word}."]
+        return {
+            "examples": examples,
+            "words": [word] * 2,
+            "templates": ["This is {word}.", "That is {word}."],
+        }
+
+    test = read_again(mixed(targ1=stated("Wilhelmina"), targ2=stated("Zebedee")), tmp_path)
+    assert test.unstated == ("attributes",)
+    assert test.frame["word"].tolist()[:4] == ["Wilhelmina", "Wilhelmina", "Zebedee", "Zebedee"]
+    with pytest.raises(
+        InputError, match=r"mine.jsonl, targ2: .*both sets of targets or for neither; found: \['targ1'\]"
+    ):
+        read_again(mixed(targ1=stated("Wilhelmina")), tmp_path)
 
 
 def test_text_beyond_ascii_survives(tmp_path):
