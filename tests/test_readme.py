@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import json
 import os
 import re
 import shlex
@@ -15,6 +16,7 @@ from pathlib import Path
 import click
 import matplotlib
 import pytest
+from click.testing import CliRunner
 from helpers.documents import blocks_of, run_line
 from helpers.places import ROOT
 
@@ -58,6 +60,17 @@ def test_every_command_and_option_is_there():
         read_line(line)
     with pytest.raises(click.UsageError, match="--wordlists"):
         read_line("bayesbias fit --embedding minilm-static --wordlists religion")
+
+
+def test_the_test_that_is_written_has_the_lists_that_are_named(tmp_path):
+    """The README names them beside the command that writes them."""
+    (line,) = [line for line in commands() if line.startswith("bayesbias seat sentences")]
+    _, *arguments = shlex.split(line)
+    out = tmp_path / "mytest.jsonl"
+    arguments[arguments.index("--out") + 1] = str(out)
+    assert CliRunner().invoke(cli, arguments).exit_code == 0
+    for part in json.loads(out.read_text(encoding="utf-8")).values():
+        assert {"examples", "words", "templates"} <= set(part)
 
 
 def read_line(line: str) -> None:

@@ -143,7 +143,11 @@ def seat(
 @click.option(
     "--published-cut", is_flag=True, help="Leave out the sentences that the authors dropped at random."
 )
-@click.option("--parts", is_flag=True, help="Also write the word and template of each sentence.")
+@click.option(
+    "--parts",
+    is_flag=True,
+    help="Also write the word and template of each sentence, which `bayesbias seat` reads; the published format lacks them.",
+)
 @options.as_json
 def sentences(
     test: str | None, out: Path | None, level: str | None, published_cut: bool, parts: bool, as_json: bool
@@ -151,7 +155,8 @@ def sentences(
     """Write a test in the published format; without TEST, list the names there are.
 
     TEST is the name of a published test, or the path of a word list of your own, whose kinds of words stand in a
-    table [kinds].
+    table [kinds]. A test of your own sentences begins with a file that --parts wrote: without lists `words` and `templates`
+    nobody knows which sentences share a word, and p over words is missing.
     """
     from bayesbias.words.sentence_making import sentence_test, shipped_tests
     from bayesbias.words.sentence_tests import published_json, write_test
