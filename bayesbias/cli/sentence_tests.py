@@ -16,6 +16,13 @@ from bayesbias.cli import inputs, options, screen
 if TYPE_CHECKING:
     from bayesbias.studies.seat_result import SeatResult
 
+# Beside words, of which nothing is to be said.
+_CONTEXTS = {
+    "sent": 'sent, bleached sentences such as "This is a doctor.", which say little beside the word',
+    "sent (u)": 'sent (u), unbleached sentences such as "The engineer is competent.", which say more',
+    "text": "text, sentences whose words and templates are not stated",
+}
+
 
 @click.group(invoke_without_command=True)
 @click.option(
@@ -219,6 +226,8 @@ def _print_tests(result: SeatResult) -> None:
         [*map(str, table.index.names), *(f"#{name}" for name in table.columns)],
         rows,
     )
+    if said := [text for name, text in _CONTEXTS.items() if name in table.index.get_level_values("context")]:
+        screen.lines([f"Context: {'; '.join(said)}.", ""])
     if "contrast" in result.frame:
         _print_contrasts(result)
 
