@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bayesbias.basics.errors import InputError
 from bayesbias.cli import options, screen
 
 if TYPE_CHECKING:
@@ -26,7 +27,13 @@ _MOST = 16  # targets that are printed; a run has all
 )
 @options.classes("The two classes of LIST to take, where there are more.")
 @click.option("--facts", required=True, metavar="FILE", help="A CSV file with a column word, and numbers.")
-@click.option("--fact", metavar="COLUMN", help="Which of its columns; needed where there are several.")
+@click.option(
+    "--fact",
+    "named",
+    multiple=True,
+    metavar="COLUMN",
+    help="Which of its columns; needed where there are several. One a call.",
+)
 @click.option(
     "--samples", type=click.IntRange(1), default=99_999, show_default=True, help="Orders that the test draws."
 )
@@ -44,7 +51,7 @@ def wefat(
     sets: str,
     classes: list[str] | None,
     facts: str,
-    fact: str | None,
+    named: tuple[str, ...],
     samples: int,
     seed: int | None,
     draws: int,
@@ -73,6 +80,11 @@ def wefat(
     from bayesbias.vectors.loading import load_embedding
     from bayesbias.words.listfile import load_wordlist
 
+    if len(named) > 1:  # click would take the last and say nothing
+        raise InputError(
+            "one fact a call", where="--fact", found=list(named), valid="one column; call again for another"
+        )
+    fact = named[0] if named else None
     if out is not None:
         check_run_folder(out, "single_category")
     given = facts_given(Path(facts), None if fact is None else [fact])

@@ -228,9 +228,8 @@ def wefat(
     if fact is None:
         if len(given) != 1:
             raise InputError(
-                "name the fact",
-                where="fact",
-                found="several",
+                f"name the fact, of {len(given)}",
+                where=", ".join(dict.fromkeys(str(g.source) for g in given)),
                 valid=[g.name for g in given],
                 hint="--fact COLUMN of the command, fact= in Python",
             )

@@ -58,8 +58,10 @@ def test_a_fact_that_is_not_there_is_said(run, occupations):
     assert "did you mean 'women'?" in err
     code, _, err = run(*COMMON, "--facts", occupations)
     assert code == 2
-    assert "name the fact" in err
-    assert "--fact COLUMN" in err
+    assert "occupations.csv: name the fact, of 2; valid: women, pay; --fact COLUMN" in err
+    code, out, err = run(*COMMON, "--facts", occupations, "--fact", "women", "--fact", "pay")
+    assert (code, out) == (2, "")
+    assert "--fact: one fact a call; found: ['women', 'pay']" in err
     code, _, err = run(*COMMON, "--facts", occupations, "--fact", "women", "--sets", "religion")
     assert code == 2
     assert "name two with --classes X,Y" in err
