@@ -32,15 +32,16 @@ def findings_of_single_category(result: SingleCategory) -> Findings:
             notes=tuple(notes),
         )
     true, slope = result.true_correlation, result.slope
-    how = (
-        f"is nearer to {first} than to {second} words the higher its {known.fact}"
+    rises = f"The higher its {known.fact}, the nearer a target of {subject} lies to"
+    what = (
+        f"{rises} {first} rather than to {second} words"
         if sure_ends(slope)[0] > 0
-        else f"is nearer to {second} than to {first} words the higher its {known.fact}"
+        else f"{rises} {second} rather than to {first} words"
         if sure_ends(slope)[1] < 0
-        else f"is not shown to be nearer to {first} or to {second} words the higher its {known.fact}"
+        else f"Whether a target of {subject} lies nearer to {first} or to {second} words the higher its {known.fact} is open"
     )
     headline = (
-        f"A target of {subject} {how}: true associations correlate with it by {as_known(true, 'mean', 2, signed=True)} "
+        f"{what}: true associations correlate with {known.fact} by {as_known(true, 'mean', 2, signed=True)} "
         f"({_interval(true, result.prob, 2)}), for new words and targets like these."
     )
     per = result.slope_per_unit
@@ -57,14 +58,15 @@ def findings_of_single_category(result: SingleCategory) -> Findings:
 
 
 def _undivided(result: SingleCategory) -> list[str]:
-    """Say what lies between the published correlation and the true one: the division of each score, and noise."""
+    """Say what lies between the published correlation and the true one: the division of each score, noise, and the prior."""
     r = result.published.r_undivided
     if math.isnan(r):
         return []
     return [
         "A published score is divided by the standard deviation of its own target's cosines, which is another for each target; "
-        f"an association in cosine is not. Not divided, the same averages correlate by r = {r:.4f}: from there to the true "
-        "correlation the noise is taken out."
+        f"an association in cosine is not. Not divided, the same averages correlate by r = {r:.4f}. The true correlation "
+        "leaves out their noise, which weakens r; and it is a mean over all slopes and scatters that the pairs and the priors "
+        "allow, which draws it towards zero where targets or words are few. So it may be the stronger or the weaker."
     ]
 
 

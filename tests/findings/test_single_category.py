@@ -11,21 +11,41 @@ from bayesbias.findings.of_result import findings_of
 @pytest.mark.parametrize(
     ("slope", "said"),
     [
-        (0.04, "nearer to female than to male"),
-        (-0.04, "nearer to male than to female"),
-        (0.0, "not shown to be nearer"),
+        (
+            0.04,
+            "The higher its percent_women, the nearer a target of made up lies to female rather than to male words: "
+            "true associations correlate with percent_women by +",
+        ),
+        (
+            -0.04,
+            "The higher its percent_women, the nearer a target of made up lies to male rather than to female words: "
+            "true associations correlate with percent_women by -",
+        ),
+        (
+            0.0,
+            "Whether a target of made up lies nearer to female or to male words the higher its percent_women is open: "
+            "true associations correlate with percent_women by ",
+        ),
     ],
 )
 def test_the_headline_follows_the_slope(slope, said):
     result = made_up_test(slope, seed=5)
     found = findings_of(result)
-    assert said in found.headline
+    assert found.headline.startswith(said)
     assert f"r = {result.r:.4f}" in found.sentences[0]
     assert found.notes == (
         "a note",
         "1 target without a vector: zzx",
         "1 word of female and male without a vector: hers",
     )
+
+
+def test_the_true_correlation_is_not_said_to_lie_on_one_side_of_the_undivided_one():
+    """It may be drawn towards zero by the prior as well as away from it, as noise is left out."""
+    for slope in (0.04, 0.002):
+        said = findings_of(made_up_test(slope, seed=5)).sentences[1]
+        assert "So it may be the stronger or the weaker." in said
+        assert "from there" not in said
 
 
 @pytest.mark.slow
