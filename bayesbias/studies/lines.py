@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.inference.answers import MOST_MIXED
+from bayesbias.inference.diagnostics import batches_of, end_to_mean
 from bayesbias.inference.linear import Linear, Part
 from bayesbias.inference.mixtures import Mixtures
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from bayesbias.inference.collapsed import Collapsed
     from bayesbias.inference.posterior import BiasFit
 
-_SLOPES_A_DRAW = 10
+_PLACES = np.linspace(-3, 3, 9)  # in sds of each normal, from which the grid is taken
+_GRID = 1001
+_STEPS = 20_001  # many, since the length of an interval hardly changes around the shortest one
 
 
 class Lines:
@@ -88,8 +91,46 @@ def _between(reduced: Collapsed, sets: tuple[str, str]) -> np.ndarray:
     return out
 
 
-def true_correlations(slope: Mixtures, spread: np.ndarray, seed: int) -> np.ndarray:
-    """Draw the correlation of true associations with the fact, several times for each draw of the scales."""
-    rng = np.random.default_rng(np.random.SeedSequence([seed, 11]))
-    beta = slope.mean + slope.sd * rng.standard_normal((*slope.mean.shape[:2], _SLOPES_A_DRAW))
-    return beta / np.sqrt(beta**2 + 2 * spread[..., None] ** 2)
+def true_correlation(slope: Mixtures, spread: np.ndarray, prob: float) -> dict[str, float]:
+    """Describe the correlation of true associations with the fact: mean, sd, shortest interval, Monte Carlo errors.
+
+    Given the scales the slope in units of ``c = sqrt(2) * spread`` is normal, and the correlation rises with it: its
+    distribution function is exact for each draw of the scales, and no slope is drawn.
+    """
+    unit = np.sqrt(2) * spread
+    mean, sd = ((values[..., 0] / unit).ravel() for values in (slope.mean, slope.sd))
+    whole = _described(mean, sd, prob)
+    batches = batches_of(*spread.shape)
+    if batches > 1:
+        length = len(mean) // batches
+        each = np.array(
+            [
+                _described(mean[at : at + length], sd[at : at + length], prob)
+                for at in range(0, batches * length, length)
+            ]
+        )
+        errors = each.std(axis=0, ddof=1) / np.sqrt(batches)
+    else:  # as of so many draws of the correlation itself, which are larger
+        error = whole[1] / np.sqrt(len(mean))
+        errors = error * np.array([1, 1 / np.sqrt(2), *2 * [end_to_mean(prob)]])
+    names = ("mean", "sd", "hpdi_low", "hpdi_high")
+    keys = [*names, *(f"mcse_{name.removeprefix('hpdi_')}" for name in names)]
+    return dict(zip(keys, map(float, [*whole, *errors]), strict=True))
+
+
+def _described(mean: np.ndarray, sd: np.ndarray, prob: float) -> tuple[float, float, float, float]:
+    """Return mean, sd and the shortest interval of ``t / sqrt(1 + t ** 2)``, of a mixture of normals t."""
+    from scipy.interpolate import PchipInterpolator
+    from scipy.special import ndtr
+
+    shares = np.sin(np.linspace(0, np.pi / 2, _GRID)) ** 2  # closer together in the tails
+    places = np.quantile(mean[:, None] + sd[:, None] * _PLACES, shares)
+    below, at = np.unique(ndtr((places[:, None] - mean) / sd).mean(axis=1), return_index=True)
+    inside = (below > 0) & (below < 1)  # both are reached at -1 and 1 alone, but for rounding
+    value = (places / np.hypot(1, places))[at]
+    quantile = PchipInterpolator([0, *below[inside], 1], [-1, *value[inside], 1])
+    start = np.linspace(0, 1 - prob, _STEPS)
+    low, high = quantile(start), quantile(start + prob)
+    best = int(np.argmin(high - low))
+    values = quantile((np.arange(_STEPS) + 0.5) / _STEPS)
+    return float(values.mean()), float(values.std()), float(low[best]), float(high[best])

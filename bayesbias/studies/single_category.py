@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,11 +29,10 @@ from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
 from bayesbias.inference.contrasts import described_mixtures
-from bayesbias.inference.diagnostics import describe_draws
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.mixtures import Mixtures
 from bayesbias.scores.factual import WefatResult, at_prob, wefat
-from bayesbias.studies.lines import Lines, association_rows, slope_row, true_correlations
+from bayesbias.studies.lines import Lines, association_rows, slope_row, true_correlation
 from bayesbias.tables.facts import facts_given
 from bayesbias.vectors.loading import load_embedding
 from bayesbias.words.listfile import load_wordlist, shipped_wordlists
@@ -453,11 +452,10 @@ def of_fit(
             },
         }
     )
-    true = true_correlations(line, asked.spread_of_targets, seed)
     return SingleCategory(
         published,
         _described(line, prob),
-        _of_draws(true, prob),
+        Estimated(**true_correlation(line, asked.spread_of_targets, prob)),
         table,
         center,
         scale,
@@ -481,9 +479,3 @@ def _described(mixtures: Mixtures, prob: float) -> Estimated:
     return Estimated(
         **{name: float(values[0]) for name, values in described_mixtures(mixtures, prob).items()}
     )
-
-
-def _of_draws(draws: np.ndarray, prob: float) -> Estimated:
-    """Describe draws of a quantity that is no normal mixture, several for each draw of the scales."""
-    (described,) = describe_draws(draws.reshape(len(draws), -1, 1), prob).to_dict("records")
-    return Estimated(**{field.name: described[field.name] for field in fields(Estimated)})

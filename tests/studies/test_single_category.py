@@ -12,7 +12,10 @@ from helpers.seeds import shifted
 from scipy import stats
 
 import bayesbias as bb
+from bayesbias.basics.digits import ends_as_known
 from bayesbias.basics.errors import InputError
+from bayesbias.inference.mixtures import Mixtures
+from bayesbias.studies.lines import true_correlation
 from bayesbias.studies.single_category import of_published
 
 WOMEN = {
@@ -146,6 +149,36 @@ def test_the_published_correlation(shared, tmp_path):
     assert round(found.r, 4) == 0.9029
     assert (found.n, found.published.fact) == (50, "percent_women")
     assert found.true_correlation.hpdi_low > 0.8
+
+
+def test_the_true_correlation_is_that_of_slopes_drawn_for_each_draw_of_the_scales():
+    """beta / sqrt(beta^2 + 2 sigma_b^2), of 4 million draws: its mean, sd, and the mass and length of the interval."""
+    rng = np.random.default_rng(shifted(6))
+    spread = 0.03 * np.exp(0.4 * rng.standard_normal((4, 250)))
+    slope = Mixtures(
+        0.02 + 0.03 * rng.standard_normal((4, 250, 1)),
+        0.02 + 0.01 * rng.random((4, 250, 1)),
+        np.arange(1),
+        np.ones(1),
+    )
+    found = true_correlation(slope, spread, 0.89)
+    beta = slope.mean + slope.sd * rng.standard_normal((4, 250, 4000))
+    drawn = np.sort((beta / np.sqrt(beta**2 + 2 * spread[..., None] ** 2)).ravel())
+    error = drawn.std() / np.sqrt(len(drawn))
+    assert abs(found["mean"] - drawn.mean()) < 5 * error
+    assert found["sd"] == pytest.approx(drawn.std(), rel=2e-3)
+    inside = np.mean((drawn > found["hpdi_low"]) & (drawn < found["hpdi_high"]))
+    assert abs(inside - 0.89) < 5 * np.sqrt(0.89 * 0.11 / len(drawn))
+    held = int(0.89 * len(drawn))
+    shortest = (drawn[held:] - drawn[:-held]).min()
+    assert found["hpdi_high"] - found["hpdi_low"] == pytest.approx(shortest, rel=2e-3)
+
+
+def test_ends_of_the_true_correlation_are_known_to_two_decimals(found):
+    """Slopes that were drawn left an error of a hundredth and more."""
+    true = found.true_correlation
+    assert max(true.mcse_mean, true.mcse_low, true.mcse_high) < 0.01
+    assert all(len(end.partition(".")[2]) == 2 for end in ends_as_known(true, usual=2))
 
 
 @pytest.mark.claim
