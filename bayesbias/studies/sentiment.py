@@ -20,6 +20,7 @@ from bayesbias.basics.face import public_in
 from bayesbias.basics.files import plain
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
+from bayesbias.basics.wording import conjoined
 from bayesbias.classifiers.prediction_files import Predictions
 from bayesbias.studies.sentiment_tests import (
     UNITS,
@@ -37,6 +38,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["SentimentAnalysis", "analysis_of_table", "published_analysis"]
+
+_ALIKE = (
+    1e-3  # the published predictions and those of m1, which is trained as they were, differ by up to 1.2e-4
+)
 
 
 @public_in("bayesbias.studies")
@@ -288,7 +293,7 @@ def analysis_of_table(
         all_notes.append(
             f"{clipped} probabilities were clipped to within {clip:g} of 0 or 1 on the logit scale"
         )
-    all_notes += _what_it_does_not_see(table)
+    all_notes += [*_the_same_twice(table), *_what_it_does_not_see(table)]
     about = {
         "classifiers": {},
         **(provenance or {}),
@@ -306,6 +311,27 @@ def analysis_of_table(
         tuple(all_notes),
         about,
     )
+
+
+def _the_same_twice(table: pd.DataFrame) -> list[str]:
+    """Ask of classifiers that rate all sentences alike whether they are one; nothing is dropped."""
+    sides = table.set_index(["noun_pair", "profession"])[["classifier", "p_male", "p_female"]]
+    rated = {str(name): part for name, part in sides.groupby("classifier", sort=False, observed=True)}
+    groups: list[list[str]] = []
+    for name, part in rated.items():
+        for group in groups:
+            first, own = (of[["p_male", "p_female"]].sort_index() for of in (rated[group[0]], part))
+            if first.index.equals(own.index) and (first - own).abs().to_numpy().max() < _ALIKE:
+                group.append(name)
+                break
+        else:
+            groups.append([name])
+    return [
+        f"{conjoined(group)} rate all sentences alike, to within {_ALIKE:g}: are they the same classifier? Each counts as one of "
+        "its own, in Bonferroni's correction too, and what is said of one is said of each"
+        for group in groups
+        if len(group) > 1
+    ]
 
 
 def _what_it_does_not_see(table: pd.DataFrame) -> list[str]:

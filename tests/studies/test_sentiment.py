@@ -179,6 +179,30 @@ def test_what_does_not_vary_has_no_test():
     assert "no test over 400 sentence pairs" in repr(result)
 
 
+def test_classifiers_that_rate_all_sentences_alike_are_asked_whether_they_are_one():
+    one, two, three = toy("one"), toy("two"), toy("three")
+    nearly = two.frame.assign(probability=two.frame["probability"] + 5e-4)
+    apart = three.frame.copy()
+    apart.loc[0, "probability"] += 0.002
+    found = bb.published_analysis(one, nearly.sample(frac=1, random_state=1), apart)
+    (note,) = [note for note in found.notes if "alike" in note]
+    assert note.startswith(
+        "one and two rate all sentences alike, to within 0.001: are they the same classifier?"
+    )
+    assert found.classifiers == ("one", "two", "three")  # nothing is dropped
+    assert found.provenance["hypotheses"] == 3
+    assert not any("alike" in note for note in bb.published_analysis(one, apart).notes)
+
+
+@pytest.mark.slow
+def test_the_published_predictions_and_those_shipped_are_of_one_classifier(gender):
+    read = bb.read_predictions(gender / "predictions_logreg.txt")
+    assert any(
+        "are they the same" in note
+        for note in bb.published_analysis(bb.shipped_predictions("m1"), read).notes
+    )
+
+
 def test_bonferroni_counts_the_classifiers_unless_told():
     table = bb.sentiment_table(toy("one"), toy("two"))
     p = float(bb.paired_test(table)["p_value"][0])
