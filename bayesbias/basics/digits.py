@@ -9,6 +9,7 @@ their readers have the errors beside them.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from bayesbias.basics.wording import end_text, interval_text, number_text
@@ -24,6 +25,7 @@ __all__ = [
     "printed",
     "probability_printed",
     "share_printed",
+    "shares_printed",
 ]
 
 _MOST = 12  # decimals
@@ -186,15 +188,53 @@ def p_printed(p: float, error: float | None = None, usual: int = 2) -> str:
 
 
 def share_printed(value: float, error: float | None = None, usual: int = 0) -> str:
-    """Write a share in per cent, to the digits that its error allows.
+    """Write a share in per cent, to the digits that its error allows; as 0% or 100% only what may be that.
 
     Examples
     --------
     >>> share_printed(0.254), share_printed(0.254, 0.02), share_printed(0.254, 0.0001, 1)
     ('25%', '30%', '25.4%')
+    >>> share_printed(0.3, 0.11), share_printed(0.962, 0.02), share_printed(0.004), share_printed(0.99999)
+    ('30%', '96%', '0.4%', '> 99.9%')
     """
-    hundredfold = None if error is None else 100 * error
-    return f"{printed(100 * value, hundredfold, usual)}%"
+    return shares_printed([value], error, usual)[0]
+
+
+def shares_printed(values: Sequence[float], error: float | None = None, usual: int = 0) -> list[str]:
+    """Write shares that belong together, such as both ends of an interval or the parts of a whole, with as many digits each.
+
+    Digits end with tens, since nothing is left of a share in hundreds.
+
+    Parameters
+    ----------
+    values : sequence of float
+    error : float, optional
+        The largest of their Monte Carlo errors.
+    usual : int
+        Decimals of a per cent.
+
+    Examples
+    --------
+    >>> shares_printed([0.759, 0.241], 0.011), shares_printed([0.004, 0.0812], 0.001)
+    (['80%', '20%'], ['0.4%', '8.1%'])
+    """
+    hundred = [100 * value for value in values]
+    least = 100 * error if error is not None and error == error else 0.0
+    digits, finest = max(-1, allowed(least, usual)), max(usual, 1)
+    while digits < finest and any(_reads_as_end(each, digits, least) for each in hundred):
+        digits += 1
+    return [f"{_share(each, digits, least)}%" for each in hundred]
+
+
+def _share(value: float, digits: int, error: float) -> str:
+    if not _reads_as_end(value, digits, error):
+        return printed(value, None, digits)
+    return f"< {10.0**-digits:.{digits}f}" if value < 50 else f"> {100 - 10.0**-digits:.{digits}f}"
+
+
+def _reads_as_end(value: float, digits: int, error: float) -> bool:
+    """Say whether a percentage would be rounded to 0 or 100, from which it is farther than its error."""
+    return error < min(value, 100 - value) and round(value, digits) in (0, 100)
 
 
 def _typed(text: str) -> str:

@@ -261,11 +261,14 @@ def with_minus(contrast: str) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share as a whole percentage; what is not quite nothing is not 0%.
+    """Write a share as a whole percentage; what is not quite nothing is not 0%, nor what is not quite all 100%.
 
     Examples
     --------
-    >>> percent(0.254), percent(0.001), percent(0)
-    ('25%', '< 1%', '0%')
+    >>> percent(0.254), percent(0.001), percent(0), percent(0.9999), percent(1)
+    ('25%', '< 1%', '0%', '> 99%', '100%')
     """
-    return "< 1%" if 0 < share < 0.01 else f"{share:.0%}"
+    if 0 < share < 0.01:
+        return "< 1%"
+    text = f"{share:.0%}"
+    return "> 99%" if share < 1 and text == "100%" else text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from bayesbias.basics.digits import error_of, share_printed
+from bayesbias.basics.digits import error_of, shares_printed
 from bayesbias.columns.table import (
     Cell,
     Column,
@@ -146,7 +146,7 @@ def new_word_columns(prob: float) -> list[Column]:
 
 def _share_ends(row: Any) -> Cell:
     error = error_of(row, "opposite_low", "opposite_high")
-    low, high = (share_printed(end, error) for end in (row.opposite_low, row.opposite_high))
+    low, high = shares_printed([row.opposite_low, row.opposite_high], error)
     return Cell(f"{low} to {high}", True, repr(float(row.opposite_low)))
 
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed, share_printed
+from bayesbias.basics.digits import (
+    as_known,
+    ends_as_known,
+    error_of,
+    probability_printed,
+    share_printed,
+    shares_printed,
+)
 from bayesbias.basics.wording import conjoined, ended, number_of
 from bayesbias.findings.frequency import frequency_doubts, frequency_notes
 from bayesbias.findings.outside import outside_doubts
@@ -304,7 +311,8 @@ def _of_hundred(row: Any, field: str) -> str:
 
 def _ends_of_hundred(row: Any, field: str) -> list[str]:
     error = error_of(row, f"{field}_low", f"{field}_high")
-    return [share_printed(row[f"{field}_{end}"], error).removesuffix("%") for end in ("low", "high")]
+    ends = shares_printed([row[f"{field}_{end}"] for end in ("low", "high")], error)
+    return [end.removesuffix("%") for end in ends]
 
 
 def _carried_by_a_list(classes: pd.DataFrame, lists: pd.DataFrame, listed: dict[str, str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import error_of, share_printed
+from bayesbias.basics.digits import error_of, share_printed, shares_printed
 from bayesbias.basics.wording import number_of
 from bayesbias.columns.sentiment import contrast_columns, control_columns, earnings_columns, test_columns
 from bayesbias.columns.table import (
@@ -126,7 +126,7 @@ def shares_table(fit: BiasFit, prob: float) -> Table:
 
 def _shares_cell(row: Any) -> Cell:
     error = error_of(row, "hpdi_low", "hpdi_high")
-    low, high = (share_printed(end, error, 1) for end in (row.hpdi_low, row.hpdi_high))
+    low, high = shares_printed([row.hpdi_low, row.hpdi_high], error, 1)
     return Cell(f"{low} to {high}", True, repr(float(row.hpdi_low)))
 
 

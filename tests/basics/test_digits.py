@@ -7,6 +7,7 @@ import functools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -21,7 +22,7 @@ from bayesbias.basics import digits
 from bayesbias.cli import planning
 from bayesbias.columns import table as columns
 from bayesbias.columns.table import Table, screen_table
-from bayesbias.columns.words import parameter_columns
+from bayesbias.columns.words import new_word_columns, parameter_columns
 from bayesbias.figures import (
     change as figures_of_change,
     contrasts as figures_of_contrasts,
@@ -232,6 +233,42 @@ def test_with_the_usual_digits_it_would(name, monkeypatch):
     for module in (digits, columns):
         monkeypatch.setattr(module, "allowed", lambda error, usual=3: usual)
     assert moved(printed(name, 3), printed(name, 4))
+
+
+@pytest.mark.parametrize(
+    ("share", "error", "said"),
+    [
+        (0.3, 0.11, "30%"),
+        (0.6, 0.11, "60%"),
+        (0.04, 0.011, "4%"),
+        (0.96, 0.011, "96%"),
+        (0.04, 0.05, "0%"),  # which it may be
+        (0.96, 0.05, "100%"),
+        (0.5, 2.0, "50%"),
+        (0.004, 0.002, "0.4%"),
+        (0.9999, None, "> 99.9%"),
+        (0.0001, math.nan, "< 0.1%"),
+        (0.0, None, "0%"),
+        (1.0, 0.0, "100%"),
+    ],
+)
+def test_a_share_reads_as_none_or_all_only_where_it_may_be(share, error, said):
+    assert digits.share_printed(share, error) == said
+
+
+def test_no_share_is_rounded_to_an_end_from_which_it_is_farther_than_its_error():
+    for share in (each / 1000 for each in range(1, 1000)):
+        for error in (0.0, 0.0003, 0.004, 0.011, 0.02, 0.05, 0.11, 0.4, 3.0):
+            if error < min(share, 1 - share) - 1e-9:
+                assert digits.share_printed(share, error) not in {"0%", "0.0%", "100%", "100.0%"}
+
+
+def test_both_ends_of_shares_have_as_many_digits():
+    assert digits.shares_printed([0.004, 0.0812], 0.001) == ["0.4%", "8.1%"]
+    row = SimpleNamespace(
+        opposite_low=0.004, opposite_high=0.0812, mcse_opposite_low=0.001, mcse_opposite_high=0.0005
+    )
+    assert new_word_columns(0.89)[-1].cell(row).text == "0.4% to 8.1%"
 
 
 @pytest.mark.parametrize(
