@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from bayesbias.basics.wording import end_text, interval_text, number_text
+from bayesbias.basics.wording import both_ends, number_text
 
 __all__ = [
     "allowed",
@@ -101,19 +101,17 @@ def ends_as_known(
 ) -> tuple[str, str]:
     """Write both ends of an interval to the digits that the larger of their errors allows; one clear of zero never as zero.
 
+    Both have as many digits.
+
     Examples
     --------
     >>> ends_as_known({"hpdi_low": -0.0711, "mcse_low": 0.0004, "hpdi_high": 0.0123, "mcse_high": 0.002})
     ('-0.07', '0.01')
     >>> ends_as_known({"hpdi_low": -0.0411, "mcse_low": 0.002, "hpdi_high": -0.0043, "mcse_high": 0.001})
-    ('-0.04', '-0.004')
+    ('-0.041', '-0.004')
     """
-    digits = allowed(error_of(row, low, high), usual)
-    first, second = (
-        _typed(end_text(_field(row, end), digits, signed=signed, error=error_of(row, end)))
-        for end in (low, high)
-    )
-    return first, second
+    first, second = _ends(row, low, high, usual, signed)
+    return _typed(first), _typed(second)
 
 
 def number_known(row: Any, field: str, usual: int = 3, *, signed: bool = False) -> str:
@@ -142,9 +140,17 @@ def interval_known(
     >>> interval_known({"hpdi_low": -0.0711, "mcse_low": 0.0004, "hpdi_high": 0.0123, "mcse_high": 0.002}, signed=True)
     '−0.07 to +0.01'
     """
-    digits = allowed(error_of(row, low, high), usual)
-    errors = error_of(row, low), error_of(row, high)
-    return interval_text(_field(row, low), _field(row, high), digits=digits, signed=signed, errors=errors)
+    return " to ".join(_ends(row, low, high, usual, signed))
+
+
+def _ends(row: Any, low: str, high: str, usual: int, signed: bool) -> tuple[str, str]:
+    return both_ends(
+        _field(row, low),
+        _field(row, high),
+        digits=allowed(error_of(row, low, high), usual),
+        signed=signed,
+        errors=(error_of(row, low), error_of(row, high)),
+    )
 
 
 def probability_printed(p: float, error: float | None = None, usual: int = 3) -> str:

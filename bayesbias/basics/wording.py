@@ -9,6 +9,7 @@ from typing import Any
 
 __all__ = [
     "Shortened",
+    "both_ends",
     "closest",
     "closest_file",
     "conjoined",
@@ -235,18 +236,36 @@ def interval_text(
     signed: bool = False,
     errors: tuple[float | None, float | None] = (None, None),
 ) -> str:
-    """Write the ends of an interval; none that is not zero as zero, as `end_text` has it.
+    """Write the ends of an interval, as `both_ends` has them.
 
     Examples
     --------
     >>> interval_text(0.25, 1), interval_text(-0.25, 1, signed=True), interval_text(-0.04, -0.001, digits=2)
-    ('0.250 to 1.000', '−0.250 to +1.000', '−0.04 to −0.001')
+    ('0.250 to 1.000', '−0.250 to +1.000', '−0.040 to −0.001')
     """
-    first, second = (
-        end_text(end, digits, signed=signed, error=error)
-        for end, error in zip((low, high), errors, strict=True)
-    )
-    return f"{first} to {second}"
+    return " to ".join(both_ends(low, high, digits=digits, signed=signed, errors=errors))
+
+
+def both_ends(
+    low: float,
+    high: float,
+    *,
+    digits: int = 3,
+    signed: bool = False,
+    errors: tuple[float | None, float | None] = (None, None),
+) -> tuple[str, str]:
+    """Write both ends of an interval with as many digits each; none that is not zero as zero, as `end_text` has it.
+
+    Examples
+    --------
+    >>> both_ends(-0.04, -0.001, digits=2), both_ends(-0.04, 0.001, digits=2, errors=(0.002, 0.002))
+    (('−0.040', '−0.001'), ('−0.04', '0.00'))
+    """
+    pairs = list(zip((low, high), errors, strict=True))
+    texts = [end_text(end, digits, signed=signed, error=error) for end, error in pairs]
+    needed = max(digits, *(len(text.partition(".")[2]) for text in texts))
+    first, second = (end_text(end, needed, signed=signed, error=error) for end, error in pairs)
+    return first, second
 
 
 def with_minus(contrast: str) -> str:

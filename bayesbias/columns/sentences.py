@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics.digits import error_of, shares_printed
 from bayesbias.columns.slopes import OF_ONE
-from bayesbias.columns.table import Cell, Column, count, interval, number, p_value, share, text
+from bayesbias.columns.table import Cell, Column, count, interval, number, p_value, share_cell, text
 from bayesbias.findings.sentences import named_encoder
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import Verdict, side
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.studies.seat_result import SeatResult
+
+_SHARES = ("share_word", "share_template", "share_sentence", "share_residual")
 
 
 def encoder_column(several: bool) -> list[Column]:
@@ -51,17 +55,23 @@ def contrast_columns(prob: float, several: bool) -> list[Column]:
         ),
         _fitted(number("superiority", "superiority", 2, missing="–").on_the_page_only()),
         *(
-            _fitted(share(f"variance, {kind}", f"share_{field}", screen=kind))
-            for kind, field in (
-                ("word", "word"),
-                ("template", "template"),
-                ("both", "sentence"),
-                ("rest", "residual"),
-            )
+            _fitted(Column(f"variance, {kind}", functools.partial(_share_cell, field), True, kind))
+            for kind, field in zip(("word", "template", "both", "rest"), _SHARES, strict=True)
         ),
         text("what it says", says_of_contrast).on_the_page_only(),
         text("note", _note).on_the_screen_only(),
     ]
+
+
+def shares_of_variance(row: Any) -> dict[str, str]:
+    """Write the shares of a test, which are parts of a whole: all with as many digits, or 80% stands beside 12%, 8% and 4%."""
+    known = [getattr(row, field) for field in _SHARES]
+    return dict(zip(_SHARES, shares_printed(known, error_of(row, *_SHARES)), strict=True))
+
+
+def _share_cell(field: str, row: Any) -> Cell:
+    value = float(getattr(row, field))
+    return share_cell(value) if value != value else Cell(shares_of_variance(row)[field], True, repr(value))
 
 
 def says_of_contrast(row: Any) -> str:

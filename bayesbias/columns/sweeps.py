@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bayesbias.basics.digits import error_of
 from bayesbias.columns.table import (
     Cell,
     Column,
     Field,
     count,
+    known_interval_cell,
     number,
-    number_cell,
     probability,
     text,
 )
@@ -60,14 +59,9 @@ def _label(name: str) -> Field:
 
 def _interval(heading: str, low: str, high: str, digits: int) -> Column:
     def cell(row: Any) -> Cell:
-        error = error_of(row, low, high)
-        ends = [
-            number_cell(getattr(row, end), digits, signed=True, missing=_NONE, error=error)
-            for end in (low, high)
-        ]
-        if _NONE in {end.text for end in ends}:
+        if any(end is None or end != end for end in (getattr(row, low), getattr(row, high))):
             return Cell(_NONE, True, screen="-")
-        return Cell(f"{ends[0].text} to {ends[1].text}", True, ends[0].key)
+        return known_interval_cell(row, low, high, signed=True, digits=digits)
 
     return Column(heading, cell, True)
 

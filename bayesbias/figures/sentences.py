@@ -11,6 +11,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import number_of, number_text
+from bayesbias.columns.sentences import shares_of_variance
 from bayesbias.figures import headings, marks, slopes
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import name_rows
@@ -284,7 +285,7 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
     for i, title in enumerate(titles):
         if title in shares.index:
             for column, at in (("share_word", 22.0), ("share_template", 63.0)):
-                text = f"{shares.at[title, column]:.0%}"
+                text = shares_of_variance(shares.loc[title])[column]
                 headings.write_aside(ax, i + 0.5, text, min(size, 7.5), shift=at, ha="right")
     if len(shares):
         headings.write_aside(ax, None, "word", 7.5, shift=22.0, up=3, ha="right")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics import checks
-from bayesbias.basics.digits import as_known, ends_as_known, error_of, share_printed
+from bayesbias.basics.digits import as_known, ends_as_known, shares_printed
 from bayesbias.basics.files import plain
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import some
@@ -320,10 +320,9 @@ def _test_in_words(row: Mapping[str, Any], direction: bool = True) -> str:
 
 
 def _shares_sentence(fit: BiasFit, name: str) -> str:
-    shares = {
-        row.source: share_printed(row.mean, error_of(row, "mean"))
-        for row in fit.shares(group=name).itertuples()
-    }
+    frame = fit.shares(group=name)
+    printed = shares_printed(list(frame["mean"]), float(frame["mcse_mean"].max()))
+    shares = dict(zip(frame["source"], printed, strict=True))
     return (
         f"Of the variance between sentence pairs {shares['noun_pair']} lies between noun pairs, "
         f"{shares['profession']} between professions, and {shares['residual']} in the single pairs."

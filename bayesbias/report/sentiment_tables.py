@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import error_of, share_printed, shares_printed
+from bayesbias.basics.digits import error_of, shares_printed
 from bayesbias.basics.wording import number_of
 from bayesbias.columns.sentiment import contrast_columns, control_columns, earnings_columns, test_columns
 from bayesbias.columns.table import (
@@ -107,16 +107,19 @@ def overall_table(fit: BiasFit, prob: float) -> Table:
 
 def shares_table(fit: BiasFit, prob: float) -> Table:
     """Tabulate how much of the variance lies between noun pairs, professions and single pairs."""
-    rows = [
-        [
-            Cell(name),
-            Cell({"noun_pair": "noun pairs", "profession": "professions"}.get(r.source, "single pairs")),
-            Cell(share_printed(r.mean, error_of(r, "mean"), 1), True, repr(float(r.mean))),
-            _shares_cell(r),
+    rows = []
+    for name in dict.fromkeys(fit.table["classifier"].astype(str)):
+        frame = fit.shares(prob, group=name)
+        printed = shares_printed(list(frame["mean"]), float(frame["mcse_mean"].max()))
+        rows += [
+            [
+                Cell(name),
+                Cell({"noun_pair": "noun pairs", "profession": "professions"}.get(r.source, "single pairs")),
+                Cell(text, True, repr(float(r.mean))),
+                _shares_cell(r),
+            ]
+            for r, text in zip(frame.itertuples(), printed, strict=True)
         ]
-        for name in dict.fromkeys(fit.table["classifier"].astype(str))
-        for r in fit.shares(prob, group=name).itertuples()
-    ]
     head = ["classifier", "between", "#share of the variance", f"#{prob:.0%} HPDI"]
     note = (
         "Where one source holds most of it, its number, and not that of sentences, says how sure one may be."
@@ -126,7 +129,7 @@ def shares_table(fit: BiasFit, prob: float) -> Table:
 
 def _shares_cell(row: Any) -> Cell:
     error = error_of(row, "hpdi_low", "hpdi_high")
-    low, high = shares_printed([row.hpdi_low, row.hpdi_high], error, 1)
+    low, high = shares_printed([row.hpdi_low, row.hpdi_high], error)
     return Cell(f"{low} to {high}", True, repr(float(row.hpdi_low)))
 
 

@@ -195,7 +195,9 @@ def _sides(frame: pd.DataFrame, listed: Mapping[str, str]) -> pd.DataFrame:
     lists = lists.assign(verdict=[contrast_verdict(*sure_ends(row), row.rope) for row in lists.itertuples()])
     shown = frame[(frame["level"] == "class") & (frame["estimand"] == "population")]
     shown = shown[shown["contrast"] == frame["contrast"].iloc[0]]
-    beside = lists[["name", "mean", "hpdi_low", "hpdi_high", "verdict"]]
+    # With their errors, without which they would be printed to more digits than in the sentence on them.
+    errors = ["mcse_mean", "mcse_low", "mcse_high"]
+    beside = lists[["name", "mean", "hpdi_low", "hpdi_high", *errors, "verdict"]]
     beside = beside.rename(columns={name: f"{name}_list" for name in beside.columns})
     return shown.assign(name_list=shown["name"].map(listed)).merge(beside, on="name_list")
 

@@ -21,6 +21,7 @@ import bayesbias as bb
 from bayesbias.basics import digits
 from bayesbias.cli import planning
 from bayesbias.columns import table as columns
+from bayesbias.columns.sentences import contrast_columns
 from bayesbias.columns.table import Table, screen_table
 from bayesbias.columns.words import new_word_columns, parameter_columns
 from bayesbias.figures import (
@@ -52,6 +53,7 @@ _MOST = 10
 _FEW, _SHARE = 4, 0.03
 _OF_THE_SAMPLER = ("effective draws", "R-hat", "least effective draws")
 _CHAINS, _DRAWS = 2, 100
+_KINDS = ("word", "template", "sentence", "residual")
 
 
 def told(value: Any) -> Iterator[str]:
@@ -263,6 +265,35 @@ def test_no_share_is_rounded_to_an_end_from_which_it_is_farther_than_its_error()
                 assert digits.share_printed(share, error) not in {"0%", "0.0%", "100%", "100.0%"}
 
 
+@pytest.mark.slow
+def test_a_list_has_the_same_digits_beside_its_class_and_in_its_own_table():
+    frame = simulated({"men": ["he", "him", "his"], "women": ["she", "her", "hers"]})
+    fit = believed(made_up_fit(frame, "cells", noise=0.3, chains=_CHAINS, draws=_DRAWS, seed=shifted(3)))
+    lines = list(told(of_fit(fit, 0.89, 0.03)))
+    beside = [line.split(" | ")[-3:-1] for line in lines if line.startswith("t-sides: ")]
+    own = [line for line in lines if line.startswith("t-stereotype: ")]
+    assert beside
+    for mean, interval in beside:
+        assert any(f" | {mean} | " in line and f" | {interval} | " in line for line in own)
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ((0.759, 0.12, 0.08, 0.041), ["76%", "12%", "8%", "4%"]),  # not 80%, 12%, 8%, 4%
+        ((0.759, 0.241, math.nan, math.nan), ["80%", "20%", "–", "–"]),
+    ],
+)
+def test_parts_of_a_whole_have_as_many_digits(shares, said):
+    values = {f"share_{kind}": each for kind, each in zip(_KINDS, shares, strict=True)}
+    errors = {
+        f"mcse_share_{kind}": error for kind, error in zip(_KINDS, (0.011, 0.001, 0.001, 0.001), strict=True)
+    }
+    row = SimpleNamespace(contrast=1.0, **values, **errors)
+    shown = [each for each in contrast_columns(0.89, False) if each.heading.startswith("variance")]
+    assert [column.cell(row).text for column in shown] == said
+
+
 def test_both_ends_of_shares_have_as_many_digits():
     assert digits.shares_printed([0.004, 0.0812], 0.001) == ["0.4%", "8.1%"]
     row = SimpleNamespace(
@@ -274,9 +305,9 @@ def test_both_ends_of_shares_have_as_many_digits():
 @pytest.mark.parametrize(
     ("low", "high", "errors", "said"),
     [
-        (-0.041, -0.0043, (0.002, 0.001), "-0.04 to -0.004"),
-        (-0.041, 0.0043, (0.002, 0.001), "-0.04 to +0.004"),
-        (-0.0004, 0.3, (0.00001, 0.0001), "-0.0004 to +0.300"),
+        (-0.041, -0.0043, (0.002, 0.001), "-0.041 to -0.004"),
+        (-0.041, 0.0043, (0.002, 0.001), "-0.041 to +0.004"),
+        (-0.0004, 0.3, (0.00001, 0.0001), "-0.0004 to +0.3000"),
         (-0.00001, 0.0, (math.nan, math.nan), "-0.000 to 0.000"),
         (-0.041, -0.0015, (0.002, 0.001), "-0.04 to 0.00"),  # of which no sign is known
     ],

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import pandas as pd
 
+from bayesbias.basics.digits import ends_as_known
 from bayesbias.columns import table as t
+from bayesbias.columns.sweeps import compared_columns
 from bayesbias.columns.words import contrast_columns, standard_columns
 
 ROW = pd.DataFrame(
@@ -71,6 +74,18 @@ def test_numbers_are_sorted_by_all_their_digits_and_what_is_missing_says_so():
     assert float(t.p_cell(None).key) > float(t.p_cell(1.0).key)
     assert (t.p_cell(1e-20).text, t.p_cell(1e-20).typed) == ("1e−20", "1e-20")
     assert (t.share_cell(0.254).text, t.share_cell(math.nan).typed) == ("25%", "-")
+
+
+def test_a_sweep_has_the_digits_of_its_sentences():
+    row = SimpleNamespace(
+        standardised_low=-0.2,
+        standardised_high=0.003,
+        mcse_standardised_low=1e-4,
+        mcse_standardised_high=1e-4,
+    )
+    column = compared_columns({}, 0.89, 1)[1]
+    said = ends_as_known(row, "standardised_low", "standardised_high", 2, signed=True)
+    assert column.cell(row).typed == " to ".join(said) == "-0.200 to +0.003"
 
 
 def test_a_field_is_a_name_or_a_function_of_a_row_or_a_mapping():
