@@ -64,13 +64,15 @@ def simulate(
         if given[option] is not None:
             raise InputError(f"{option} has no meaning for {what!r}", found=given[option])
     if what == "paper":
-        frame = paper.paper_rows(paper.USUAL_DRAWS if draws is None else draws)
+        draws = paper.USUAL_DRAWS if draws is None else draws
+        frame = paper.paper_rows(draws)
         if as_json:
             screen.answer("simulate.paper", {"rows": records(frame.drop(columns="mcse_value"))})
         else:
             screen.say(_PAPER)
             screen.frame(frame, 7, general=True, headings={"value": "simulated"})
-            screen.say(_paper_shows(frame))
+            if draws >= _FEWEST_FOR_ENDS:
+                screen.say(_paper_shows(frame))
     elif what == "null":
         for option, numbers in (("--words", words), ("--pair-sd", pair_sd)):
             if numbers is not None and len(numbers) != 1:
@@ -115,6 +117,7 @@ def simulate(
 
 
 _CLAIMED = 0.05
+_FEWEST_FOR_ENDS = 40  # draws, of which one lies beyond a quantile of 2.5 %
 _SPREADS, _ENDS = ("0.05", "0.001"), ("2.5%", "97.5%")
 
 

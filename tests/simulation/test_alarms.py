@@ -425,6 +425,8 @@ def test_simulate_paper_prints_its_rows(paper) -> None:
         low, high = (ends[f"no difference, sd {sd}", f"quantile {q}"] for q in ("2.5%", "97.5%"))
         assert f"in {low:+.2f} to {high:+.2f} if" in said.splitlines()[-1]
     assert said.count("1.707511") == 2  # a median that the paper prints, of as many draws
+    assert "Where nothing differs, 95 % of" in run("paper", "--draws", 40)
+    assert "Where nothing differs" not in run("paper", "--draws", 39)  # of which none lies beyond the ends
     few = [line.split() for line in run("paper", "--draws", 500).splitlines() if " median " in line]
     assert {len(line[-1].lstrip("-")) for line in few} <= {
         3,
