@@ -176,7 +176,7 @@ def _how_it_went(result: SweepResult) -> str:
 
 def _print_table(result: SweepResult, width: int | None) -> None:
     """Print the table of cells; names, never numbers, are shortened to fit `width` characters."""
-    from bayesbias.sweeps.comparing import telling_labels
+    from bayesbias.sweeps.comparing import of_another_unit, telling_labels
 
     compared, cells = result.compared(), result.cells
     # Sorted as they are compared; those without the contrast follow.
@@ -185,7 +185,7 @@ def _print_table(result: SweepResult, width: int | None) -> None:
     prob = compared["prob"].dropna()
     interval = f"{prob.iloc[0]:.0%} HPDI" if len(prob) else "HPDI"
     labels = telling_labels(cells)
-    marked = _of_another_unit(compared)
+    marked = of_another_unit(compared)
     cells = cells.head(_SHOWN)
     names = {name: texts[:_SHOWN] for name, texts in labels.items()}
     columns = ["in sds", interval, "sup.", "cosine", _SAID]
@@ -243,12 +243,6 @@ def _title(compared: pd.DataFrame, shown: Iterable[str]) -> str:
         f"{f' (* {conjoined(others)})' if others else ''}"
         + "".join(f"; {name}: {long}" for name, long in _SHORT_FOR.items() if name in shown)
     )
-
-
-def _of_another_unit(compared: pd.DataFrame) -> set[str]:
-    """Return the cells that are not measured in standard deviations of what most are."""
-    units = compared["unit"].dropna()
-    return set(compared.loc[units.index[units != units.mode().iloc[0]], "cell"]) if len(units) else set()
 
 
 def _numbers(row: Any, marked: bool) -> tuple[list[str], str]:

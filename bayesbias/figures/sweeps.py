@@ -9,14 +9,16 @@ import numpy as np
 from bayesbias.basics.digits import number_known
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import number_of, with_minus
+from bayesbias.basics.wording import conjoined, number_of, with_minus
 from bayesbias.figures import headings, marks
 from bayesbias.figures.outcomes import ESTIMAND
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import placed, row_axis
 from bayesbias.figures.style import HEAD, INK, as_percent, axes_or_new, pt, size_rows, styled
-from bayesbias.sweeps.comparing import cell_names, telling_labels, unit_of
+from bayesbias.inference.standard import in_full
+from bayesbias.sweeps.comparing import cell_names, of_another_unit, telling_labels, unit_of
 from bayesbias.sweeps.result import SweepResult
+from bayesbias.tables.coverage import LOW_SHARE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_sweep"]
 
+_STAR, _DAGGER = "*", "†"
 _SUPERIORITY, _DISTANCE = 44.0, 92.0  # right ends of the columns, in points from the Axes
 
 
@@ -36,7 +39,8 @@ def plot_sweep(
 
     In standard deviations of single pairs, the lowest first; of several word lists each under its name. At the right
     the probability of superiority, and the contrast as it is, in cosine distance. A cell that is not to be trusted is
-    drawn hollow.
+    drawn hollow; one that is measured in another unit than most, and cannot be compared with those, has a star, and one
+    that lacks most of its words, or is to be looked at again, a dagger.
 
     Parameters
     ----------
@@ -116,6 +120,7 @@ def plot_sweep(
         hollow = marks.contrast_marker(estimand, 5.5) | {"markerfacecolor": "white"}
         handles.append(marks.line_handle(look["color"], "not to be trusted yet", width=1.8, **hollow))
     subtitle = f"{number_of(len(frame), 'cell')} of a sweep. Posterior mean and {as_percent(prob)} HPDI"
+    subtitle += "".join(f". {mark} {meaning}" for mark, meaning in _marks_said(frame))
     headings.add_headings(
         ax, f"{with_minus(frame['contrast'].iloc[0])} in every cell", subtitle, handles, frame
     )
@@ -128,7 +133,7 @@ def plates(result: SweepResult) -> list[Plate]:
     if not len(frame):
         return []
     values = "; ".join(
-        f"{name} {number_known(row, 'standardised', 2, signed=True)}"
+        f"{name} {number_known(row, 'standardised', 2, signed=True)}{row.mark}"
         for name, row in zip(cell_names(frame), frame.itertuples(), strict=True)
     )
     contrast = with_minus(frame["contrast"].iloc[0])
@@ -139,7 +144,8 @@ def plates(result: SweepResult) -> list[Plate]:
             _size(frame),
             f"{contrast} in every cell, in {unit_of(frame)}. The grey band is the region of practical equivalence. "
             "At the right: how often a random pair of the first connection is nearer, and the difference in cosine "
-            "distance, which cannot be compared between vectors.",
+            "distance, which cannot be compared between vectors."
+            + "".join(f" {mark} {meaning}." for mark, meaning in _marks_said(frame)),
             f"{contrast} in {unit_of(frame)}: {values}.",
         )
     ]
@@ -147,7 +153,32 @@ def plates(result: SweepResult) -> list[Plate]:
 
 def _drawn(result: SweepResult, contrast: str | None, estimand: str) -> pd.DataFrame:
     frame = result.compared(contrast, estimand=estimand)
-    return frame[frame["standardised"].notna()].reset_index(drop=True)
+    frame = frame[frame["standardised"].notna()].reset_index(drop=True)
+    cells = result.cells.set_index("cell").loc[frame["cell"]]
+    apart = frame["cell"].isin(of_another_unit(frame))
+    few = [
+        (cells[f"{side}_found"] < LOW_SHARE * cells[f"{side}_listed"]).fillna(False)
+        for side in ("protected", "stereotypes")
+    ]
+    doubted = (cells["look_again"].notna() | few[0] | few[1]).to_numpy(bool)
+    return frame.assign(
+        mark=[
+            f"{_STAR if star else ''}{_DAGGER if dagger else ''}"
+            for star, dagger in zip(apart, doubted, strict=True)
+        ]
+    )
+
+
+def _marks_said(frame: pd.DataFrame) -> list[tuple[str, str]]:
+    """Return the marks that rows have, and what they mean."""
+    out = []
+    apart = frame["mark"].str.contains(_STAR, regex=False)
+    if apart.any():
+        units = conjoined(in_full(unit) for unit in dict.fromkeys(frame.loc[apart, "unit"]))
+        out.append((_STAR, f"in {units}, not to be compared with the others"))
+    if frame["mark"].str.contains(_DAGGER, regex=False).any():
+        out.append((_DAGGER, "lacks most of its words, or is to be looked at again"))
+    return out
 
 
 def _grid(frame: pd.DataFrame) -> Any:
@@ -157,6 +188,7 @@ def _grid(frame: pd.DataFrame) -> Any:
     if len(labels) > 1 and "wordlist" in labels:
         heads = [name or "tables" for name in labels.pop("wordlist")]
         names = [", ".join(filter(None, of)) for of in zip(*labels.values(), strict=True)]
+    names = [f"{name}{mark}" for name, mark in zip(names, frame["mark"], strict=True)]
     groups: dict[str, list[tuple[Any, str]]] = {}
     for cell, head, name in zip(frame["cell"], heads, names, strict=True):
         groups.setdefault(head, []).append((cell, name))

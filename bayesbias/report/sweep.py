@@ -16,7 +16,7 @@ from bayesbias.inference.estimands import STANDARD_ROPE
 from bayesbias.report.again import called, reproduction
 from bayesbias.report.parts import Again, Answer, Box, Data, Labelled, Page, Part, labelled
 from bayesbias.report.pictures import Gallery
-from bayesbias.sweeps.comparing import cell_names, in_words, telling_labels, unit_of
+from bayesbias.sweeps.comparing import cell_names, in_words, of_another_unit, telling_labels, unit_of
 from bayesbias.sweeps.result import SweepResult
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ def _facts(result: SweepResult, frame: pd.DataFrame) -> list[Labelled]:
     cells = result.cells
     facts = [Labelled("cells", f"{len(cells):,}"), Labelled("fitted", f"{(cells['status'] == 'ok').sum():,}")]
     known = frame[frame["verdict"].notna()]
+    known = known[~known["cell"].isin(of_another_unit(known))]  # what cannot be compared spans no range
     if not len(known):
         return facts
     shown = [number_known(known.iloc[at], "standardised", 2, signed=True) for at in (0, -1)]

@@ -120,6 +120,12 @@ def unit_of(compared: pd.DataFrame) -> str:
     return in_full(units[0]) if len(units) == 1 else "standard deviations of pairs"
 
 
+def of_another_unit(compared: pd.DataFrame) -> set[str]:
+    """Return the cells that are not measured in standard deviations of what most are, and cannot be compared with those."""
+    units = compared["unit"].dropna()
+    return set(compared.loc[units.index[units != units.mode().iloc[0]], "cell"]) if len(units) else set()
+
+
 def in_words(compared: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
     """Say what the cells say together: how many of each verdict, whether the two farthest apart differ, and what means hide.
 
@@ -130,6 +136,8 @@ def in_words(compared: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
     frame : DataFrame
         All of the sweep, whose classes may disagree.
     """
+    import pandas as pd
+
     known = compared[compared["verdict"].notna()]
     if not len(known):
         return [
@@ -147,21 +155,11 @@ def in_words(compared: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
             f"These are not all on one scale: some cells are measured in {units}. "
             "Compare those of one unit, or give all lists neutral controls."
         )
-    if len(known) > 1:
-        names = cell_names(known)
-        ends = [
-            f"{names[at]} ({as_known(row, 'standardised', 2, signed=True)}, {row['prob']:.0%} HPDI "
-            f"{' to '.join(ends_as_known(row, 'standardised_low', 'standardised_high', 2, signed=True))}; "
-            f"{as_known(row, 'distance', signed=True)} in cosine distance)"
-            for at, row in ((at, known.iloc[at]) for at in (0, -1))
-        ]
-        if _apart(known.iloc[0], known.iloc[-1]):
-            out.append(f"The lowest is {ends[0]}, the highest {ends[1]}.")
-        else:
-            out.append(
-                f"The two farthest apart cannot be told apart, since the interval of their difference holds zero: {ends[0]} and "
-                f"{ends[1]}."
-            )
+    names = pd.Series(cell_names(known), index=known.index)
+    for unit, cells in known.groupby("unit", sort=False):
+        if len(cells) > 1:
+            lead = f"Of those in {in_full(str(unit))}, the" if len(cells) < len(known) else "The"
+            out.append(_farthest(cells, names, lead))
     return [*out, *_disagreements(known, frame), *_left_out(known, frame)]
 
 
@@ -179,6 +177,22 @@ def _left_out(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
         f"Classes are left out, since no word or no stereotype of theirs was found, in {number_of(len(said), 'cell')}: "
         f"{some(said, 4)}."
     ]
+
+
+def _farthest(cells: pd.DataFrame, names: pd.Series, lead: str) -> str:
+    """Name the two cells of one unit that are farthest apart, and say whether they can be told apart."""
+    ends = [
+        f"{names[at]} ({as_known(row, 'standardised', 2, signed=True)}, {row['prob']:.0%} HPDI "
+        f"{' to '.join(ends_as_known(row, 'standardised_low', 'standardised_high', 2, signed=True))}; "
+        f"{as_known(row, 'distance', signed=True)} in cosine distance)"
+        for at, row in ((at, cells.loc[at]) for at in (cells.index[0], cells.index[-1]))
+    ]
+    if _apart(cells.iloc[0], cells.iloc[-1]):
+        return f"{lead} lowest is {ends[0]}, the highest {ends[1]}."
+    return (
+        f"{lead} two farthest apart cannot be told apart, since the interval of their difference holds zero: {ends[0]} and "
+        f"{ends[1]}."
+    )
 
 
 def _disagreements(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:

@@ -52,3 +52,25 @@ def test_a_sweep_without_such_contrasts_has_no_figure(ax: Any) -> None:
     (plate,) = plates_of(made_up_sweep(CELLS))
     assert plate.name == "sweep"
     assert "narrow −0.90; early −0.80; wide −0.05" in plate.alt
+
+
+def test_cells_of_another_unit_and_cells_that_lack_their_words_are_marked(ax: Any) -> None:
+    cells = [
+        {**CELLS[0], "protected_listed": 10, "protected_found": 4},
+        {**CELLS[3], "stereotypes_listed": 10, "stereotypes_found": 9},
+        {"embedding": "bare", "standardised": -0.5, "unit": "sd of associated and different pairs"},
+        {"embedding": "again", "standardised": -0.3, "look_again": "one class lost its words"},
+    ]
+    plot_sweep(made_up_sweep(cells), ax=ax)
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["narrow", "bare*", "again†", "wide†"]
+    (plate,) = plates_of(made_up_sweep(cells))
+    for said in (
+        "* in standard deviations of associated and different pairs, not to be compared with the others",
+        "† lacks most of its words, or is to be looked at again",
+    ):
+        assert said in plate.caption
+        assert said in " ".join(text.get_text() for text in ax.texts).replace("\n", " ")
+    assert "bare −0.50*" in plate.alt
+    (plain,) = plates_of(made_up_sweep(CELLS))
+    assert "*" not in plain.caption
+    assert "†" not in plain.caption

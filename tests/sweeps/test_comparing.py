@@ -61,6 +61,11 @@ def test_what_is_said_counts_verdicts_and_names_both_ends():
     ]
     other = [*CELLS, {"embedding": "bare", "unit": "sd of associated and different pairs"}]
     assert "These are not all on one scale" in said_of(made_up_sweep(other))[1]
+    assert said_of(made_up_sweep(other))[2:] == [
+        said[1].replace("The lowest", "Of those in standard deviations of neutral pairs, the lowest")
+    ]
+    two = [{"embedding": "one"}, {"embedding": "bare", "unit": "sd of associated and different pairs"}]
+    assert len(said_of(made_up_sweep(two))) == 2  # no two cells of one unit
     nothing = said_of(made_up_sweep([CELLS[1], CELLS[2], CELLS[4]]))
     assert nothing == [
         "No cell has a contrast in standard deviations that is to be trusted: there is nothing to compare."
