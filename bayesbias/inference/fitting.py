@@ -31,6 +31,7 @@ from bayesbias.models.design import Design, refuse_labels_of_no_row
 from bayesbias.models.loading import DEFAULT_MODEL, load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.models.trimming import trimmed
+from bayesbias.tables.checking import with_repeats_noted
 from bayesbias.tables.facts import with_facts_known
 from bayesbias.tables.pair_table import PairTable
 from bayesbias.tables.reading import rows_to_model
@@ -119,7 +120,8 @@ def fit(
     table : PairTable, DataFrame, mapping of columns, or list of records
         As made by `bayesbias.distance_table` or `bayesbias.read_distances`. Whatever it is, its rows pass the same check:
         distances of 0 to 2, known connections that agree with the classes, one class a word. A row that repeats another is
-        the same observation and counts once, unless the table was read with ``repeats="keep"``. Simulated distances may
+        the same observation and counts once, unless the table was read with ``repeats="keep"``, as the rows of such a table
+        and of its fit remember (``frame.attrs``). Simulated distances may
         lie beyond 0 and 2 where ``frame.attrs["simulated"]`` says what they are, as `simulate_table` does.
     model : str, path or ModelSpec
         A shipped name (see `bayesbias.models.shipped_models`) or the path of your own TOML file.
@@ -185,7 +187,8 @@ def fit(
     _refuse_no_table(table)
     spec = load_model(model)
     checked = _table_to_fit(table, spec)
-    frame = checked.frame.reset_index(drop=True)
+    repeats = str(checked.provenance.get("repeats", "once"))
+    frame = with_repeats_noted(checked.frame.reset_index(drop=True), repeats)
     if spec.trim:
         spec = trimmed(spec, frame)
     design = Design.of(spec, frame)

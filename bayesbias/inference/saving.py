@@ -20,6 +20,7 @@ from bayesbias.inference.effects import effects_of, scales_alone, with_effects
 from bayesbias.models.design import Design
 from bayesbias.models.loading import parse_model
 from bayesbias.models.spec import ModelSpec
+from bayesbias.tables.checking import with_repeats_noted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,6 +137,8 @@ def _fit_of(
     if "columns" in stored.attrs:  # files of earlier versions have plain names alone
         names = json.loads(stored.attrs["columns"])
         table = table[list(names)].rename(columns=names)
+    of_table = provenance.get("table", {})
+    table = with_repeats_noted(table, str(of_table.get("repeats", "once")))
     pointwise = bool(tree.attrs["bayesbias_pointwise"])
     del tree["table"]
     for key in [key for key in tree.attrs if str(key).startswith("bayesbias_")]:

@@ -34,6 +34,8 @@ PAIR = ("protected_word", "attribute")
 TEMPLATES = ("protected_template", "attribute_template")
 SIMULATED = "simulated"
 """In ``frame.attrs``: the outcomes were drawn from a model, whose normal noise knows no 0 and no 2."""
+REPEATS = "repeats"
+"""In ``frame.attrs``: ``keep`` where repeated rows were kept as asked, so that the rows alone are fitted as the table was."""
 _NO_ROW = "remove the row: words the vectors lack make no row"
 _STEREOTYPE = "stereotype"
 _CELLS_A_ROW = 4
@@ -118,6 +120,13 @@ def is_known(outcome: str, columns: Iterable[Any]) -> bool:
 def source_is_simulated(frame: pd.DataFrame) -> bool:
     """Whether the outcomes were drawn from a model."""
     return bool(frame.attrs.get(SIMULATED, False))
+
+
+def with_repeats_noted(frame: pd.DataFrame, repeats: str) -> pd.DataFrame:
+    """Return rows of one's own that say of themselves whether repeated ones were kept as asked."""
+    rest = {key: value for key, value in frame.attrs.items() if key != REPEATS}
+    frame.attrs = {**rest, REPEATS: repeats} if repeats == "keep" else rest
+    return frame
 
 
 def check_pairs(frame: pd.DataFrame, source: Source) -> None:

@@ -24,6 +24,7 @@ from bayesbias.border.opening import as_plain_file, path_of, sha256_file, unchan
 from bayesbias.tables.checking import (
     PAIR,
     RANGES,
+    REPEATS,
     ROUNDING,
     TEMPLATES,
     Range,
@@ -35,6 +36,7 @@ from bayesbias.tables.checking import (
     counted_once,
     source_is_simulated,
     with_kind,
+    with_repeats_noted,
 )
 from bayesbias.tables.cleaning import cleaned_texts
 from bayesbias.tables.codes import Codes, labels_within
@@ -200,7 +202,8 @@ def _pair_table(
         "sha256": "" if path is None else sha256_file(path),
         "repeats": repeats,
     }
-    return PairTable(_with_labels(as_pair_columns(counted.frame, own)), coverage, provenance)
+    rows = with_repeats_noted(_with_labels(as_pair_columns(counted.frame, own)), repeats)
+    return PairTable(rows, coverage, provenance)
 
 
 def _with_labels(frame: pd.DataFrame) -> pd.DataFrame:
@@ -295,8 +298,10 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str], hint: str | No
         if len(frame) and not columns & {*COLUMNS, *_PUBLISHED, *apart, outcome} and _only_numbers(frame):
             raise _are_vectors(f"a frame of {frame.shape[0]:,} rows and {frame.shape[1]:,} columns")
         if outcome == "distance" and (columns >= set(NEEDED) or columns >= set(_PUBLISHED)):
-            return _pair_table(frame, Source("data frame"), "once", "a data frame", apart=apart, hint=hint)
+            source = Source("data frame")
+            return _pair_table(frame, source, _repeats_of(frame), "a data frame", apart=apart, hint=hint)
         known = {"facts": frame.attrs["facts_from"]} if "facts_from" in frame.attrs else {}
+        known |= {"repeats": "keep"} if _repeats_of(frame) == "keep" else {}
         noted = tuple(frame.attrs.get("facts_noted", ()))
         coverage = Coverage({}, {}, notes=noted, facts=frame.attrs.get("facts", {}))
         table = PairTable(frame, coverage, {"name": "a data frame", **known})
@@ -327,6 +332,11 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str], hint: str | No
         notes=(*table.coverage.notes, *counted.notes),
     )
     return replace(table, frame=counted.frame, coverage=coverage)
+
+
+def _repeats_of(frame: pd.DataFrame) -> str:
+    """Return what a frame says of its repeated rows: those of a table that kept them are kept again."""
+    return "keep" if frame.attrs.get(REPEATS) == "keep" else "once"
 
 
 def _only_numbers(frame: pd.DataFrame) -> bool:

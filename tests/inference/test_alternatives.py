@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.seeds import shifted
 from helpers.tables import grid
 
+from bayesbias import read_distances
 from bayesbias.basics.errors import InputError
 from bayesbias.inference.alternatives import MODELS_COMPARED, answers_by_model
 from bayesbias.inference.fitting import fit
@@ -59,6 +61,13 @@ def test_each_model_answers_as_a_fit_of_its_own(table, own):
         apart = (of.elpd_i - found[best].elpd_i).to_numpy()
         assert row.elpd_diff == pytest.approx(apart.sum(), abs=1e-6)
         assert row.se_diff == pytest.approx(np.sqrt(len(apart)) * apart.std(), abs=1e-6)
+
+
+def test_repeated_rows_that_the_fit_kept_are_kept_by_the_other_models(table):
+    twice = pd.concat([table, table.head(4)], ignore_index=True)
+    own = fit(read_distances(twice, repeats="keep"), "hierarchical", engine="quick", **QUICK)
+    frame = answers_by_model(own, ["additive"])  # LOO compares models of the same rows alone
+    assert frame["model"].unique().tolist() == ["hierarchical", "additive"]
 
 
 def test_a_model_that_was_asked_for_is_not_fitted_twice(own):

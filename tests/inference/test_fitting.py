@@ -14,7 +14,7 @@ from bayesbias import read_distances
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import find_toml
 from bayesbias.inference.expected_effects import ExpectedEffects
-from bayesbias.inference.fitting import fit
+from bayesbias.inference.fitting import fit, load_fit
 from bayesbias.inference.graph import pymc_model
 from bayesbias.inference.pairwise import left_out, rotated_model
 from bayesbias.models.design import Design
@@ -66,6 +66,24 @@ def test_a_seed_is_drawn_and_recorded():
     first = fit(grid(), "hierarchical", **QUICK)
     again = fit(grid(), "hierarchical", seed=first.provenance["sampler"]["seed"], **QUICK)
     np.testing.assert_array_equal(first.draws()["cbar"], again.draws()["cbar"])
+
+
+def test_rows_that_were_kept_are_kept_when_the_rows_are_fitted_again(tmp_path):
+    """Else the models that are held against a fit would be of other rows than it."""
+    few = {"draws": 50, "chains": 2, "engine": "quick", "seed": shifted(2)}
+    twice = pd.concat([grid(), grid().head(5)], ignore_index=True)
+    table = read_distances(twice, repeats="keep")
+    first = fit(table, "hierarchical", **few)
+    first.save(tmp_path / "fit.nc")
+    for rows in (table.frame, first.table, load_fit(tmp_path / "fit.nc").table):
+        again = fit(rows, "hierarchical", **few)
+        assert len(again.table) == len(table) == len(twice)
+        assert again.provenance["table"]["repeats"] == "keep"
+        assert (again.summary()["mean"] == first.summary()["mean"]).all()
+    # Where one asks for it they count once, and that is what the rows say from then on.
+    once = read_distances(first.table)
+    assert len(fit(once.frame, "hierarchical", **few).table) == len(twice) - 5
+    assert len(fit(twice, "hierarchical", **few).table) == len(twice) - 5
 
 
 @pytest.mark.slow

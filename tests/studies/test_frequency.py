@@ -46,6 +46,23 @@ def quickly(monkeypatch):
     return made
 
 
+def test_both_models_are_of_the_rows_of_the_fit_where_repeated_ones_were_kept():
+    twice = pd.concat([grid(), grid().head(5)], ignore_index=True)
+    settings = {"draws": 50, "chains": 2, "engine": "quick", "seed": shifted(1)}
+    fit = bb.fit(bb.read_distances(twice, repeats="keep"), "hierarchical", **settings)
+    seen = []
+
+    def fitted(table, model, **settings):
+        seen.append(bb.fit(table, model, **settings))
+        return seen[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frequency, "fit_model", fitted)
+        with_frequency(fit, counts_of(grid(), without=[grid()["attribute"].iloc[-1]]))
+    plainly, adjusted = seen
+    assert len(plainly.table) == len(adjusted.table) > len(plainly.table.drop_duplicates())
+
+
 def test_two_classes_of_one_weight_are_welchs_test():
     table = grid(words=(6, 4), attributes=(5, 3))
     counts = load_counts(counts_of(table), list(counts_of(table)))
