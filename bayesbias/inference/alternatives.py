@@ -12,7 +12,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.inference.estimands import PROB
-from bayesbias.inference.fitting import fit as fit_model
+from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.prediction import compare_models, loo, loo_error
 from bayesbias.models.loading import load_model, shipped_models
@@ -50,7 +50,7 @@ def answers_by_model(
     Parameters
     ----------
     fit : BiasFit
-        Of pairs of words and attributes. Its model is the first; the others get its draws, tuning steps, chains and seed.
+        Of pairs of words and attributes. Its model is the first; the others are sampled with its settings.
     models : sequence of str, path or ModelSpec
         The other models; one that the fit is of already is left out.
     prob : float in (0, 1)
@@ -89,7 +89,7 @@ def answers_by_model(
     checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     prob = checks.probability(prob)
     fits = {fit.spec.name: fit}
-    sampler = fit.provenance["sampler"]
+    settings = settings_of_sampler(fit.provenance["sampler"])
     for model, spec in [(model, load_model(model)) for model in models]:
         if spec.sha256 == fit.spec.sha256:
             continue
@@ -107,7 +107,6 @@ def answers_by_model(
             raise InputError(
                 "two models of one name", where=spec.label, found=name, hint="give one another name"
             )
-        settings = {key: sampler[key] for key in ("draws", "tune", "chains", "seed")}
         fits[name] = fit_model(fit.table, spec, progress=False, **settings)
     contrast = fit.contrasts(prob, estimand="population", level="overall")["contrast"].iloc[0]
     levels = ["overall", *(level for level in fit.spec.results.levels if level == "class")]

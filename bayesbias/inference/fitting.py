@@ -45,6 +45,8 @@ __all__ = ["build", "fit", "load_fit"]
 
 SAMPLERS = ("auto", "collapsed", "pairwise")
 COLLAPSED_TARGET = 0.9  # of NUTS
+_TARGETS = {"collapsed": COLLAPSED_TARGET, "pairwise": 0.98}
+_ASKED = "asked for"  # why a fit is pair by pair
 
 
 @tells_kinds
@@ -194,7 +196,7 @@ def fit(
     design = Design.of(spec, frame)
     refuse_no_spread(design)
     reduced: Collapsed | None = None
-    why = "asked for" if sampler == "pairwise" else ""
+    why = _ASKED if sampler == "pairwise" else ""
     if sampler != "pairwise":
         try:
             reduced = collapse(design)
@@ -210,7 +212,7 @@ def fit(
         "tune": int(tune),
         "chains": int(chains),
         "seed": int(seed),
-        "target_accept": target_accept or (COLLAPSED_TARGET if reduced else 0.98),
+        "target_accept": target_accept or _TARGETS["collapsed" if reduced else "pairwise"],
     }
     prepared = time.perf_counter()
     if reduced:
@@ -235,6 +237,22 @@ def fit(
     }
     result = BiasFit(tree=tree, table=frame, spec=spec, provenance=provenance)
     return with_pointwise(result) if pointwise else result
+
+
+def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `fit` was asked for, by what a fit says of its sampler, for another fit beside it.
+
+    What is as it is without being asked for is left out: another model may be sampled another way.
+    """
+    out = {name: sampler[name] for name in ("seed", "draws", "tune", "chains") if name in sampler}
+    if (asked := Engine.of(sampler).asked) != Engine().asked:
+        out["engine"] = asked
+    if sampler.get("why_pairwise") == _ASKED:
+        out["sampler"] = "pairwise"
+    target = sampler.get("target_accept")
+    if target is not None and target != _TARGETS.get(sampler.get("method", "")):
+        out["target_accept"] = target
+    return out
 
 
 def refuse_no_spread(design: Design) -> None:

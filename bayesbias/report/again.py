@@ -9,8 +9,8 @@ from typing import Any
 
 from bayesbias.basics.literal import literal
 from bayesbias.columns.table import Cell, of_cells
-from bayesbias.inference.engine import Engine
 from bayesbias.inference.estimands import PROB, ROPE, STANDARD_ROPE
+from bayesbias.inference.fitting import settings_of_sampler
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.report.parts import Again
@@ -96,11 +96,8 @@ def model_name(spec: ModelSpec, notes: list[str]) -> str:
 
 
 def sampler_settings(provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """Return seed, draws, tuning steps and chains, as they are known, and the engine where it is not NUTS."""
-    sampler = provenance.get("sampler", {})
-    settings = {name: sampler[name] for name in ("seed", "draws", "tune", "chains") if name in sampler}
-    asked = Engine.of(sampler).asked
-    return settings if asked == Engine().asked else {**settings, "engine": asked}
+    """Return what was asked of the sampler, as far as it is known: what changes the draws, without what is usual."""
+    return settings_of_sampler(provenance.get("sampler", {}))
 
 
 def report_call(result: str, prob: float, rope: float, standard_rope: float = STANDARD_ROPE) -> str:

@@ -31,7 +31,7 @@ from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of, some
 from bayesbias.inference.estimands import PROB, ROPE
-from bayesbias.inference.fitting import fit as fit_model
+from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.held_facts import contrasts_at
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.slopes import with_slopes
@@ -261,7 +261,7 @@ def with_frequency(
     rows = frame[there].reset_index(drop=True)
     rows.attrs.update(frame.attrs)
     rows, scale = _with_columns(rows, known)
-    again = _sampler_of(fit)
+    again = {**settings_of_sampler(fit.provenance.get("sampler", {})), "progress": False}
     plainly = fit if there.all() else fit_model(rows, fit.spec, **again)
     spec = frequency_model(fit.spec, list(scale), rows.columns)
     adjusted = fit_model(rows, spec, **again)
@@ -326,12 +326,6 @@ def _with_columns(rows: pd.DataFrame, known: WordCounts) -> tuple[pd.DataFrame, 
             valid=f"at least {_LEAST} protected words or attributes, with counts that differ",
         )
     return rows.assign(**columns), scale
-
-
-def _sampler_of(fit: BiasFit) -> dict[str, Any]:
-    sampler = fit.provenance.get("sampler", {})
-    out = {key: sampler[key] for key in ("draws", "tune", "chains", "seed") if key in sampler}
-    return {**out, "engine": fit.engine.name, "progress": False}
 
 
 def words_with_counts(frame: pd.DataFrame, known: WordCounts) -> pd.DataFrame:

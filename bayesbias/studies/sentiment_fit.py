@@ -253,10 +253,10 @@ def _fit_of_differences(fit: BiasFit, parts: Sequence[pd.DataFrame]) -> BiasFit:
     import pandas as pd
 
     from bayesbias.inference.fitting import fit as fit_model
+    from bayesbias.inference.fitting import settings_of_sampler
 
-    sampler = fit.provenance["sampler"]
-    how = {k: max(1000, sampler[k]) for k in ("draws", "tune")}  # a fraction of a second
-    how |= {k: sampler[k] for k in ("chains", "seed", "target_accept")}
+    how = settings_of_sampler(fit.provenance["sampler"])
+    how |= {k: max(1000, how[k]) for k in ("draws", "tune")}  # a fraction of a second
     return fit_model(pd.concat(parts, ignore_index=True), fit.spec, pointwise=False, progress=False, **how)
 
 

@@ -10,6 +10,7 @@ from helpers.tables import grid
 
 from bayesbias import read_distances
 from bayesbias.basics.errors import InputError
+from bayesbias.inference import alternatives
 from bayesbias.inference.alternatives import MODELS_COMPARED, answers_by_model
 from bayesbias.inference.fitting import fit
 from bayesbias.inference.prediction import loo
@@ -68,6 +69,17 @@ def test_repeated_rows_that_the_fit_kept_are_kept_by_the_other_models(table):
     own = fit(read_distances(twice, repeats="keep"), "hierarchical", engine="quick", **QUICK)
     frame = answers_by_model(own, ["additive"])  # LOO compares models of the same rows alone
     assert frame["model"].unique().tolist() == ["hierarchical", "additive"]
+
+
+def test_the_other_models_are_sampled_as_the_fit_was(table, monkeypatch):
+    asked = {**QUICK, "engine": "quick", "target_accept": 0.97}
+    own = fit(table, "hierarchical", **asked)
+    seen = []
+    monkeypatch.setattr(
+        alternatives, "fit_model", lambda *given, **settings: seen.append(settings) or fit(*given, **settings)
+    )
+    answers_by_model(own, ["additive"])
+    assert seen == [{**asked, "progress": False}]
 
 
 def test_a_model_that_was_asked_for_is_not_fitted_twice(own):

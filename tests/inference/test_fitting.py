@@ -13,8 +13,9 @@ from scipy import stats
 from bayesbias import read_distances
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import find_toml
+from bayesbias.inference import fitting
 from bayesbias.inference.expected_effects import ExpectedEffects
-from bayesbias.inference.fitting import fit, load_fit
+from bayesbias.inference.fitting import fit, load_fit, settings_of_sampler
 from bayesbias.inference.graph import pymc_model
 from bayesbias.inference.pairwise import left_out, rotated_model
 from bayesbias.models.design import Design
@@ -84,6 +85,26 @@ def test_rows_that_were_kept_are_kept_when_the_rows_are_fitted_again(tmp_path):
     once = read_distances(first.table)
     assert len(fit(once.frame, "hierarchical", **few).table) == len(twice) - 5
     assert len(fit(twice, "hierarchical", **few).table) == len(twice) - 5
+
+
+@pytest.mark.parametrize(
+    ("asked", "of"),
+    [
+        ({}, {}),
+        ({"engine": "quick"}, {"engine": "quick"}),
+        ({"target_accept": 0.95}, {"target_accept": 0.95}),
+        ({"sampler": "collapsed"}, {}),  # which it takes by itself
+        ({"sampler": "pairwise", "target_accept": 0.9}, {"sampler": "pairwise", "target_accept": 0.9}),
+        ({"sampler": "pairwise"}, {"sampler": "pairwise"}),
+    ],
+)
+def test_what_a_fit_was_asked_for_is_told_by_its_provenance(asked, of, monkeypatch):
+    """And what it was not asked for is not: another model may be sampled another way, with another usual setting."""
+    plain = {"draws": 30, "tune": 30, "chains": 1, "seed": shifted(1)}
+    quick = fit(grid(), "hierarchical", engine="quick", **plain)
+    monkeypatch.setattr(fitting, "sample_pairwise", lambda *_: quick.tree.copy())
+    found = fit(grid(), "hierarchical", **plain, **asked)
+    assert settings_of_sampler(found.provenance["sampler"]) == {**plain, **of}
 
 
 @pytest.mark.slow

@@ -46,14 +46,18 @@ def quickly(monkeypatch):
     return made
 
 
-def test_both_models_are_of_the_rows_of_the_fit_where_repeated_ones_were_kept():
+def test_both_models_are_of_the_rows_of_the_fit_and_sampled_as_it_was():
+    """Of all its rows, where it kept repeated ones."""
     twice = pd.concat([grid(), grid().head(5)], ignore_index=True)
-    settings = {"draws": 50, "chains": 2, "engine": "quick", "seed": shifted(1)}
+    settings = {
+        "draws": 50, "tune": 1000, "chains": 2, "engine": "quick", "seed": shifted(1), "target_accept": 0.97
+    }  # fmt: skip
     fit = bb.fit(bb.read_distances(twice, repeats="keep"), "hierarchical", **settings)
     seen = []
 
-    def fitted(table, model, **settings):
-        seen.append(bb.fit(table, model, **settings))
+    def fitted(table, model, **how):
+        assert how == {**settings, "progress": False}
+        seen.append(bb.fit(table, model, **how))
         return seen[-1]
 
     with pytest.MonkeyPatch.context() as patch:
