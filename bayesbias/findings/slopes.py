@@ -18,7 +18,7 @@ def sentences_of_slopes(fit: BiasFit, prob: float) -> list[str]:
     if not fit.spec.facts():
         return []
     facts = fit.provenance.get("table", {}).get("facts", {})
-    units = {fact: about["unit"] for fact, about in facts.items() if about.get("unit")}
+    units = {fact: about.get("unit") or "in its own unit" for fact, about in facts.items()}
     return _sentences_on(fit.slopes(prob), prob, fit.spec, units)
 
 
@@ -41,9 +41,14 @@ def _sentences_on(frame: pd.DataFrame, prob: float, spec: ModelSpec, units: Mapp
         for row in shown.itertuples():
             low, high = ends_as_known(row, signed=True)
             what = f"{lead}{row.of}" if of_pairs else f"the {spec.outcome.replace('_', ' ')} of {row.of}"
-            unit = units.get(str(fact), "in its own unit")
+            unit = units.get(str(fact))  # none of a column that was not joined: nobody has scaled it, or said so
+            more = (
+                f"With one more of {fact}, in the unit of the table's column"
+                if unit is None
+                else f"With one standard deviation more of {fact} ({row.scale:.3g} {unit})"
+            )
             out.append(
-                f"With one standard deviation more of {fact} ({row.scale:.3g} {unit}), {what} changes by "
+                f"{more}, {what} changes by "
                 f"{as_known(row, 'mean', signed=True)} ({prob:.0%} HPDI {low} to {high}: {_direction(row)}), on average over "
                 "new words."
             )

@@ -47,6 +47,8 @@ _PER_CENT = re.compile(r"([+-]?\d+([.,]\d+)?) ?%")
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 _LEAST = 3
 _TABLE = "a table with a column word, and one column a fact or of counts"
+_OWN = "the table"  # the source of a fact that is a column already
+_ITS_COLUMN = "in the unit of the table's column"
 _CONFOUNDED = 0.9  # of a fact's variance between classes, from which on it is said
 
 Value = float | str
@@ -88,7 +90,9 @@ def join_facts(
         A ``.csv`` or ``.tsv`` file, or a frame, with a column ``word`` and one column a fact; of a frame the words may be the
         index; or ``{fact: {word: value}}``.
         Cells that are empty, or NA, say nothing of a word. Commas, semicolons (then with decimal commas) and tabs separate.
-        A column that the table has already is checked, and centred and scaled where it stands.
+        A column that the table has already is checked, and centred and scaled where it stands. Where it is a fact that was
+        joined before, center and scale remain those of the numbers that were given first; of a file nothing of them is known,
+        and the unit is that of its column.
     side : {"protected", "attribute", "both"}, optional
         Whose words are meant; of a table of sentiment ``profession`` or ``noun_pair``. By default those sides of which at least
         half of the words have the fact (of attributes, half of the stereotypes will do), or else the one of which more have
@@ -424,7 +428,7 @@ def _of_column(table: PairTable, name: str) -> Given:
             values = {
                 str(w): (v if isinstance(v, str) else float(v)) for w, v in held.itertuples(index=False)
             }
-            return Given(name, values, "the table", "", side)
+            return Given(name, values, _OWN, "", side, unit=_ITS_COLUMN)
     word, both = next(iter(held.groupby(column, observed=True)[name].unique().items()))
     twice = next(
         ((w, v) for w, v in held.groupby(column, observed=True)[name].unique().items() if len(v) > 1),
@@ -450,7 +454,7 @@ def _joined(table: PairTable, given: Given, side: str | None, scale: str) -> Pai
         chosen = [each for each in SIDES if each in matched] if side == "both" else [side]
     for each in chosen:
         column = name if len(chosen) == 1 else f"{each}_{name}"
-        if column in COLUMNS or (column in frame.columns and given.source != "the table"):
+        if column in COLUMNS or (column in frame.columns and given.source != _OWN):
             raise InputError(
                 f"the table has a column {column!r} already",
                 where=given.source,
@@ -507,6 +511,7 @@ def _with_column(
             valid=f"at least {_LEAST} of the {noun}: {some(words, 6)}",
         )
     facts: dict[str, Any] = {"of": given.name, "side": side, "source": given.source, "sha256": given.sha256}
+    earlier = table.provenance.get("facts", {}).get(column, {}) if given.source == _OWN else {}
     notes: list[str] = []
     kept: dict[str, Any]
     if given.numeric:
@@ -557,6 +562,8 @@ def _with_column(
                 found=next(iter(kept.values())),
                 valid="categories that differ",
             )
+    if earlier.get("side") == side:
+        facts = _once_more(facts, earlier)
     import pandas as pd
 
     codes, labels = pd.factorize(frame[sides_of(frame)[side]])  # a million rows have few words
@@ -574,6 +581,17 @@ def _with_column(
     )
     provenance = {**table.provenance, "facts": {**table.provenance.get("facts", {}), column: facts}}
     return PairTable(frame, coverage, provenance)
+
+
+def _once_more(facts: Mapping[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the account of a fact that was joined before: where it is from, and what both times did to its numbers."""
+    where = {key: earlier[key] for key in ("of", "source", "sha256", "unit") if key in earlier}
+    out = {key: value for key, value in facts.items() if key != "unit"} | where
+    if {facts["kind"], earlier.get("kind")} == {"number"}:
+        by = float(earlier["scale"])
+        out |= {key: float(earlier["center"]) + by * facts[key] for key in ("center", "least", "most")}
+        out["scale"] = by * facts["scale"]
+    return out
 
 
 def _between_classes(frame: pd.DataFrame, side: str, values: Mapping[str, float]) -> float:

@@ -37,7 +37,10 @@ def test_of_classifiers_each_has_its_own_sentence():
     values = {"slope_pay_classifier": lambda name: 0.2 if name == "a" else -0.2}
     fit = made_up(table, spec, scales | values, sd=0.001)
     said = sentences_of_slopes(fit, 0.89)
-    assert all("(1 in its own unit)" in text for text in said)
+    assert all(text.startswith("With one more of pay, in the unit of the table's column, ") for text in said)
+    joined = {"table": {"facts": {"pay": {"scale": 3.21}}}}
+    known = dataclasses.replace(fit, provenance={**fit.provenance, **joined})
+    assert "(3.21 in its own unit)" in sentences_of_slopes(known, 0.89)[0]
     of_table = {"table": {"facts": {"pay": {"unit": "euros an hour", "scale": 3.21}}}}
     known = dataclasses.replace(fit, provenance={**fit.provenance, **of_table})
     assert "(3.21 euros an hour)" in sentences_of_slopes(known, 0.89)[0]

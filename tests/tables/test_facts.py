@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import re
@@ -121,6 +122,20 @@ def test_words_are_matched_as_spelt_and_else_loosely(table) -> None:
     assert value_of(joined, "f") == {"a1": 1.0, "b1": 2.0, "b2": 3.0}
 
 
+@pytest.mark.parametrize("scale", ["standard", "center", "none"])
+def test_a_fact_that_is_joined_again_has_the_unit_of_the_numbers_that_were_given(table, scale) -> None:
+    once = join_facts(table, {"women": WOMEN})
+    few = once.frame[once.frame["attribute"] != "a1"].reset_index(drop=True)
+    fewer = dataclasses.replace(once, frame=few)
+    for before, words in ((once, WOMEN), (fewer, {word: WOMEN[word] for word in ("a2", "b1", "b2")})):
+        again = join_facts(before, "women", scale=scale)
+        about = again.provenance["facts"]["women"]
+        assert (about["of"], about["source"], "unit" in about) == ("women", "a mapping", False)
+        back = {w: about["center"] + about["scale"] * z for w, z in value_of(again, "women").items()}
+        assert back == pytest.approx(words)
+        assert (about["least"], about["most"]) == pytest.approx((min(words.values()), max(words.values())))
+
+
 def test_a_column_that_the_table_has_is_a_fact_too(table, tmp_path) -> None:
     path = tmp_path / "pairs.csv"
     frame = table.frame.assign(
@@ -138,6 +153,7 @@ def test_a_column_that_the_table_has_is_a_fact_too(table, tmp_path) -> None:
         "age": "protected",
     }
     assert joined.coverage.columns == ("women", "age", "odd")
+    assert joined.provenance["facts"]["women"]["unit"] == "in the unit of the table's column"
     with pytest.raises(InputError, match="a word has several values"):
         join_facts(own, "odd")
     with pytest.raises(InputError, match="did you mean 'women'"):
