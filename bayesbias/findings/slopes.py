@@ -41,7 +41,9 @@ def _sentences_on(frame: pd.DataFrame, prob: float, spec: ModelSpec, units: Mapp
         for row in shown.itertuples():
             low, high = ends_as_known(row, signed=True)
             what = f"{lead}{row.of}" if of_pairs else f"the {spec.outcome.replace('_', ' ')} of {row.of}"
-            unit = units.get(str(fact))  # none of a column that was not joined: nobody has scaled it, or said so
+            unit = units.get(
+                str(fact)
+            )  # none of a column that was not joined: nobody has scaled it, or said so
             more = (
                 f"With one more of {fact}, in the unit of the table's column"
                 if unit is None

@@ -14,6 +14,7 @@ from bayesbias.inference.fitting import settings_of_sampler
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.report.parts import Again
+from bayesbias.tables.facts import OWN_COLUMN
 from bayesbias.words.controls import shipped_controls
 from bayesbias.words.listfile import shipped_wordlists
 
@@ -37,16 +38,13 @@ class Code(str):
 def table_call(about: Mapping[str, Any], default: str, notes: list[str]) -> Code:
     """Return the call that makes a table of pairs again, from what its provenance says of it."""
     if "wordlist" not in about or "embedding" not in about:
-        return Code(called("read_distances", last_of_path(about.get("source", default))))
+        return _read_again(about, default, notes)
     listed = about["wordlist"]
     name, controls = str(listed.get("name", "wordlist")), str(listed.get("controls", ""))
     if name not in shipped_wordlists():
         notes.append(f"The word list {name} is your own: the file whose hash is given below.")
         name = str(listed.get("file", f"{name}.toml"))
     known = controls in shipped_controls() or controls == "none"
-    vectors: str = last_of_path(about["embedding"].get("source", "embedding"))
-    if moved := about["embedding"].get("postprocess"):
-        vectors = Code(called("load_embedding", vectors, postprocess=moved.get("method")))
     from_files = _facts_of_files(about)
     joined = list(dict.fromkeys(last_of_path(fact["source"]) for fact in from_files))
     if len(from_files) < len(about.get("facts", {})):
@@ -59,13 +57,35 @@ def table_call(about: Mapping[str, Any], default: str, notes: list[str]) -> Code
     return Code(
         called(
             "distance_table",
-            vectors,
+            vectors_call(about["embedding"]),
             name,
             controls=controls if known else None,
             facts=joined or None,
             counts=counts,
         )
     )
+
+
+def _read_again(about: Mapping[str, Any], default: str, notes: list[str]) -> Code:
+    """Return the call that reads a table of distances again, and joins the facts that it was given."""
+    repeats = "keep" if about.get("repeats") == "keep" else None
+    call = Code(called("read_distances", last_of_path(about.get("source", default)), repeats=repeats))
+    facts = []
+    for column, fact in about.get("facts", {}).items():
+        if fact.get("sha256"):
+            facts.append(last_of_path(fact["source"]))
+        elif fact.get("source") == OWN_COLUMN:
+            facts.append(column)
+        else:
+            notes.append("Facts that came from memory are not in a file of their own.")
+    return Code(called("tables.join_facts", call, list(dict.fromkeys(facts)))) if facts else call
+
+
+def vectors_call(about: Mapping[str, Any]) -> str:
+    """Return what names vectors, or the call that reads them where they were moved."""
+    source = last_of_path(about.get("source", "embedding"))
+    moved = about.get("postprocess")
+    return Code(called("load_embedding", source, postprocess=moved.get("method"))) if moved else source
 
 
 def _facts_of_files(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:

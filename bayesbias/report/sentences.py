@@ -355,6 +355,12 @@ def _asked(result: SeatResult) -> dict[str, SentenceTest]:
     return out
 
 
+def _published_cut(result: SeatResult) -> bool:
+    """Whether the tests are those of the files as they were published, of which some stop short."""
+    digests = {about["name"]: about["sha256"] for about in result.provenance.get("tests", ())}
+    return any(sentence_test(name).sha256 != digests[name] for name in _asked(result))
+
+
 def _sides(test: SentenceTest | None, first: str, second: str) -> str:
     return (
         "not known"
@@ -482,7 +488,12 @@ def _again(study: _Study, spec: ModelSpec | None, command: Sequence[str] | None)
         without_folders(str(encoder["provenance"].get("source", encoder["name"])))
         for encoder in about.get("encoders", ())
     ]
-    settings: dict[str, Any] = {"seed": about.get("seed"), "samples": about.get("samples")}
+    cut = True if _published_cut(study.result) else None
+    settings: dict[str, Any] = {
+        "published_cut": cut,
+        "seed": about.get("seed"),
+        "samples": about.get("samples"),
+    }
     if study.prob is not None:
         settings |= {"bayes": True, **sampler_settings(about)}
         settings |= {} if study.prob == PROB else {"prob": study.prob}

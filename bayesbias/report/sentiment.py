@@ -56,7 +56,7 @@ from bayesbias.report.sentiment_tables import (
 )
 from bayesbias.report.texts import as_sentence
 from bayesbias.studies.sentiment import SentimentAnalysis
-from bayesbias.studies.sentiment_fit import analysis_of, contrasts_or_why_not
+from bayesbias.studies.sentiment_fit import analysis_of, contrasts_or_why_not, settings_of_analysis
 
 __all__ = ["of_sentiment"]
 
@@ -277,11 +277,12 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequ
         inputs["sentences"] = {"sha256": words["sha256"], "source": words["name"], "noun": "list"}
     several = about["hypotheses"] if about["hypotheses"] != len(analysis.classifiers) else None
     settings = sampler_settings(fit.provenance)
-    table, joined = "analysis.table", _joined(fit, predictions, inputs, notes)
+    asked = settings_of_analysis(about)
+    table, joined = "analysis.table", _joined(fit, predictions, asked.get("clip"), inputs, notes)
     if joined:
         table = "table"
     lines = [
-        f"analysis = {called('published_analysis', *map(Code, predictions), hypotheses=several)}",
+        f"analysis = {called('published_analysis', *map(Code, predictions), hypotheses=several, **asked)}",
         *joined,
         f"fit = {called('fit', Code(table), model_name(fit.spec, notes), **settings)}",
         report_call("bb.studies.with_analysis(fit, analysis)", prob, ROPE),
@@ -289,7 +290,9 @@ def _again(analysis: SentimentAnalysis, fit: BiasFit, prob: float, command: Sequ
     return reproduction(lines, command, fit.spec, fit.provenance, inputs, notes)
 
 
-def _joined(fit: BiasFit, predictions: Sequence[str], inputs: dict[str, Any], notes: list[str]) -> list[str]:
+def _joined(
+    fit: BiasFit, predictions: Sequence[str], clip: float | None, inputs: dict[str, Any], notes: list[str]
+) -> list[str]:
     """Return the line that makes the table with facts, and put their files among the inputs; none for a model without."""
     if not fit.spec.facts():
         return []
@@ -305,7 +308,7 @@ def _joined(fit: BiasFit, predictions: Sequence[str], inputs: dict[str, Any], no
         for of in about.values()
         if of.get("sha256")
     }
-    return [f"table = {called('sentiment_table', *map(Code, predictions), facts=files)}"]
+    return [f"table = {called('sentiment_table', *map(Code, predictions), clip=clip, facts=files)}"]
 
 
 def _glossary(fit: BiasFit, prob: float) -> list[Labelled]:

@@ -28,6 +28,7 @@ from bayesbias.report.again import (
     report_call,
     reproduction,
     sampler_settings as settings_of,
+    vectors_call,
 )
 from bayesbias.report.parts import (
     Again,
@@ -46,6 +47,7 @@ from bayesbias.report.parts import (
 )
 from bayesbias.report.pictures import Gallery, in_order
 from bayesbias.report.texts import as_sentence
+from bayesbias.scores.factual import SAMPLES
 from bayesbias.studies.single_category import SingleCategory
 from bayesbias.words.listfile import shipped_wordlists
 
@@ -190,10 +192,12 @@ def _again(result: SingleCategory, command: Sequence[str] | None) -> Again:
     if not facts.get("sha256"):
         notes.append("The facts came from memory: save them as a file with a column word first.")
     source = last_of_path(facts["source"]) if facts.get("sha256") else "facts.csv"
-    vectors = last_of_path(about.get("embedding", {}).get("source", "embedding"))
+    vectors = vectors_call(about.get("embedding", {}))
+    samples = None if known.samples in (None, SAMPLES) else known.samples
     settings = {
         "classes": about.get("wordlist", {}).get("classes"),
         "prob": None if result.prob == PROB else result.prob,
+        "samples": samples,
         **settings_of(result.fit.provenance),
     }
     lines = [

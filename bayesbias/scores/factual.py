@@ -41,6 +41,8 @@ from bayesbias.words.wordlist import WordList
 __all__ = ["WefatResult", "wefat"]
 
 Array = npt.NDArray[np.float64]
+SAMPLES = 99_999
+"""Permutations drawn for a p-value."""
 _LEAST = 4  # words; Fisher's z needs more than three
 _ALL_ORDERS = 8  # words of which every order is taken
 
@@ -159,7 +161,7 @@ def wefat(
     *,
     classes: Sequence[str] | None = None,
     prob: float = 0.89,
-    samples: int = 99_999,
+    samples: int = SAMPLES,
     seed: int | None = None,
 ) -> WefatResult:
     """Correlate the association of words with two sets of attributes with a number for each word.

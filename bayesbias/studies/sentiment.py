@@ -42,6 +42,7 @@ __all__ = ["SentimentAnalysis", "analysis_of_table", "published_analysis"]
 _ALIKE = (
     1e-3  # the published predictions and those of m1, which is trained as they were, differ by up to 1.2e-4
 )
+_USUAL = {"n": 3, "clip": CLIP, "prob": 0.95}  # settings, of which others are recorded
 
 
 @public_in("bayesbias.studies")
@@ -294,9 +295,11 @@ def analysis_of_table(
             f"{clipped} probabilities were clipped to within {clip:g} of 0 or 1 on the logit scale"
         )
     all_notes += [*_the_same_twice(table), *_what_it_does_not_see(table)]
+    asked = {"n": n, "clip": float(clip), "prob": float(prob)}
     about = {
         "classifiers": {},
         **(provenance or {}),
+        **{key: value for key, value in asked.items() if value != _USUAL[key]},
         "hypotheses": len(order) if hypotheses is None else hypotheses,
         "earnings": {str(k): float(v) for k, v in earnings.items() if k in set(table["profession"])},
     }

@@ -138,9 +138,15 @@ def analysis_from(table: pd.DataFrame, origin: Mapping[str, Any]) -> SentimentAn
         hypotheses=origin.get("hypotheses"),
         earnings=origin.get("earnings"),
         provenance={k: origin[k] for k in ("classifiers", "occupations") if k in origin},
+        **settings_of_analysis(origin),
     )
     notes = dict.fromkeys([*origin.get("notes", ()), *analysis.notes])
     return dataclasses.replace(analysis, notes=tuple(notes))
+
+
+def settings_of_analysis(origin: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of `published_analysis` that are not the usual ones."""
+    return {key: origin[key] for key in ("n", "clip", "prob") if key in origin}
 
 
 @tells_kinds
@@ -252,8 +258,7 @@ def classifier_contrasts(fit: BiasFit, prob: float = PROB) -> pd.DataFrame:
 def _fit_of_differences(fit: BiasFit, parts: Sequence[pd.DataFrame]) -> BiasFit:
     import pandas as pd
 
-    from bayesbias.inference.fitting import fit as fit_model
-    from bayesbias.inference.fitting import settings_of_sampler
+    from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 
     how = settings_of_sampler(fit.provenance["sampler"])
     how |= {k: max(1000, how[k]) for k in ("draws", "tune")}  # a fraction of a second

@@ -31,7 +31,7 @@ from bayesbias.basics.wording import number_of
 from bayesbias.inference.contrasts import described_mixtures
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.mixtures import Mixtures
-from bayesbias.scores.factual import WefatResult, at_prob, wefat
+from bayesbias.scores.factual import SAMPLES, WefatResult, at_prob, wefat
 from bayesbias.studies.lines import Lines, association_rows, slope_row, true_correlation
 from bayesbias.tables.facts import facts_given
 from bayesbias.vectors.loading import load_embedding
@@ -273,7 +273,7 @@ def single_category(
     *,
     classes: Sequence[str] | None = None,
     prob: float = PROB,
-    samples: int = 99_999,
+    samples: int = SAMPLES,
     seed: int | None = None,
     draws: int = 1000,
     tune: int = 1000,

@@ -47,7 +47,8 @@ _PER_CENT = re.compile(r"([+-]?\d+([.,]\d+)?) ?%")
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 _LEAST = 3
 _TABLE = "a table with a column word, and one column a fact or of counts"
-_OWN = "the table"  # the source of a fact that is a column already
+OWN_COLUMN = "the table"
+"""The source of a fact that was a column already."""
 _ITS_COLUMN = "in the unit of the table's column"
 _CONFOUNDED = 0.9  # of a fact's variance between classes, from which on it is said
 
@@ -428,7 +429,7 @@ def _of_column(table: PairTable, name: str) -> Given:
             values = {
                 str(w): (v if isinstance(v, str) else float(v)) for w, v in held.itertuples(index=False)
             }
-            return Given(name, values, _OWN, "", side, unit=_ITS_COLUMN)
+            return Given(name, values, OWN_COLUMN, "", side, unit=_ITS_COLUMN)
     word, both = next(iter(held.groupby(column, observed=True)[name].unique().items()))
     twice = next(
         ((w, v) for w, v in held.groupby(column, observed=True)[name].unique().items() if len(v) > 1),
@@ -454,7 +455,7 @@ def _joined(table: PairTable, given: Given, side: str | None, scale: str) -> Pai
         chosen = [each for each in SIDES if each in matched] if side == "both" else [side]
     for each in chosen:
         column = name if len(chosen) == 1 else f"{each}_{name}"
-        if column in COLUMNS or (column in frame.columns and given.source != _OWN):
+        if column in COLUMNS or (column in frame.columns and given.source != OWN_COLUMN):
             raise InputError(
                 f"the table has a column {column!r} already",
                 where=given.source,
@@ -511,7 +512,7 @@ def _with_column(
             valid=f"at least {_LEAST} of the {noun}: {some(words, 6)}",
         )
     facts: dict[str, Any] = {"of": given.name, "side": side, "source": given.source, "sha256": given.sha256}
-    earlier = table.provenance.get("facts", {}).get(column, {}) if given.source == _OWN else {}
+    earlier = table.provenance.get("facts", {}).get(column, {}) if given.source == OWN_COLUMN else {}
     notes: list[str] = []
     kept: dict[str, Any]
     if given.numeric:

@@ -6,10 +6,11 @@ import json
 
 import pandas as pd
 import pytest
+from helpers.tables import grid
 from helpers.vectors import LIST, A, B, X, Y, vectors
 
 import bayesbias as bb
-from bayesbias.report.again import model_of, reproduction, table_call, without_folders
+from bayesbias.report.again import model_of, reproduction, sampler_settings, table_call, without_folders
 from bayesbias.vectors.writing import save_word2vec
 
 
@@ -34,6 +35,32 @@ def test_the_table_is_made_again_from_its_provenance(tmp_path, monkeypatch) -> N
     cells = [[cell.text for cell in row] for row in made.tables[0].rows]
     assert ["facts", "years.csv", table.provenance["facts"]["year"]["sha256"]] in cells
     assert len([row for row in cells if row[0] == "facts"]) == 1
+
+
+def test_a_table_that_was_read_is_read_again_with_its_repeats_and_facts(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "years.csv").write_text("word,year\nw00,1900\nw01,1950\nw10,1960\n")
+    once = grid().assign(size=lambda own: own["attribute"].str.len() + own["attribute"].str[-1].map(ord))
+    pd.concat([once, once.head(4)]).to_csv("pairs.csv", index=False)
+    read = bb.read_distances("pairs.csv", repeats="keep")
+    table = bb.tables.join_facts(bb.tables.join_facts(read, tmp_path / "years.csv"), "size")
+    notes: list[str] = []
+    call = table_call(table.provenance, "pairs.csv", notes)
+    assert (
+        call == "bb.tables.join_facts(bb.read_distances('pairs.csv', repeats='keep'), ['years.csv', 'size'])"
+    )
+    pd.testing.assert_frame_equal(eval(call, {"bb": bb}).frame, table.frame)
+    assert notes == []
+    given = bb.tables.join_facts(read, {"year": {"w00": 1, "w01": 2, "w10": 3}})
+    assert table_call(given.provenance, "", notes) == "bb.read_distances('pairs.csv', repeats='keep')"
+    assert notes == ["Facts that came from memory are not in a file of their own."]
+
+
+def test_what_was_asked_of_the_sampler_is_said_where_it_is_not_usual() -> None:
+    plain = {"draws": 30, "tune": 30, "chains": 1, "seed": 1}
+    asked = {"target_accept": 0.97, "engine": "quick"}
+    found = bb.fit(grid(), "hierarchical", **plain, **asked)
+    assert sampler_settings(found.provenance) == {**plain, **asked}
 
 
 @pytest.mark.parametrize("form", [dict, pd.DataFrame], ids=["mapping", "frame"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from helpers.pages import Page, check_structure, without_pictures
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.studies.seat_result import SeatResult
+from bayesbias.words import shipped_tests
 
 EVIL = "<script>alert(1)</script>"
 NAMES = ["model", "options", "test"]
@@ -162,3 +165,16 @@ def test_other_intervals_than_those_of_the_result_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"made with the result.*0\.5.*0\.8"):
         bb.write_report(a_result(), tmp_path / "seat.html", prob=0.5)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_lines_that_make_it_say_whether_tests_stop_where_the_published_files_do(tmp_path, monkeypatch):
+    without_pictures(monkeypatch)
+    for cut in (False, True):
+        result = a_result()
+        tests = [
+            {"name": name, "sha256": bb.sentence_test(name, published_cut=cut).sha256, "origin": "shipped"}
+            for name in shipped_tests()
+        ]
+        result = dataclasses.replace(result, provenance={**result.provenance, "tests": tests})
+        text = bb.write_report(result, tmp_path / "page.html").read_text(encoding="utf-8")
+        assert ("published_cut=True" in text) == cut

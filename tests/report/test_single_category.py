@@ -23,7 +23,7 @@ def test_the_page_has_answer_line_and_targets(tmp_path, monkeypatch):
     assert all(f">{target}<" in text for target in result.frame["target"])
     assert (
         "bb.single_category(&#39;v.txt&#39;, &#39;wefat&#39;, &#39;occupations.csv&#39;, &#39;percent_women&#39;, "
-        "classes=[&#39;female&#39;, &#39;male&#39;], " in text
+        "classes=[&#39;female&#39;, &#39;male&#39;], samples=999, " in text
     )
     assert "3" * 64 in text
     assert "89% HPDI" in text

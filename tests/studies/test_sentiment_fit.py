@@ -133,6 +133,24 @@ def test_the_page_has_the_slopes_and_the_lines_that_make_them(carried, monkeypat
     assert "fit = bb.fit(table, " in page.again.command
 
 
+def test_the_lines_that_make_an_analysis_hold_what_is_not_usual_of_it(carried, monkeypatch):
+    without_pictures(monkeypatch)
+    asked = {"n": 5, "clip": 0.01, "prob": 0.9}
+    own = bb.published_analysis(bb.shipped_predictions("m1"), **asked)
+    fit = bb.studies.with_analysis(carried, own)
+    page = of_sentiment(fit, 0.89)
+    assert (
+        "bb.published_analysis(bb.shipped_predictions('m1'), n=5, clip=0.01, prob=0.9)" in page.again.command
+    )
+    assert (
+        "bb.sentiment_table(bb.shipped_predictions('m1'), clip=0.01, facts=['earnings.csv'])"
+        in page.again.command
+    )
+    again = bb.studies.analysis_of(fit)
+    assert {key: again.provenance[key] for key in asked} == asked
+    assert (len(again.extremes), again.earnings["prob"].unique().tolist()) == (len(own.extremes), [0.9])
+
+
 @pytest.fixture
 def said(monkeypatch, capsys):
     """Run the command without a sampler; return exit code, standard output and standard error."""
