@@ -212,7 +212,8 @@ def given(context: click.Context | None = None) -> list[str]:
             words.append(parameter.opts[-1] if value else parameter.secondary_opts[-1])
         else:
             for each in value if isinstance(value, tuple) and parameter.multiple else (value,):
-                words += [parameter.opts[0], str(each)]
+                several = isinstance(each, list | tuple)  # of one option, with commas between
+                words += [parameter.opts[0], ",".join(map(str, each)) if several else str(each)]
     return [*words, *(["--"] if any(place.startswith("-") for place in places) else []), *places]
 
 

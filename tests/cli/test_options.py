@@ -32,6 +32,8 @@ def test_a_command_knows_its_own_arguments():
     @click.option("--on/--off", default=True)
     @click.option("--flag", is_flag=True)
     @click.option("--number", type=float, default=0.5)
+    @options.classes("Two.")
+    @click.option("--several", type=options.Numbers(float))
     @click.option("--out", "-o", type=options.Place())
     def sub(**_):
         recorded.append(options.given())
@@ -42,6 +44,7 @@ def test_a_command_knows_its_own_arguments():
         (["--number", "0.5"], ["sub", "--number", "0.5"]),  # given, though it is the default
         (["--number=1e-3", "-oX", "--flag"], ["sub", "--flag", "--number", "0.001", "--out", "X"]),
         (["--off", "--name", "a b", "--name=c"], ["sub", "--name", "a b", "--name", "c", "--off"]),
+        (["--classes", "a, b", "--several=1,0.5"], ["sub", "--classes", "a,b", "--several", "1.0,0.5"]),
         (["p", "q", "--on"], ["sub", "--on", "p", "q"]),
         (["--", "-p"], ["sub", "--", "-p"]),
     ):
