@@ -20,6 +20,18 @@ from bayesbias.words.listfile import shipped_wordlists
 
 _HUBS = ("transformers", "sentence-transformers")  # whose names hold a slash and are no paths
 
+# Options whose values are no paths, so that a slash in them is one of a name.
+_OF_NAMES = (
+    "--classes",
+    "--dask",
+    "--fact",
+    "--language",
+    "--name",
+    "--positive",
+    "--require",
+    "--slope",
+)
+
 
 def called(function: str, *arguments: Any, **settings: Any) -> str:
     """Return the text of a call in Python; an argument that is a `Code` is put in as it is."""
@@ -185,18 +197,30 @@ def reproduction(
         text = "\n".join(literal(line) for line in ("import bayesbias as bb", "", *lines))
     else:
         sentence = "This command made the run:"
-        text = command_text(command, sampler_settings(provenance).get("seed"))
+        columns = [
+            column
+            for of in tables.values()
+            for column, fact in of.get("facts", {}).items()
+            if fact.get("source") == OWN_COLUMN
+        ]
+        text = command_text(command, sampler_settings(provenance).get("seed"), columns)
         if "--seed" in text and "--seed" not in command:
             sentence = "This command made the run, with a seed that was drawn and is given here:"
     return Again(sentence, text, notes, inputs)
 
 
-def command_text(command: Sequence[str], seed: int | None) -> str:
-    """Return a command as one types it, with the seed that was drawn where none was given."""
-    words = ["bayesbias", *command]
+def command_text(command: Sequence[str], seed: int | None, columns: Sequence[str] = ()) -> str:
+    """Return a command as one types it, with the seed that was drawn where none was given.
+
+    `columns` are those of a table that ``--facts`` names.
+    """
+    words = ["bayesbias"]
+    for option, word in zip(["", *command], command, strict=False):
+        named = option in _OF_NAMES or (option == "--facts" and word in columns)
+        words.append(word if named else without_folders(word))
     if seed is not None and "--seed" not in command:
         words += ["--seed", str(seed)]
-    return " ".join(shlex.quote(literal(without_folders(word))) for word in words)
+    return " ".join(shlex.quote(literal(word)) for word in words)
 
 
 def without_folders(word: str) -> str:

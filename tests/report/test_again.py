@@ -10,7 +10,14 @@ from helpers.tables import grid
 from helpers.vectors import LIST, A, B, X, Y, vectors
 
 import bayesbias as bb
-from bayesbias.report.again import model_of, reproduction, sampler_settings, table_call, without_folders
+from bayesbias.report.again import (
+    command_text,
+    model_of,
+    reproduction,
+    sampler_settings,
+    table_call,
+    without_folders,
+)
 from bayesbias.vectors.writing import save_word2vec
 
 
@@ -90,6 +97,26 @@ def test_vectors_from_memory_are_said_to_be(form, tmp_path, monkeypatch) -> None
     notes: list[str] = []
     reproduction([], None, None, {}, {"": table.provenance}, notes)
     assert any("came from memory" in note for note in notes) is (form != "file")
+
+
+def test_a_slash_in_a_name_is_no_folder() -> None:
+    about = {"source": "/own/t.csv", "facts": {"a/b": {"of": "a/b", "source": "the table", "sha256": ""}}}
+    command = [
+        "fit",
+        "--distances",
+        "/own/t.csv",
+        "--facts",
+        "a/b",
+        "--facts",
+        "own/years.csv",
+        "--slope",
+        "a/b:x",
+    ]
+    made = reproduction([], command, None, {}, {"": about}, [])
+    assert made.command == "bayesbias fit --distances t.csv --facts a/b --facts years.csv --slope a/b:x"
+    assert command_text(["wefat", "--classes", "men/he,women/she", "--out", "own/run"], 3) == (
+        "bayesbias wefat --classes men/he,women/she --out run --seed 3"
+    )
 
 
 def test_a_page_tells_no_folders() -> None:
