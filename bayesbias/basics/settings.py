@@ -30,8 +30,6 @@ class Setting:
         Of the values, where no default tells it.
     metavar : str, optional
         What stands for a value in the help.
-    insists : bool
-        Whether it is refused, not merely without effect, where nothing that is asked for takes it.
     """
 
     name: str
@@ -42,7 +40,6 @@ class Setting:
     most: float | None = None
     kind: type | None = None
     metavar: str | None = None
-    insists: bool = False
 
     @property
     def option(self) -> str:

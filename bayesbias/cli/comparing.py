@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--model", default="change", show_default=True, metavar="M", help="A model of the differences.")
 @options.facts("Numbers of words: a CSV file with a column word, or a column of F")
 @options.slopes
-@options.allow_pickle()
+@options.vector_files
 @options.prob()
 @options.rope
 @options.sampling
@@ -60,6 +60,7 @@ def compare(
     facts: tuple[str, ...],
     slope: tuple[str, ...],
     allow_pickle: bool,
+    invalid_utf8: str,
     prob: float,
     rope: float | None,
     seed: int | None,
@@ -114,6 +115,7 @@ def compare(
         original_distances,
         debiased_distances,
         allow_pickle,
+        invalid_utf8,
     )
     before = inputs.with_facts(before, facts)
     spec = inputs.slopes_asked(spec, before, slope)
@@ -165,6 +167,7 @@ def _tables(
     original_distances: str | None,
     debiased_distances: tuple[str, ...],
     allow_pickle: bool,
+    invalid_utf8: str,
 ) -> tuple[PairTable, dict[str, PairTable]]:
     from bayesbias.tables.reading import read_distances
     from bayesbias.words.listfile import load_wordlist
@@ -179,6 +182,9 @@ def _tables(
     if by_tables:
         if original_distances is None or not debiased_distances:
             raise InputError("nothing to compare", valid=valid)
+        inputs.refuse_ways_to_read(
+            allow_pickle, invalid_utf8, "a table of distances", "--original A --debiased B"
+        )
         names = _names(debiased_distances)
         return read_distances(original_distances), {
             name: read_distances(path) for name, path in zip(names, debiased_distances, strict=True)
@@ -188,7 +194,9 @@ def _tables(
     words = load_wordlist(wordlist, controls=controls)
 
     def table(source: str, moved: str | None = None) -> PairTable:
-        return inputs.pairs_of_vectors(source, words, allow_pickle=allow_pickle, postprocess=moved).table
+        return inputs.pairs_of_vectors(
+            source, words, allow_pickle=allow_pickle, invalid_utf8=invalid_utf8, postprocess=moved
+        ).table
 
     after = {name: table(path) for name, path in zip(_names(debiased), debiased, strict=True)}
     for way in postprocess:

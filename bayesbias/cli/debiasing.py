@@ -67,6 +67,10 @@ def debias(
     from bayesbias.vectors.writing import form_of_ending, save_vectors
     from bayesbias.words.listfile import load_wordlist
 
+    own_names = {setting.name for setting in METHODS[method].settings}
+    for name, row in METHODS.items():
+        foreign = {setting.name for setting in row.settings} - own_names
+        options.refuse_typed(foreign, f"is for the {name} method", f"--method {name}")
     form_of_ending(out)  # before the work
     if os.path.exists(embedding) and os.path.exists(out) and os.path.samefile(embedding, out):
         raise InputError("is the file of the vectors themselves", where="--out", found=str(out))

@@ -135,6 +135,10 @@ def fit(
     if out is not None:
         check_run_folder(out, "words")
 
+    if distances is None:
+        options.refuse_typed(["repeats"], "says how rows of a table count", "--distances FILE")
+    if counts != "wordfreq":
+        options.refuse_typed(["language"], "is that of wordfreq", "--counts wordfreq")
     spec = load_model(model)  # before minutes are spent on the vectors
     table = inputs.pairs_asked_for(
         embedding,

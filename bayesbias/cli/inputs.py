@@ -64,6 +64,11 @@ def pairs_asked_for(
     from bayesbias.tables.reading import read_distances
 
     if distances is not None:
+        refuse_ways_to_read(allow_pickle, invalid_utf8, "--distances", "--embedding E --wordlist W")
+        if pool is not None:
+            raise InputError(
+                "--pool is for --controls matched", found=pool, valid="--embedding E --wordlist W"
+            )
         if postprocess is not None:
             raise InputError(
                 "--postprocess moves vectors, and --distances holds none", valid="--embedding E --wordlist W"
@@ -95,6 +100,13 @@ def pairs_asked_for(
         postprocess=postprocess,
     )
     return replace(pairs, table=with_facts(pairs.table, facts))
+
+
+def refuse_ways_to_read(allow_pickle: bool, invalid_utf8: str, tables: str, valid: str) -> None:
+    """Refuse to be told how vectors are read where there are none."""
+    for option, given in (("--allow-pickle", allow_pickle), ("--invalid-utf8", invalid_utf8 != "error")):
+        if given:
+            raise InputError(f"{option} is for vectors, and {tables} holds none", valid=valid)
 
 
 def _matched(

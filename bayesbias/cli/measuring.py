@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -11,6 +10,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import plain
 from bayesbias.basics.versions import with_python
+from bayesbias.basics.wording import conjoined
 from bayesbias.cli import inputs, options, screen
 from bayesbias.scores.measures import MEASURES, Given
 
@@ -44,7 +44,8 @@ def measure(
 ) -> None:
     """Compute the averaged scores in common use."""
     asked = _asked(measures)
-    _refuse_unused(asked, settings)
+    if asked is not None:
+        _refuse_unused(asked, "asked for")
     pairs = inputs.pairs_asked_for(
         embedding,
         wordlist,
@@ -61,10 +62,11 @@ def measure(
     present = list(dict.fromkeys(table.frame["protected_class"].astype(str)))
     if asked is None:
         why_not = {name: row.why_not(given, present) for name, row in MEASURES.items()}
+        asked = [name for name, reason in why_not.items() if not reason]
+        _refuse_unused(asked, "computed of this input")
         for name, reason in why_not.items():
             if reason:
                 screen.say(f"note: {name} left out: {reason}", err=True)
-        asked = [name for name, reason in why_not.items() if not reason]
     else:
         _check_input(asked, given, present)
     chosen = {
@@ -98,16 +100,17 @@ def _asked(measures: str | None) -> list[str] | None:
     return names
 
 
-def _refuse_unused(asked: list[str] | None, settings: Mapping[str, Any]) -> None:
+def _refuse_unused(asked: list[str], how: str) -> None:
+    """Refuse what was typed for measures none of which is among those asked for."""
+    takers: dict[str, list[str]] = {}
     for name, row in MEASURES.items():
         for setting in row.settings:
-            given = settings[setting.name] != setting.default
-            if setting.insists and given and asked is not None and name not in asked:
-                raise InputError(
-                    f"{setting.option} is for {name}, which is not asked for",
-                    found=", ".join(asked),
-                    valid=f"{name} among --measure",
-                )
+            takers.setdefault(setting.name, []).append(name)
+    for setting_name, names in takers.items():
+        if not set(names) & set(asked):
+            which = "which is not" if len(names) == 1 else "none of which is"
+            valid = f"{' or '.join(names)} among --measure"
+            options.refuse_typed([setting_name], f"is for {conjoined(names)}, {which} {how}", valid)
 
 
 def _check_input(asked: list[str], given: Given, present: list[str]) -> None:

@@ -21,6 +21,7 @@ Option = Callable[[Callable[..., Any]], Callable[..., Any]]
 EVERY_COMMAND: tuple[Callable[[click.Command], click.Command], ...] = (
     click.help_option("-h", "--help", help="Show this message and exit."),
 )
+OF_MODELS = ("prob", "draws", "tune", "chains")  # of commands that also do without one
 SEED = click.IntRange(0, 2**32 - 1)
 
 
@@ -215,6 +216,30 @@ def given(context: click.Context | None = None) -> list[str]:
                 several = isinstance(each, list | tuple)  # of one option, with commas between
                 words += [parameter.opts[0], ",".join(map(str, each)) if several else str(each)]
     return [*words, *(["--"] if any(place.startswith("-") for place in places) else []), *places]
+
+
+def refuse_typed(names: Iterable[str], why: str, valid: str | None = None) -> None:
+    """Refuse those of these parameters that were typed: where they stand they would do nothing.
+
+    Parameters
+    ----------
+    names : iterable of str
+        As the function of the command has them.
+    why : str
+        What is said of the option, after its name.
+    valid : str, optional
+        What it belongs to.
+    """
+    context = click.get_current_context()
+    names = set(names)
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name in names and context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            value = context.params[name]
+            switched = isinstance(value, bool)
+            spelt = parameter.secondary_opts if switched and not value else parameter.opts
+            shown = value[0] if isinstance(value, tuple) and len(value) == 1 else value
+            raise InputError(f"{spelt[0]} {why}", found=None if switched else shown, valid=valid)
 
 
 def spreadsheet_safe(command: Callable[..., Any]) -> Callable[..., Any]:

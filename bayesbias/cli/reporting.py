@@ -26,7 +26,8 @@ from bayesbias.cli import options, screen
 @click.option(
     "--rope",
     type=options.Positive(),
-    help="Half-width of practical equivalence; by default that of the tables in RUN. Not for sweeps.",
+    help="Half-width of practical equivalence; by default that of the tables in RUN. Of a fit of distances, or a "
+    "comparison.",
 )
 @click.option(
     "--standard-rope",

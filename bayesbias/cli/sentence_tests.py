@@ -105,6 +105,8 @@ def seat(
     if bool(facts) != bool(slope):
         alone, other = ("--facts", "--slope COLUMN") if facts else ("--slope", "--facts FILE")
         raise InputError(f"{alone} alone says nothing", valid=f"{alone} and {other}")
+    if not (bayes or slope):
+        options.refuse_typed(options.OF_MODELS, "is for models", "--bayes")
     if out is not None:
         check_run_folder(out, "sentences")
 

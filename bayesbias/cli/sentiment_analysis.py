@@ -140,6 +140,8 @@ def sentiment(
         raise InputError("--logit and --model name two models", valid="one of them")
     if facts and not slope and model is None:
         raise InputError("--facts alone says nothing", valid="--slope COLUMN, or --model M that names one")
+    if not (bayes or logit or slope) and model is None:
+        options.refuse_typed((*options.OF_MODELS, "seed"), "is for models", "--bayes, --logit or --model M")
     spec = None
     if bayes or logit or slope or model is not None:
         from bayesbias.models.loading import load_model

@@ -53,16 +53,12 @@ def simulate(
     """
     from bayesbias.simulation import alarms, nulls, paper
 
-    given = {
-        "--words": words,
-        "--attributes": attributes,
-        "--pair-sd": pair_sd,
-        "--attribute-sd": attribute_sd,
+    foreign = {
+        "paper": ("seed", "words", "attributes", "pair_sd", "attribute_sd"),
+        "null": ("attribute_sd",),
+        "grid": (),
     }
-    foreign = {"paper": list(given), "null": ["--attribute-sd"], "grid": []}[what]
-    for option in foreign:
-        if given[option] is not None:
-            raise InputError(f"{option} has no meaning for {what!r}", found=given[option])
+    options.refuse_typed(foreign[what], f"has no meaning for {what!r}")
     if what == "paper":
         draws = paper.USUAL_DRAWS if draws is None else draws
         frame = paper.paper_rows(draws)

@@ -42,6 +42,7 @@ from bayesbias.sweeps.result import SweepResult
 __all__ = ["write_report"]
 
 _KINDS = "words, sentences, change, single_category, sweep, or sentiment with a fit"
+_WITHOUT_ROPE = ("sentences", "sentiment", "single_category")
 _SUFFIXES = (".html", ".htm")
 # Kind -> its page, of a result, a probability, a ROPE and the command that made it.
 PAGES: Mapping[str, Callable[..., Page]] = {
@@ -78,7 +79,7 @@ def write_report(
         intervals of sentence tests and of sweeps are those of the result.
     rope : float > 0, optional
         Half-width of the region of practical equivalence, in cosine distance. By default that of the tables in
-        the folder, else `ROPE`. Sentiment has none, and a sweep those of its plan.
+        the folder, else `ROPE`. Of fits of distances and comparisons alone; a sweep has those of its plan.
     standard_rope : float > 0, optional
         The same in standard deviations, of a fit of distances alone. By default that of the folder, else `STANDARD_ROPE`.
 
@@ -91,7 +92,7 @@ def write_report(
     ------
     InputError
         Where `run` holds no run, or one on which there is no page; where `prob` is not that of the intervals of
-        sentence tests or of a sweep; where a sweep is given a `rope`; where the file cannot be written.
+        sentence tests or of a sweep; where a `rope` is given to what has none, or to a sweep; where the file cannot be written.
 
     Examples
     --------
@@ -128,6 +129,13 @@ def write_report(
             where="rope",
             found=rope_given,
             hint="leave it out, or set rope and standard_rope in the plan and run the sweep again",
+        )
+    if rope_given is not None and (kind := kind_of_any(result)) in _WITHOUT_ROPE:
+        raise InputError(
+            "such a run is not held against a region of practical equivalence",
+            where="rope",
+            found=kind,
+            valid="words, change",
         )
     if isinstance(result, SweepResult) and prob is None:
         prob = next(iter(result.frame["prob"].dropna()), None)

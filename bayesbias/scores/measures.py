@@ -122,7 +122,6 @@ MEASURES: Mapping[str, Measure] = {
                 None,
                 "A second table, for MAC and its paired t-test.",
                 metavar="FILE",
-                insists=True,
             ),
             Setting("convention", "class_means", "What MAC averages.", choices=("class_means", "all_pairs")),
             Setting(

@@ -94,7 +94,9 @@ def test_compare_takes_the_original_moved(file, tmp_path) -> None:
 
     listed = tmp_path / "list.json"
     listed.write_text(json.dumps(LIST))
-    before, after = comparing._tables(str(file), (), ("center", "abtt"), str(listed), None, None, (), False)
+    before, after = comparing._tables(
+        str(file), (), ("center", "abtt"), str(listed), None, None, (), False, "error"
+    )
     assert list(after) == ["center", "abtt"]
     assert before.provenance["embedding"].get("postprocess") is None
     assert after["abtt"].provenance["embedding"]["postprocess"]["method"] == "abtt"

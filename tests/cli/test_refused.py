@@ -1,0 +1,87 @@
+"""Options that would do nothing where they stand are refused in one line that says what they belong to."""
+
+from __future__ import annotations
+
+import pytest
+from helpers.facts import made_up_test
+
+import bayesbias as bb
+from bayesbias.basics.errors import InputError
+
+VECTORS = ["--embedding", "vectors.txt", "--wordlist", "age.toml"]
+TABLE = ["--distances", "pairs.csv"]
+DEBIAS = ["debias", "--embedding", "minilm-static", "--wordlist", "gender", "--out", "out.txt"]
+MAC = ["measure", *VECTORS, "--measure", "mac"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["simulate", "paper", "--seed", "3"], "--seed has no meaning for 'paper'; found: 3"),
+        (["simulate", "paper", "--words", "3"], "--words has no meaning for 'paper'; found: 3"),
+        (["simulate", "null", "--attribute-sd", "1,2"], "--attribute-sd has no meaning for 'null'"),
+        (["fit", *VECTORS, "--repeats", "keep"], "--repeats says how rows of a table count"),
+        (["fit", *VECTORS, "--repeats", "once"], "valid: --distances FILE"),
+        (["fit", *VECTORS, "--language", "de"], "--language is that of wordfreq; found: 'de'"),
+        (["fit", *TABLE, "--counts", "c.csv", "--language", "de"], "valid: --counts wordfreq"),
+        (["fit", *TABLE, "--invalid-utf8", "skip"], "--invalid-utf8 is for vectors, and --distances holds none"),
+        (["fit", *TABLE, "--allow-pickle"], "--allow-pickle is for vectors"),
+        (["fit", *TABLE, "--pool", "2021"], "--pool is for --controls matched; found: '2021'"),
+        (["measure", *TABLE, "--allow-pickle"], "--allow-pickle is for vectors"),
+        ([*DEBIAS, "--method", "soft", "--no-equalise"], "--no-equalise is for the hard method"),
+        ([*DEBIAS, "--method", "soft", "--overlap", "last"], "valid: --method hard"),
+        ([*DEBIAS, "--method", "hard", "--lam", "5"], "--lam is for the soft method; found: 5.0"),
+        ([*MAC, "--p", "exact"], "--p is for weat, which is not asked for; found: 'exact'"),
+        ([*MAC, "--resamples", "100"], "--resamples is for ripa, ect and rnsb, none of which is asked for"),
+        ([*MAC, "--strictness", "3"], "valid: direct_bias among --measure"),
+        (["measure", *TABLE, "--strictness", "3"], "direct_bias, which is not computed of this input"),
+        (["seat", "--prob", "0.5"], "--prob is for models; found: 0.5; valid: --bayes"),
+        (["seat", "--tune", "5"], "--tune is for models"),
+        (["sentiment", "--predictions", "m1", "--draws", "9"], "--draws is for models"),
+        (["sentiment", "--predictions", "m1", "--seed", "9"], "valid: --bayes, --logit or --model M"),
+        (
+            ["compare", "--original-distances", "pairs.csv", "--debiased-distances", "pairs.csv", "--invalid-utf8",
+             "skip"],
+            "--invalid-utf8 is for vectors, and a table of distances holds none",
+        ),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)  # fmt: skip
+def test_what_would_do_nothing_is_refused(words, said, files, run, monkeypatch):
+    monkeypatch.chdir(files)
+    code, out, err = run(*words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+    assert not (files / "out.txt").exists()
+
+
+def test_a_rope_is_for_what_is_held_against_one(tmp_path):
+    with pytest.raises(InputError, match="not held against a region of practical equivalence"):
+        bb.write_report(made_up_test(), tmp_path / "page.html", rope=0.03)
+    assert not (tmp_path / "page.html").exists()
+
+
+def test_compare_reads_vectors_as_fit_does(tmp_path, files, run, monkeypatch):
+    monkeypatch.chdir(files)
+    rows = (files / "vectors.txt").read_bytes().splitlines()[1:]  # without the header, which counts them
+    more = b"\xff\xfe" + rows[-1][rows[-1].index(b" ") :]
+    (tmp_path / "bad.txt").write_bytes(b"\n".join([*rows, more]) + b"\n")
+    words = [
+        "compare",
+        "--original",
+        "vectors.txt",
+        "--debiased",
+        tmp_path / "bad.txt",
+        "--wordlist",
+        "age.toml",
+    ]
+    code, _, err = run(*words)
+    assert code == 2
+    assert "UTF-8" in err
+    seen = []
+    monkeypatch.setattr(
+        "bayesbias.studies.change.compare", lambda before, after, *_, **__: seen.append(after) or 1 / 0
+    )
+    with pytest.raises(ZeroDivisionError):
+        run(*words, "--invalid-utf8", "skip")
+    assert list(seen[0]) == ["bad"]
