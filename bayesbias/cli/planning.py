@@ -48,6 +48,7 @@ def _in_words(scenario: Scenario, fit: str | None, *, sizes: bool = True) -> str
     )
 
 
+_CONTROL_MODEL, _CONTROL_TABLES = "cells", 100  # of negative controls, as the function has them
 _NOT_YOURS = "The spreads are those of one published table: --fit FILE takes those of a table of yours, and its model.\n"
 _OF_80 = 1.43  # of a normal the error of the 80 % quantile is so many times that of the mean
 
@@ -110,14 +111,14 @@ def _sizes(command: Any) -> Any:
     default="cells,crossed,hierarchical,weat,averages_t,pairs_t,moments,bootstrap",
     show_default=True,
     metavar="M,M,..",
-    help=f"Of pools: {','.join(USUAL_METHODS)}.",
+    help=f"Of pools: {','.join(USUAL_METHODS)}. Of negative controls one model: {_CONTROL_MODEL}.",
 )
 @click.option(
     "--tables",
     type=click.IntRange(1),
     default=1000,
     show_default=True,
-    help=f"Simulated tables of each kind. Of pools: {USUAL_TABLES}.",
+    help=f"Simulated tables of each kind. Of pools: {USUAL_TABLES}. Of negative controls: {_CONTROL_TABLES}.",
 )
 @click.option("--seed", type=options.SEED, default=0, show_default=True)
 @options.prob()
@@ -158,8 +159,8 @@ def calibrate(
     from is that of --fit, or crossed: its own intervals have the truth on their side, those of the others have not.
 
     With --embedding and --wordlist the meaning is taken out of real vectors instead (vectors made random, classes or
-    stereotypes shuffled), and one model is held to them. That takes --methods MODEL, --controls, --tables, --seed
-    and --prob.
+    stereotypes shuffled), and one model is held to them. That takes --methods MODEL, --controls, --tables, --seed,
+    --prob, --engine, --workers and --dask.
 
     With --embedding and --pools small tables are drawn from long lists of real words, and the intervals of each
     method are held to the value of the whole pool. --words and --attributes say how many are drawn from each list
@@ -172,13 +173,12 @@ def calibrate(
     from bayesbias.simulation import calibration, shuffles
     from bayesbias.simulation.accounting import engine_in_words
 
+    of_line = {
+        name
+        for name in ("methods", "tables")
+        if click.get_current_context().get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE
+    }
     if pools or distances:
-        of_line = {
-            name
-            for name in ("methods", "tables")
-            if click.get_current_context().get_parameter_source(name)
-            is click.core.ParameterSource.COMMANDLINE
-        }
         if fit is not None or wordlist is not None:
             option, given = ("--fit", fit) if fit is not None else ("--wordlist", wordlist)
             raise InputError(
@@ -220,11 +220,8 @@ def calibrate(
         for option, value in asked.items():
             if value is not None:
                 raise InputError(f"{option} has no meaning for negative controls", found=str(value))
-        chosen = (
-            click.get_current_context().get_parameter_source("methods")
-            is click.core.ParameterSource.COMMANDLINE
-        )
-        model = methods if chosen else "crossed"
+        model = methods if "methods" in of_line else _CONTROL_MODEL
+        tables = tables if "tables" in of_line else _CONTROL_TABLES
         if "," in model:
             raise InputError("negative controls are of one model", where="--methods", found=model)
         frame = shuffles.negative_controls(

@@ -38,7 +38,7 @@ def negative_controls(
     model: str = DEFAULT_MODEL,
     *,
     kinds: Sequence[str] = NEGATIVE_CONTROLS,
-    tables: int = 50,
+    tables: int = 100,
     seed: int = 0,
     prob: float = PROB,
     draws: int = 500,

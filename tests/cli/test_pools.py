@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
+from bayesbias.simulation import shuffles
 
 POOLS = """\
 schema = 1
@@ -104,3 +108,21 @@ def test_what_has_no_meaning_is_refused(file, arguments, says):
     done = run(*(text.format(file) for text in arguments))
     assert isinstance(done.exception, InputError)
     assert says in str(done.exception)
+
+
+def test_negative_controls_are_those_of_the_function(monkeypatch):
+    seen = []
+
+    def controls(*given, **settings):
+        seen.append((given, settings))
+        columns = ["kind", "tables", "called", "called_se", "mean", "sd", "width", "quick"]
+        return pd.DataFrame([("real", 1, 1.0, np.nan, -0.1, np.nan, 0.1, 1.0)], columns=columns)
+
+    usual = inspect.signature(shuffles.negative_controls).parameters
+    monkeypatch.setattr(shuffles, "negative_controls", controls)
+    done = run("--embedding", "minilm-static", "--wordlist", "religion")
+    assert done.exit_code == 0, done.output
+    ((given, settings),) = seen
+    assert given == ("minilm-static", "religion", usual["model"].default)
+    names = ("tables", "seed", "prob", "engine", "controls")
+    assert {name: settings[name] for name in names} == {name: usual[name].default for name in names}
