@@ -175,9 +175,8 @@ def _geometry_doubts(geometry: Geometry, prob: float) -> list[Doubt]:
     once = f" once {_CENTRED}" if geometry.least is geometry.relations else ""
     text = (
         f"THE GEOMETRY IS {degree}: distances to control words before and after {how}{once} (correlation "
-        f"{_interval(geometry.least, prob)}; single pairs moved by {geometry.rms:.3f}, root mean square, where two "
-        f"unrelated sets "
-        f"of vectors would give {geometry.rms_unrelated:.3f}). Noise has no gap either: what is left of the gap says nothing "
+        f"{_interval(geometry.least, prob)}; single pairs moved by {geometry.rms:.3f}, root mean square, where unrelated "
+        f"sets of vectors with these means and spreads would give {geometry.rms_unrelated:.3f}). Noise has no gap either: what is left of the gap says nothing "
         "of the method, which is ranked with no other"
     )
     return [Doubt("geometry_destroyed", text)]
@@ -200,7 +199,8 @@ def _geometry_sentences(result: Comparison, name: str, prob: float) -> list[str]
             f"by {_interval(geometry.correlation, prob)}; "
             f"once {_CENTRED}, by {_interval(geometry.relations, prob)}; slope {geometry.slope.value:.2f}; root "
             f"mean square change "
-            f"{geometry.rms:.3f}, where unrelated sets of vectors would give {geometry.rms_unrelated:.3f})."
+            f"{geometry.rms:.3f}, where unrelated sets of vectors with these means and spreads would give "
+            f"{geometry.rms_unrelated:.3f})."
         )
     row: Any = result.geometry(prob, name).iloc[0]
     if row.gap_before == row.gap_before and row.gap_after == row.gap_after:

@@ -238,7 +238,7 @@ def _geometry(study: _Study) -> Part | None:
         "the means of words: once the mean of each protected word and each control word is taken out, which leaves which word "
         "lies near which. The lower of the two correlations decides: unrelated where its interval reaches down to "
         f"{UNRELATED:g}, mostly destroyed below {DESTROYED:g}, kept where all of the interval lies above {KEPT:g}. Moved by: "
-        "root mean square change, beside what unrelated vectors would give. The gap is "
+        "root mean square change, beside what unrelated vectors with the same means and spreads would give. The gap is "
         "associated − different, in standard deviations of these distances."
     )
     table = page_table(

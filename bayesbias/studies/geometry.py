@@ -118,7 +118,8 @@ class Geometry(Shown):
     rms : float
         Root mean square change.
     rms_unrelated : float
-        What it would be between sets of vectors that have nothing to do with each other: ``sqrt(2)`` times `sd_before`.
+        What it would be if distances after had nothing to do with those before, but the means and spreads that both have:
+        ``sqrt(shift**2 + sd_before**2 + sd_after**2)``, where `shift` is the mean change.
     sd_before, sd_after : float
         Standard deviation of the distances.
     largest : float
@@ -213,7 +214,7 @@ def find_geometry(pairs: pd.DataFrame, prob: float = PROB) -> Geometry:
         slope=slope,
         relations=relations,
         rms=float(np.sqrt((controls["change"] ** 2).mean())),
-        rms_unrelated=float(np.sqrt(2) * sd_before),
+        rms_unrelated=float(np.hypot(controls["change"].mean(), np.hypot(sd_before, sd_after))),
         sd_before=sd_before,
         sd_after=sd_after,
         largest=largest,

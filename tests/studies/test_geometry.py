@@ -60,10 +60,22 @@ def test_correlations_and_slope_are_those_of_an_independent_computation(missing)
     left = [v - dummies @ np.linalg.lstsq(dummies, v, rcond=None)[0] for v in (x, y)]
     assert found.relations.value == pytest.approx(stats.pearsonr(*left)[0], abs=1e-6)
     assert found.rms == pytest.approx(np.sqrt(np.mean((y - x) ** 2)), abs=1e-12)
-    assert found.rms_unrelated == pytest.approx(np.sqrt(2) * x.std(), abs=1e-12)
     assert (found.sd_before, found.sd_after) == pytest.approx((x.std(), y.std()), abs=1e-12)
     assert (found.n_words, found.n_attributes, found.n_pairs) == (8, 25, 200 - missing)
     assert found.largest == np.abs(y - x).max()
+
+
+@pytest.mark.parametrize(("shift", "scale"), [(0.0, 1.0), (0.4, 0.9), (-0.2, 0.0)])
+def test_the_yardstick_is_what_distances_that_were_dealt_anew_give(shift, scale):
+    pairs = crossed_pairs(np.random.default_rng(5))
+    x = pairs["original"].to_numpy()
+    y = 1 + shift + scale * (pairs["debiased"].to_numpy() - 1)
+    found = find_geometry(pairs.assign(debiased=y, change=y - x))
+    # Every distance before beside every one after: none has to do with the other.
+    dealt = np.sqrt(np.mean((y[None, :] - x[:, None]) ** 2))
+    assert found.rms_unrelated == pytest.approx(dealt, abs=1e-12)
+    if scale:  # related vectors that all moved away are nearer to those before than unrelated ones are
+        assert found.rms < found.rms_unrelated
 
 
 def test_the_interval_is_that_of_a_jackknife_done_the_long_way():
