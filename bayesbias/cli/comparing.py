@@ -75,13 +75,14 @@ def compare(
     """Compare debiased vectors with the original, pair by pair.
 
     With --require a script can ask whether every method meets limits, with commas between them: NAME, one of < <= > >=,
-    and a number. An upper limit is held against the upper end of the interval, a lower limit against its lower end; what
-    cannot be known or believed is not met, and a gap that the method makes zero whatever the vectors were is said to be met
+    and a number. An upper limit is held against the upper end of the interval, a lower limit against its lower end; of a size
+    against the end that lies farther from zero or nearer to it, and a lower limit against zero where the interval holds it;
+    what cannot be known or believed is not met, and a gap that the method makes zero whatever the vectors were is said to be met
     by construction, which is no evidence. Names:
 
     \b
     gap        size of associated - different after, overall, for new words
-               (HPDI of its draws)
+               (HPDI of the difference, as in tables)
     gap_sd     the same in standard deviations of distances to control words
     class_gap  the same as gap, of the class in which it is met least
     controls   correlation of distances to control words before and after: of

@@ -2,6 +2,8 @@
 
 A requirement is a name, a comparison and a number; it is parsed and never evaluated. It is met where the whole interval
 meets it: an upper limit is held against the upper end, a lower limit against the lower end, each with its Monte Carlo error.
+What is asked for by its size, such as a gap, has the interval that every table prints: an upper limit is held against the end
+that lies farther from zero, a lower limit against the nearer one, or zero where the interval holds it.
 """
 
 from __future__ import annotations
@@ -9,25 +11,24 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesbias.basics import checks
-from bayesbias.basics.digits import printed
+from bayesbias.basics.digits import allowed, error_of, printed
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.inference.contrasts import contrast_draws
-from bayesbias.inference.diagnostics import describe_draws
-from bayesbias.inference.estimands import PROB
-from bayesbias.studies.comparison import Comparison
+from bayesbias.inference.estimands import PROB, ROPE
+from bayesbias.studies.comparison import OF_INTEREST, Comparison
 from bayesbias.studies.geometry import Related
 
 __all__ = ["MEANINGS", "Check", "Requirement", "check_requirements", "read_requirements"]
 
-_DIGITS = 4  # at most, after the point
+_DIGITS = 4  # at most, after the point, where they tell a value from its limit
+_MOST_DIGITS = 17
 
 
 class _Ends(NamedTuple):
@@ -37,6 +38,16 @@ class _Ends(NamedTuple):
     high: float
     error_low: float = math.nan
     error_high: float = math.nan
+    protected_class: str = ""
+
+    def held(self, upper: bool, size: bool) -> tuple[float, float]:
+        """Return what a limit is held against, and its Monte Carlo error."""
+        if not size:
+            return (self.high, self.error_high) if upper else (self.low, self.error_low)
+        sizes = abs(self.low), abs(self.high)
+        nearest = 0.0 if self.low <= 0 <= self.high else min(sizes)
+        # Another seed might exchange which of the ends is the farther, so that the larger of the errors counts.
+        return (max(sizes) if upper else nearest), max(self.error_low, self.error_high)
 
 
 _UNKNOWN = _Ends(math.nan, math.nan)
@@ -72,7 +83,8 @@ class Check:
     method : str
     requirement : Requirement
     value : float
-        The end of the interval that is held against the limit; not a number where it cannot be known.
+        What is held against the limit, an end of the interval; of a size the distance of that end from zero, or zero where
+        a lower limit is asked for and the interval holds zero. Not a number where it cannot be known.
     met : bool
         False also where the value cannot be known or believed.
     why : str
@@ -83,12 +95,18 @@ class Check:
         Monte Carlo error of the value; not a number where it has none, or it is not known.
     by_construction : bool
         Whether the method makes the value zero whatever the vectors were: that a limit is met is no evidence then.
+    low, high : float
+        The ends of the interval; not a number where there is none, or it cannot be known.
+    protected_class : str
+        The class in which the limit is met least, of ``class_gap``; else empty.
 
     Examples
     --------
     >>> from bayesbias.studies import Check, Requirement
     >>> Check("hard", Requirement("controls", ">", 0.7), value=0.93, met=True, why="", prob=0.89).line
     'hard: controls > 0.7 is met (0.93, lower end of the 89% interval)'
+    >>> Check("soft", Requirement("gap", "<", 0.02), 0.035, False, "", 0.89, low=-0.006, high=0.035).line
+    'soft: gap < 0.02 is NOT met (0.035, the end farther from zero of the 89% interval -0.006 to +0.035)'
     """
 
     method: str
@@ -99,6 +117,9 @@ class Check:
     prob: float
     error: float = math.nan
     by_construction: bool = False
+    low: float = math.nan
+    high: float = math.nan
+    protected_class: str = ""
 
     @property
     def line(self) -> str:
@@ -110,11 +131,7 @@ class Check:
         if self.why and not self.met:
             reason = self.why
         else:
-            end = "upper" if wanted.sign.startswith("<") else "lower"
-            of = f"{end} end of the {self.prob:.0%} interval" if wanted.name in _WITH_INTERVAL else "observed"
-            known = not math.isnan(self.error)
-            value = printed(self.value, self.error, _DIGITS) if known else f"{self.value:.4g}"
-            reason = f"{value}, {of}"
+            reason = f"{_shown(self)}, {_end_said(self)}"
         return f"{self.method}: {wanted} is {state} ({reason})"
 
     def as_dict(self) -> dict[str, Any]:
@@ -130,67 +147,95 @@ class Check:
             "why": self.why,
             "prob": self.prob,
             "by_construction": self.by_construction,
+            "low": None if math.isnan(self.low) else self.low,
+            "high": None if math.isnan(self.high) else self.high,
+            "protected_class": self.protected_class or None,
         }
 
     def __bool__(self) -> bool:
         return self.met
 
 
-def _of_draws(draws: np.ndarray, prob: float) -> list[_Ends]:
-    """Return the ends of the HPDI of the size of each thing drawn, shape (chain, draw, n), with their Monte Carlo errors."""
-    described = describe_draws(np.abs(draws), prob)
+def _shown(check: Check) -> str:
+    """Write the value, and the class that it is of: on that side of the limit on which it lies, however many digits that takes."""
+    value, limit = check.value, check.requirement.limit
+    texts = (
+        (f"{value:.{digits}g}" for digits in range(_DIGITS, _MOST_DIGITS))
+        if math.isnan(check.error)
+        else (printed(value, usual=digits) for digits in range(allowed(check.error, _DIGITS), _MOST_DIGITS))
+    )
+    on_its_side = (text for text in texts if np.sign(float(text) - limit) == np.sign(value - limit))
+    of = f" for {check.protected_class}" if check.protected_class else ""
+    return f"{next(on_its_side, repr(value))}{of}"
+
+
+def _end_said(check: Check) -> str:
+    known, upper = _KNOWN[check.requirement.name], check.requirement.sign.startswith("<")
+    if not known.interval:
+        return "observed"
+    of = f"the {check.prob:.0%} interval"
+    if not known.size or math.isnan(check.low):
+        return f"{'upper' if upper else 'lower'} end of {of}"
+    decimals = len(_shown(check).partition(" ")[0].partition(".")[2])
+    ends = " to ".join(printed(end, usual=decimals, signed=True) for end in (check.low, check.high))
+    if not upper and check.low <= 0 <= check.high:
+        return f"which {of} {ends} holds"
+    return f"the end {'farther from' if upper else 'nearer to'} zero of {of} {ends}"
+
+
+def _interval(row: Any, low: str, high: str, protected_class: str = "") -> _Ends:
+    """Take the ends of an interval from a table of results, so that what is held is what is printed."""
+    return _Ends(row[low], row[high], error_of(row, low), error_of(row, high), protected_class)
+
+
+def _gap(comparison: Comparison, method: str, prob: float, level: str = "overall") -> list[_Ends]:
+    if not {"associated", "different"} <= set(comparison.methods[method].pairs["connection"].astype(str)):
+        return []
+    rows = [
+        row
+        for row in comparison.contrasts(prob, ROPE, "population", method).to_dict("records")
+        if (row["level"], row["contrast"]) == (level, OF_INTEREST)
+    ]
     return [
-        _Ends(row.hpdi_low, row.hpdi_high, row.mcse_low, row.mcse_high)
-        for row in described.astype(float).itertuples(index=False)
+        _interval(row, "after_low", "after_high", str(row["name"]) if level == "class" else "") for row in rows
     ]
 
 
-def _gap(comparison: Comparison, method: str, prob: float, level: str = "overall") -> _Ends:
-    means = comparison.methods[method].after.draws_of("means", level=level, estimand="population")
-    gaps = contrast_draws(means, [("associated", "different")])
-    ends = _of_draws(gaps.to_numpy(), prob) if gaps.sizes["row"] else []
-    if not ends:
-        return _UNKNOWN
-    # The worst class for either sign.
-    lowest, highest = min(ends, key=lambda each: each.low), max(ends, key=lambda each: each.high)
-    return _Ends(lowest.low, highest.high, lowest.error_low, highest.error_high)
-
-
-def _class_gap(comparison: Comparison, method: str, prob: float) -> _Ends:
+def _class_gap(comparison: Comparison, method: str, prob: float) -> list[_Ends]:
     return _gap(comparison, method, prob, "class")
 
 
-def _gap_in_sds(comparison: Comparison, method: str, prob: float) -> _Ends:
-    sd = comparison.geometry_of(method, prob).sd_after
-    return _Ends(*(each / sd for each in _gap(comparison, method, prob))) if sd > 0 else _UNKNOWN
+def _gap_in_sds(comparison: Comparison, method: str, prob: float) -> list[_Ends]:
+    row = comparison.geometry(prob, method).to_dict("records")[0]
+    return [_interval(row, "gap_after_low", "gap_after_high")]
 
 
-def _moved_mean(connection: str) -> Callable[[Comparison, str, float], _Ends]:
-    def ends(comparison: Comparison, method: str, prob: float) -> _Ends:
-        changes = comparison.draws_of("changes", method=method, estimand="population")
-        mine = (changes["level"] == "overall") & (changes["connection"] == connection)
-        rows = np.flatnonzero(mine.to_numpy())
-        return _of_draws(changes.to_numpy()[..., rows[:1]], prob)[0] if len(rows) else _UNKNOWN
+def _moved_mean(connection: str) -> Callable[[Comparison, str, float], list[_Ends]]:
+    def ends(comparison: Comparison, method: str, prob: float) -> list[_Ends]:
+        changes = comparison.changes(prob, ROPE, "population", method)
+        mine = changes[(changes["level"] == "overall") & (changes["connection"] == connection)]
+        return [_interval(row, "hpdi_low", "hpdi_high") for row in mine.to_dict("records")]
 
     return ends
 
 
-def _ends(related: Related) -> _Ends:
-    return _Ends(related.low, related.high)
+def _ends(related: Related) -> list[_Ends]:
+    return [_Ends(related.low, related.high)]
 
 
-def _moved(comparison: Comparison, method: str, prob: float) -> _Ends:
+def _moved(comparison: Comparison, method: str, prob: float) -> list[_Ends]:
     rms = comparison.methods[method].geometry.rms
-    return _Ends(rms, rms)
+    return [_Ends(rms, rms)]
 
 
 @dataclass(frozen=True)
 class _Quantity:
     meaning: str
-    ends: Callable[[Comparison, str, float], _Ends]
+    ends: Callable[[Comparison, str, float], list[_Ends]]  # one, or one for each class
     fits: tuple[str, ...] = ()  # those that must have converged
     unknown: str = "the tables hold no such control words"
     interval: bool = True
+    size: bool = False  # without its sign
     of_gap: bool = False  # overall, which a method that equalises all sets of words makes zero
 
 
@@ -198,10 +243,11 @@ _FORCED = "by construction: no evidence"
 _NO_GAP = "the tables hold no associated and different attributes to contrast"
 _KNOWN: Mapping[str, _Quantity] = {
     "gap": _Quantity(
-        "size of associated - different after, overall, for new words: HPDI of its draws",
+        "size of associated - different after, overall, for new words, with its HPDI",
         _gap,
         ("after",),
         _NO_GAP,
+        size=True,
         of_gap=True,
     ),
     "gap_sd": _Quantity(
@@ -209,10 +255,15 @@ _KNOWN: Mapping[str, _Quantity] = {
         _gap_in_sds,
         ("after",),
         "the tables hold no such gap, or no control words",
+        size=True,
         of_gap=True,
     ),
     "class_gap": _Quantity(
-        "as gap, of the class in which it is met least", _class_gap, ("after",), f"{_NO_GAP} in a class"
+        "as gap, of the class in which it is met least",
+        _class_gap,
+        ("after",),
+        f"{_NO_GAP} in a class",
+        size=True,
     ),
     "controls": _Quantity(
         "correlation of distances to control words before and after, the lower of the two in the table of the "
@@ -229,13 +280,15 @@ _KNOWN: Mapping[str, _Quantity] = {
         "root mean square change of distances to control words, as observed", _moved, interval=False
     ),
     "human": _Quantity(
-        "size of the mean change of distances to human control words, for new words: HPDI of its draws",
+        "size of the mean change of distances to human control words, for new words, with its HPDI",
         _moved_mean("human"),
         ("change",),
+        size=True,
     ),
-    "neutral": _Quantity("the same of neutral control words", _moved_mean("neutral"), ("change",)),
+    "neutral": _Quantity(
+        "the same of neutral control words", _moved_mean("neutral"), ("change",), size=True
+    ),
 }
-_WITH_INTERVAL = frozenset(name for name, known in _KNOWN.items() if known.interval)
 
 MEANINGS: Mapping[str, str] = {name: known.meaning for name, known in _KNOWN.items()}
 """What may be required, and what it means."""
@@ -301,7 +354,10 @@ def check_requirements(
     """Say which requirements each method of a comparison meets.
 
     A requirement is met where the whole interval meets it: an upper limit (``<``) is held against the upper end, a lower
-    limit (``>``) against the lower end, and either by more than twice its Monte Carlo error. What cannot be known,
+    limit (``>``) against the lower end, and either by more than twice its Monte Carlo error. Of what is asked for by its
+    size (``gap``, ``gap_sd``, ``class_gap``, ``human``, ``neutral``) the interval is that of the difference itself, as
+    tables print it: an upper limit is held against the end that lies farther from zero, a lower one against the nearer
+    end, and against zero where the interval holds it. What cannot be known,
     and what comes from a fit that has not converged, is not met. A limit of ``gap`` or ``gap_sd`` is met *by construction*,
     and the check says so, where the method makes this gap zero whatever the vectors were (`Comparison.contrasts`): that is
     no evidence.
@@ -315,7 +371,7 @@ def check_requirements(
         class in which it is met least), ``controls`` (correlation of distances to control words before and after, the
         lower of the two in `Comparison.geometry`), ``slope`` (of those distances), ``moved`` (their root mean square
         change, as observed), ``human`` and ``neutral`` (size of the mean change of distances to these control words).
-        Intervals of what is modelled are HPDIs of its draws.
+        Intervals of what is modelled are HPDIs.
     prob : float in (0, 1)
         Probability of the intervals.
 
@@ -352,19 +408,28 @@ def _checked(comparison: Comparison, method: str, wanted: Requirement, prob: flo
     fits = {"after": comparison.methods[method].after, "change": comparison.methods[method].change}
     needed = [fit for name in known.fits if (fit := fits[name]) is not None]
     problems = [problem for fit in needed for problem in fit.diagnostics()["problems"]]
-    ends = known.ends(comparison, method, prob)
     upper = wanted.sign.startswith("<")
-    value, error = (ends.high, ends.error_high) if upper else (ends.low, ends.error_low)
+    meets = _SIGNS[wanted.sign]
+
+    def surely(value: float, error: float) -> bool:
+        # An end that another seed might put on the other side of the limit meets nothing.
+        return meets(value + (0.0 if math.isnan(error) else 2 * error if upper else -2 * error), wanted.limit)
+
+    held = {ends: ends.held(upper, known.size) for ends in known.ends(comparison, method, prob) or [_UNKNOWN]}
+    missed = [ends for ends, each in held.items() if not surely(*each)]
+    ends = (max if upper else min)(missed or held, key=lambda each: held[each][0])
+    value, error = held[ends]
     why = f"the sampler cannot be believed yet: {problems[0]}" if problems else ""
     if math.isnan(value):
         why = known.unknown
-    meets = _SIGNS[wanted.sign]
-    # An end that another seed might put on the other side of the limit meets nothing.
-    doubt = 0.0 if math.isnan(error) else 2 * error if upper else -2 * error
-    met = not why and meets(value + doubt, wanted.limit)
-    if not met and not why and meets(value, wanted.limit):
-        why = f"{printed(value, error, _DIGITS)} is nearer to the limit than twice its Monte Carlo error: draw longer"
+    met = not why and not missed
     forced = known.of_gap and comparison.methods[method].construction.forces_gap
+    check = Check(
+        method, wanted, value, met, why, prob, error, forced, ends.low, ends.high, ends.protected_class
+    )
     if met and forced:
-        why = _FORCED
-    return Check(method, wanted, value, met, why, prob, error, forced)
+        return replace(check, why=_FORCED)
+    if not met and not why and meets(value, wanted.limit):
+        near = f"{_shown(check)} is nearer to the limit than twice its Monte Carlo error: draw longer"
+        return replace(check, why=near)
+    return check

@@ -16,7 +16,8 @@ from bayesbias.basics.errors import InputError
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import change_verdict
 from bayesbias.studies.comparison import Comparison
-from bayesbias.studies.requirements import MEANINGS, Requirement, check_requirements, read_requirements
+from bayesbias.studies.requirements import MEANINGS, Check, Requirement, check_requirements, read_requirements
+from bayesbias.tables.reading import as_pair_table
 
 
 @pytest.fixture(scope="module")
@@ -74,12 +75,12 @@ def test_a_limit_is_held_against_the_end_of_the_interval(found):
     means = after.draws_of("means", level="overall", estimand="population")
     at = means["connection"].to_numpy().tolist()
     draws = means.to_numpy()
-    gap = np.abs(draws[..., at.index("associated")] - draws[..., at.index("different")])
-    low, high = az.hdi(gap.ravel(), prob=0.8)
+    gap = draws[..., at.index("associated")] - draws[..., at.index("different")]
+    high = np.abs(az.hdi(gap.ravel(), prob=0.8)).max()
     assert checked(found, "gap<0.5", 0.8) == (True, pytest.approx(high, abs=1e-12))
-    assert checked(found, f"gap<{(low + high) / 2}", 0.8) == (False, pytest.approx(high, abs=1e-12))
-    assert checked(found, f"gap>{(low + high) / 2}", 0.8) == (False, pytest.approx(low, abs=1e-12))
-    assert checked(found, "gap>-1", 0.8) == (True, pytest.approx(low, abs=1e-12))
+    assert checked(found, f"gap<{high / 2}", 0.8) == (False, pytest.approx(high, abs=1e-12))
+    assert checked(found, f"gap>{high / 2}", 0.8) == (False, 0.0)  # the interval holds zero
+    assert checked(found, "gap>-1", 0.8) == (True, 0.0)
     geometry = found.geometry_of("hard", 0.8)
     assert checked(found, "gap_sd<9", 0.8)[1] == pytest.approx(high / geometry.sd_after, abs=1e-12)
     assert checked(found, "controls>0.5") == (True, found.methods["hard"].geometry.least.low)
@@ -90,8 +91,9 @@ def test_a_limit_is_held_against_the_end_of_the_interval(found):
     assert checked(found, f"moved<{rms!r}") == (False, rms)
     change = found.draws_of("changes", method="hard", estimand="population")
     mine = (change["level"] == "overall") & (change["connection"] == "neutral")
-    neutral = np.abs(change.to_numpy()[..., np.flatnonzero(mine.to_numpy())[0]])
-    assert checked(found, "neutral<9")[1] == pytest.approx(az.hdi(neutral.ravel(), prob=0.89)[1], abs=1e-12)
+    neutral = change.to_numpy()[..., np.flatnonzero(mine.to_numpy())[0]]
+    farther = np.abs(az.hdi(neutral.ravel(), prob=0.89)).max()
+    assert checked(found, "neutral<9")[1] == pytest.approx(farther, abs=1e-12)
 
 
 @pytest.mark.slow
@@ -113,12 +115,50 @@ def test_a_limit_within_the_monte_carlo_error_of_an_end_is_not_met(found):
 def test_of_classes_the_worst_counts(found):
     means = found.methods["hard"].after.draws_of("means", level="class", estimand="population")
     keys = list(zip(means["name"].to_numpy(), means["connection"].to_numpy(), strict=True))
-    ends = []
+    ends = {}
     for name in dict.fromkeys(name for name, _ in keys):
         one, other = (means.to_numpy()[..., keys.index((name, c))] for c in ("associated", "different"))
-        ends.append(az.hdi(np.abs(one - other).ravel(), prob=0.89))
-    assert checked(found, "class_gap<9")[1] == pytest.approx(max(high for _, high in ends), abs=1e-12)
-    assert checked(found, "class_gap>0")[1] == pytest.approx(min(low for low, _ in ends), abs=1e-12)
+        ends[name] = az.hdi((one - other).ravel(), prob=0.89)
+    worst = max(ends, key=lambda name: np.abs(ends[name]).max())
+    for limit, said in (("9", "is met"), ("0.001", "is NOT met")):
+        (check,) = check_requirements(found, f"class_gap<{limit}")
+        assert check.value == pytest.approx(np.abs(ends[worst]).max(), abs=1e-12)
+        assert (check.protected_class, check.as_dict()["protected_class"]) == (worst, worst)
+        assert f"class_gap < {limit} {said} (" in check.line
+        assert f" for {worst}, the end farther from zero of the 89% interval " in check.line
+    nearest = [0.0 if low <= 0 <= high else min(abs(low), abs(high)) for low, high in ends.values()]
+    assert checked(found, "class_gap>0")[1] == pytest.approx(min(nearest), abs=1e-12)
+
+
+@pytest.mark.slow
+def test_a_limit_that_the_printed_interval_reaches_is_not_met(found):
+    row = found.contrasts(method="hard", estimand="population").iloc[0]
+    low, high = row["after_low"], row["after_high"]
+    assert low < 0 < high  # as after debiasing that closed a gap
+    (check,) = check_requirements(found, "gap<9")
+    assert (check.low, check.high) == (pytest.approx(low, abs=1e-12), pytest.approx(high, abs=1e-12))
+    assert (check.as_dict()["low"], check.as_dict()["high"]) == (check.low, check.high)
+    for limit in (0.999 * max(-low, high), max(-low, high)):
+        assert not check_requirements(found, (Requirement("gap", "<", limit),))[0].met
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "limit", "says"),
+    [
+        (0.05004, 0.0006, 0.05, "(0.05004, the end farther from zero of the 89% interval -0.01000 to +0.05004)"),
+        (0.05004, 0.0006, 0.04, "(0.050, the end farther"),
+        (0.0304, 0.002, 0.0302, "(0.0304, the end"),
+        (0.05, 0.0006, 0.05, "(0.050, the end"),
+    ],
+)
+def test_a_value_is_printed_on_its_side_of_the_limit(value, error, limit, says):
+    check = Check("a", Requirement("gap", "<", limit), value, False, "", 0.89, error, low=-0.01, high=value)
+    assert f"gap < {limit} is NOT met {says}" in check.line
+
+
+def test_a_value_without_an_error_is_printed_on_its_side_of_the_limit_too():
+    check = Check("a", Requirement("controls", ">", 0.9), 0.899996, False, "", 0.89)
+    assert check.line == "a: controls > 0.9 is NOT met (0.899996, lower end of the 89% interval)"
 
 
 @pytest.mark.slow
@@ -144,6 +184,16 @@ def test_what_cannot_be_known_is_not_met():
             assert check.why
             assert math.isnan(check.value)
             assert check.as_dict()["value"] is None
+
+
+def test_a_gap_that_the_tables_do_not_hold_is_not_met():
+    before = bb.distance_table("minilm-static", "religion", controls="2021").frame
+    controls = before[before["connection"].isin(["human", "neutral"])]
+    bare = made_up_comparison(as_pair_table(controls), {"same": as_pair_table(controls)})
+    for name in ("gap", "gap_sd", "class_gap"):
+        (check,) = check_requirements(bare, f"{name}<1")
+        assert not check.met
+        assert "the tables hold no" in check.line
 
 
 @pytest.mark.slow
