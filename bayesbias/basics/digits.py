@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from bayesbias.basics.wording import both_ends, number_text
+from bayesbias.basics.wording import ends_text, number_text
 
 __all__ = [
     "allowed",
@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 _MOST = 12  # decimals
+_LOW_OF_MEAN = "hpdi_low"  # of a mean that is clear of zero: neither it nor its ends are printed as zero
 
 
 def allowed(error: float | None, usual: int = 3) -> int:
@@ -144,12 +145,13 @@ def interval_known(
 
 
 def _ends(row: Any, low: str, high: str, usual: int, signed: bool) -> tuple[str, str]:
-    return both_ends(
+    return ends_text(
         _field(row, low),
         _field(row, high),
         digits=allowed(error_of(row, low, high), usual),
         signed=signed,
         errors=(error_of(row, low), error_of(row, high)),
+        fine=low == _LOW_OF_MEAN,
     )
 
 

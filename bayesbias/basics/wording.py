@@ -9,18 +9,19 @@ from typing import Any
 
 __all__ = [
     "Shortened",
-    "both_ends",
     "closest",
     "closest_file",
     "conjoined",
     "end_text",
     "ended",
+    "ends_text",
     "interval_text",
     "number_of",
     "number_text",
     "percent",
     "put_in_words",
     "signed_text",
+    "size_text",
     "some",
     "with_minus",
 ]
@@ -216,8 +217,7 @@ def end_text(value: float, digits: int = 3, *, signed: bool = False, error: floa
     ('0.00', '0.000')
     """
     text = number_text(value, digits, signed=signed)
-    nothing = max(_NO_MORE_THAN_ROUNDING, 2 * error if error is not None and error == error else 0.0)
-    if not _is_zero(text) or not abs(value) > nothing:
+    if not _is_zero(text) or not _has_sign(value, error):
         return text
     finer = (number_text(value, more, signed=signed) for more in range(max(digits, 0), _MOST_DIGITS + 1))
     shown = next((each for each in finer if not _is_zero(each)), text)
@@ -228,6 +228,67 @@ def _is_zero(text: str) -> bool:
     return not any(digit in text for digit in "123456789") and "0" in text
 
 
+def _has_sign(value: float, error: float | None) -> bool:
+    return abs(value) > max(
+        _NO_MORE_THAN_ROUNDING, 2 * error if error is not None and error == error else 0.0
+    )
+
+
+def ends_text(
+    low: float,
+    high: float,
+    digits: int = 3,
+    *,
+    signed: bool = False,
+    errors: tuple[float | None, float | None] = (None, None),
+    fine: bool = False,
+) -> tuple[str, str]:
+    """Write both ends of an interval with as many digits each, as `end_text` does; where both would be zero, as plain zeros.
+
+    Parameters
+    ----------
+    low, high, digits, signed, errors
+        As of `end_text`.
+    fine : bool
+        Whether ends clear of zero then have as many digits as show them, as the mean that they stand beside has.
+
+    Examples
+    --------
+    >>> ends_text(-0.0432, 0.0012, 2, signed=True), ends_text(0.000012, 0.00003, signed=True)
+    (('−0.043', '+0.001'), ('0.000', '0.000'))
+    >>> ends_text(0.000012, 0.00003, signed=True, fine=True), ends_text(-0.000012, 0.00003, fine=True)
+    (('+0.00001', '+0.00003'), ('0.000', '0.000'))
+    """
+    ends = (low, high)
+    first, second = (
+        end_text(end, digits, signed=signed, error=error) for end, error in zip(ends, errors, strict=True)
+    )
+    if not (_is_zero(first) and _is_zero(second)):
+        needed = max(digits, *(len(text.partition(".")[2]) for text in (first, second)))
+        first, second = (
+            end_text(end, needed, signed=signed, error=error) for end, error in zip(ends, errors, strict=True)
+        )
+        return first, second
+    clear = fine and low * high > 0 and all(map(_has_sign, ends, errors))
+    first, second = (
+        number_text(end, -math.floor(math.log10(abs(end))) if clear else digits, signed=signed)
+        for end in ends
+    )
+    return first, second
+
+
+def size_text(value: float, digits: int = 3) -> str:
+    """Write a size; one that is not zero is not written as zero.
+
+    Examples
+    --------
+    >>> size_text(0.0123), size_text(0.00001), size_text(0.00001, 2), size_text(0)
+    ('0.012', 'less than 0.0005', 'less than 0.005', '0.000')
+    """
+    text = number_text(value, digits)
+    return f"less than {5 * 10.0 ** -(digits + 1):.{digits + 1}f}" if _is_zero(text) and value > 0 else text
+
+
 def interval_text(
     low: float,
     high: float,
@@ -235,37 +296,16 @@ def interval_text(
     digits: int = 3,
     signed: bool = False,
     errors: tuple[float | None, float | None] = (None, None),
+    fine: bool = False,
 ) -> str:
-    """Write the ends of an interval, as `both_ends` has them.
+    """Write the ends of an interval as `ends_text` has them.
 
     Examples
     --------
     >>> interval_text(0.25, 1), interval_text(-0.25, 1, signed=True), interval_text(-0.04, -0.001, digits=2)
     ('0.250 to 1.000', '−0.250 to +1.000', '−0.040 to −0.001')
     """
-    return " to ".join(both_ends(low, high, digits=digits, signed=signed, errors=errors))
-
-
-def both_ends(
-    low: float,
-    high: float,
-    *,
-    digits: int = 3,
-    signed: bool = False,
-    errors: tuple[float | None, float | None] = (None, None),
-) -> tuple[str, str]:
-    """Write both ends of an interval with as many digits each; none that is not zero as zero, as `end_text` has it.
-
-    Examples
-    --------
-    >>> both_ends(-0.04, -0.001, digits=2), both_ends(-0.04, 0.001, digits=2, errors=(0.002, 0.002))
-    (('−0.040', '−0.001'), ('−0.04', '0.00'))
-    """
-    pairs = list(zip((low, high), errors, strict=True))
-    texts = [end_text(end, digits, signed=signed, error=error) for end, error in pairs]
-    needed = max(digits, *(len(text.partition(".")[2]) for text in texts))
-    first, second = (end_text(end, needed, signed=signed, error=error) for end, error in pairs)
-    return first, second
+    return " to ".join(ends_text(low, high, digits, signed=signed, errors=errors, fine=fine))
 
 
 def with_minus(contrast: str) -> str:

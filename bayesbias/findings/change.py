@@ -7,7 +7,7 @@ from typing import Any
 
 from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import conjoined, number_of, percent, some
+from bayesbias.basics.wording import conjoined, number_of, percent, size_text, some
 from bayesbias.findings.parts import Doubt, Findings, Unexamined, sentence_of_losses
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
 from bayesbias.findings.slopes import sentences_of_slopes
@@ -137,10 +137,16 @@ def _control_sentences(result: Comparison, item: Method, prob: float, rope: floa
     single = control_changes(item.pairs).set_index("controls")
     return [
         f"{r.connection} control words: {r.verdict} on average ({as_known(r, 'mean', signed=True)}, "
-        f"{' to '.join(ends_as_known(r, signed=True))}), single pairs by {single.loc[r.connection, 'rms_change']:.3f} (root mean "
-        f"square), at most {abs(single.loc[r.connection, 'max_change']):.2f}."
+        f"{' to '.join(ends_as_known(r, signed=True))}), single pairs by "
+        f"{size_text(single.loc[r.connection, 'rms_change'])} (root mean square), "
+        f"{_at_most(abs(single.loc[r.connection, 'max_change']))}."
         for r in rows.itertuples()
     ]
+
+
+def _at_most(largest: float) -> str:
+    size = size_text(largest, 2)
+    return f"at most {size}" if size[0].isdigit() else f"all by {size}"
 
 
 _CENTRED = "the nearness of each word to all others is taken out"
@@ -175,7 +181,7 @@ def _geometry_doubts(geometry: Geometry, prob: float) -> list[Doubt]:
     once = f" once {_CENTRED}" if geometry.least is geometry.relations else ""
     text = (
         f"THE GEOMETRY IS {degree}: distances to control words before and after {how}{once} (correlation "
-        f"{_interval(geometry.least, prob)}; single pairs moved by {geometry.rms:.3f}, root mean square, where unrelated "
+        f"{_interval(geometry.least, prob)}; single pairs moved by {size_text(geometry.rms)}, root mean square, where unrelated "
         f"sets of vectors with these means and spreads would give {geometry.rms_unrelated:.3f}). Noise has no gap either: what is left of the gap says nothing "
         "of the method, which is ranked with no other"
     )
@@ -199,7 +205,7 @@ def _geometry_sentences(result: Comparison, name: str, prob: float) -> list[str]
             f"by {_interval(geometry.correlation, prob)}; "
             f"once {_CENTRED}, by {_interval(geometry.relations, prob)}; slope {geometry.slope.value:.2f}; root "
             f"mean square change "
-            f"{geometry.rms:.3f}, where unrelated sets of vectors with these means and spreads would give "
+            f"{size_text(geometry.rms)}, where unrelated sets of vectors with these means and spreads would give "
             f"{geometry.rms_unrelated:.3f})."
         )
     row: Any = result.geometry(prob, name).iloc[0]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import interval_known, number_known
-from bayesbias.basics.wording import with_minus
+from bayesbias.basics.wording import size_text, with_minus
 from bayesbias.columns.change import (
     change_columns,
     drift_columns,
@@ -170,7 +170,7 @@ def _facts(run: Comparison, item: Method, prob: float, rope: float) -> list[Labe
             Labelled(f"change, {prob:.0%} HPDI", interval_known(row, signed=True)),
         ]
     if rms is not None:
-        facts.append(Labelled("pairs with control words moved by (root mean square)", f"{rms:.3f}"))
+        facts.append(Labelled("pairs with control words moved by (root mean square)", size_text(rms)))
     return facts
 
 
