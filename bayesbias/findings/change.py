@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed
 from bayesbias.basics.kinds import tells_kinds
@@ -12,13 +12,18 @@ from bayesbias.findings.parts import Doubt, Findings, Unexamined, sentence_of_lo
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
 from bayesbias.findings.slopes import sentences_of_slopes
 from bayesbias.findings.trust import ALL_AGREED, no_conclusion
+from bayesbias.findings.words import said_by_class, said_of_each
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
+from bayesbias.inference.scope import same_for_all_words
 from bayesbias.inference.verdicts import disagreement
 from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.studies.construction import EXACT, Construction, control_changes
 from bayesbias.studies.geometry import Geometry, Left, Related
 from bayesbias.tables.coverage import Loss, losses, losses_for_facts, words_of_groups
 from bayesbias.words.wordlist import CONTROLS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["construction_account", "construction_sentences", "findings_of_change"]
 
@@ -60,7 +65,8 @@ def _of_method(result: Comparison, name: str, several: bool, prob: float, rope: 
     controls = _control_sentences(result, item, prob, rope)
     geometry = _geometry_sentences(result, name, prob)
     slopes = sentences_of_slopes(item.change, prob) if item.change is not None else []
-    headline, *rest = [*([gap] if gap else []), *controls, *geometry, *slopes] or [_NO_CONTRAST]
+    by_class = [] if gap is None else _class_sentences(result, item, prob, rope)
+    headline, *rest = [*([gap] if gap else []), *by_class, *controls, *geometry, *slopes] or [_NO_CONTRAST]
     missing = sentence_of_losses(about["losses"], CONTROLS if gap is None else ())
     return Findings(headline=f"{headline}{missing}", sentences=tuple(rest), **about)
 
@@ -112,23 +118,55 @@ _NO_CONTRAST = (
 )
 
 
+_NOTHING = 0.00005  # a change that four decimals do not show
+
+
 def _gap_sentence(result: Comparison, item: Method, prob: float, rope: float) -> str | None:
     present = set(item.pairs["connection"].astype(str))
     if not any(a in present and b in present for a, b in CONTRASTS):
         return None
     frame = result.contrasts(prob, rope, "population", item.name)
     row: Any = next(iter(frame[frame["level"] == "overall"].itertuples()))
+    classes, listed = _by_class(result, item, prob, rope)
     forced = ", as the method forces it to be" if row.by_construction else ""
     after = " to ".join(ends_as_known(row, "after_low", "after_high", signed=True))
-    classes = frame[(frame["level"] == "class") & (frame["contrast"] == row.contrast)]
-    how = disagreement(classes, "after_low", "after_high")
-    hidden = f" The classes disagree, after: {how}." if how else ""
+    hidden = next(
+        (
+            f" The classes {of}disagree, after: {how}."
+            for of, rows in (("", classes), ("of the listed words ", listed))
+            if (how := disagreement(rows, "after_low", "after_high"))
+        ),
+        "",
+    )
+    change = f"{as_known(row, 'mean', signed=True)} ({prob:.0%} HPDI {' to '.join(ends_as_known(row, signed=True))}"
+    if max(-row.hpdi_low, row.hpdi_high) < min(_NOTHING, rope):
+        change = f"less than {_NOTHING:.5f} either way ({prob:.0%} HPDI"
     return (
-        f"{row.contrast} was {as_known(row, 'before', signed=True)} and changed by {as_known(row, 'mean', signed=True)} "
-        f"({prob:.0%} HPDI {' to '.join(ends_as_known(row, signed=True))}: {row.verdict}); it is now "
+        f"{row.contrast} was {as_known(row, 'before', signed=True)} and changed by {change}: {row.verdict}); it is now "
         f"{as_known(row, 'after', signed=True)} ({after}: "
         f"{row.verdict_after}{forced}).{hidden}"
     )
+
+
+def _by_class(result: Comparison, item: Method, prob: float, rope: float) -> list[pd.DataFrame]:
+    """Return the contrast of the headline by class, for new words and for the listed ones."""
+    frame = result.contrasts(prob, rope, method=item.name)
+    frame = frame[frame["contrast"] == frame["contrast"].iloc[0]]
+    classes = frame[frame["level"] == "class"]
+    return [classes[classes["estimand"] == which] for which in ("population", "these_words")]
+
+
+def _class_sentences(result: Comparison, item: Method, prob: float, rope: float) -> list[str]:
+    """Say what is left by class, and of the listed words alone where these disagree and new words do not clearly."""
+    classes, listed = _by_class(result, item, prob, rope)
+    if len(classes) < 2 or same_for_all_words(item.after.spec):
+        return []
+    ends = ("after", "after_low", "after_high")
+    begin = said_by_class(str(classes["contrast"].iloc[0]), item.after.spec.results, "after")
+    text = f"{begin}: {said_of_each(classes, *ends)}"
+    if disagreement(listed, *ends[1:]) and not disagreement(classes, *ends[1:]):
+        text += f"; of the listed words alone {said_of_each(listed, *ends)}"
+    return [f"{text}."]
 
 
 def _control_sentences(result: Comparison, item: Method, prob: float, rope: float) -> list[str]:

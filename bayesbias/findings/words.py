@@ -29,12 +29,13 @@ from bayesbias.inference.scope import has_new_words, holds_for, same_for_all_wor
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.standard import in_full
 from bayesbias.inference.verdicts import Verdict, contrast_phrase, disagreement, side, sides
+from bayesbias.models.spec import Results
 from bayesbias.tables.coverage import Loss, composed_in_words, losses, losses_for_facts, words_of_groups
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["findings_of_words", "lists_in_order", "own_lists"]
+__all__ = ["findings_of_words", "lists_in_order", "own_lists", "said_by_class", "said_of_each"]
 
 _CALLED = {
     "protected_class": "classes",
@@ -217,10 +218,11 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
     results = fit.spec.results
     classes, lists = _first_contrast(frame, "class"), lists_in_order(frame)
     if len(classes) > 1:
-        who, first = holds_for(results, "class"), _gap(classes)
-        out.append(f"By class, {_LESS[first]} ({who}): {_each(classes)}.")
+        out.append(f"{said_by_class(_gap(classes), results)}: {said_of_each(classes)}.")
     if len(lists) > 1:
-        out.append(f"By list of stereotypes, words of its own class less words of others: {_each(lists)}.")
+        out.append(
+            f"By list of stereotypes, words of its own class less words of others: {said_of_each(lists)}."
+        )
     out += _carried_by_a_list(classes, lists, own_lists(fit.table))
     words = _first_contrast(frame, "word")
     if len(words):
@@ -239,6 +241,33 @@ def _gap(rows: pd.DataFrame) -> str:
 _LESS = {f"{a} - {b}": f"{a} less {b}" for a, b in CONTRASTS} | {
     "associated - different": "own stereotypes less others"
 }
+
+
+def said_by_class(contrast: str, results: Results, when: str = "") -> str:
+    """Begin the sentence on a contrast by class: what is held against what, and what it holds for.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> said_by_class("associated - different", bb.load_model("cells").results, "after")
+    'By class, own stereotypes less others, after (new words of the class)'
+    """
+    return f"By class, {_LESS[contrast]}{f', {when}' if when else ''} ({holds_for(results, 'class')})"
+
+
+def said_of_each(rows: pd.DataFrame, mean: str = "mean", low: str = "hpdi_low", high: str = "hpdi_high") -> str:
+    """Name each row with its mean and interval, which stand in the columns that are named.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> said_of_each(pd.DataFrame({"name": ["a"], "mean": [-0.02], "hpdi_low": [-0.03], "hpdi_high": [0.01]}))
+    'a -0.020 (-0.030 to +0.010)'
+    """
+    return ", ".join(
+        f"{row.name} {as_known(row, mean, signed=True)} ({' to '.join(ends_as_known(row, low, high, signed=True))})"
+        for row in rows.itertuples(index=False)
+    )
 
 
 def lists_in_order(frame: pd.DataFrame) -> pd.DataFrame:
@@ -280,10 +309,6 @@ def _counted(names: list[str]) -> str:
 
 def _named(names: list[str]) -> str:
     return f" ({', '.join(names)})" if names else ""
-
-
-def _each(rows: Any) -> str:
-    return ", ".join(f"{c.name} {as_known(c, 'mean', signed=True)} ({_ends(c)})" for c in rows.itertuples())
 
 
 def _new_word(fit: BiasFit, prob: float) -> list[str]:

@@ -7,6 +7,7 @@ from helpers.changes import NONE, changed, table
 from helpers.draws import made_up_comparison
 
 from bayesbias.findings.of_result import findings_of
+from bayesbias.studies.comparison import Comparison
 from bayesbias.tables.reading import as_pair_table
 
 
@@ -29,6 +30,36 @@ def test_changes_too_small_to_be_printed_are_said_to_be_less():
     after["distance"] = before["distance"] + 1e-4 * (after["distance"] - before["distance"])
     found = made_up_comparison(as_pair_table(before), {"a": as_pair_table(after)}, draws=400)
     said = " ".join(findings_of(found).lines())
+    still = made_up_comparison(as_pair_table(before), {"a": as_pair_table(before)}, draws=400)
+    assert "and changed by less than 0.00005 either way (89% HPDI: practically unchanged)" in findings_of(still).headline
     assert "(root mean square), all by less than 0.005" in said
     assert "single pairs by less than 0.0005 (root mean square)" in said
     assert "root mean square change less than 0.0005, where" in said
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_what_is_left_is_said_by_class_and_of_the_listed_words_where_they_alone_disagree(apart, monkeypatch):
+    before = table()
+    found = made_up_comparison(as_pair_table(before), {"a": as_pair_table(changed(before, NONE, 1))}, draws=400)
+    made = Comparison.contrasts
+
+    def contrasts(self, prob=0.89, rope=0.02, estimand=None, method=None):
+        frame = made(self, prob, rope, estimand, method)
+        for name, middle in (("x", -0.1), ("y", 0.1 if apart else -0.1)):
+            for which, half in (("population", 0.2), ("these_words", 0.02)):
+                mine = (frame["level"] == "class") & (frame["name"] == name) & (frame["estimand"] == which)
+                for end, by in (("", 0), ("_low", -half), ("_high", half)):
+                    frame.loc[mine, f"after{end}"] = middle + by
+                    frame.loc[mine, f"mcse_after{end}"] = 1e-4
+        return frame
+
+    monkeypatch.setattr(Comparison, "contrasts", contrasts)
+    (part,) = findings_of(found).parts
+    (by_class,) = [text for text in part.sentences if text.startswith("By class")]
+    (left, sign) = ("+0.100 (-0.100 to +0.300)", "+") if apart else ("-0.100 (-0.300 to +0.100)", "-")
+    said = f"own stereotypes less others, after (new words of the class): x -0.100 (-0.300 to +0.100), y {left}"
+    assert f"By class, {said}" in by_class
+    listed = f"; of the listed words alone x -0.100 (-0.120 to -0.080), y {sign}0.100"
+    assert (listed in by_class) is apart
+    hidden = "The classes of the listed words disagree, after: nearer for x, farther for y."
+    assert (hidden in part.headline) is apart

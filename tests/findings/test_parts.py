@@ -288,7 +288,8 @@ def test_a_comparison_says_construction_first_and_keeps_parts_apart():
     )
     assert part.headline.startswith("associated - different was -0.40")
     assert ": moved); it is now" in part.headline
-    assert [text.split(":")[0] for text in part.sentences][:3] == [
+    assert [text.split(":")[0] for text in part.sentences][:4] == [
+        "By class, own stereotypes less others, after (its listed words, new attributes)",
         "human control words", "neutral control words", "control words, before and after",
     ]  # fmt: skip
     assert part.doubts == ()
