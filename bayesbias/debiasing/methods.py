@@ -48,6 +48,15 @@ METHODS: Mapping[str, Method] = {
         ),
     ),
     "soft": Method(
-        "soft:soft_debias", settings=(Setting("lam", 0.2, "Weight of the soft method.", least=0),)
+        "soft:soft_debias",
+        settings=(
+            Setting(
+                "lam",
+                0.2,
+                "Soft: weight of leaving the subspace; a larger one takes more. The published one takes next to nothing of "
+                "a large vocabulary: try 1000 for some thousand words, 100000 for twenty thousand.",
+                least=0,
+            ),
+        ),
     ),
 }

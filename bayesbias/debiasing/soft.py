@@ -24,6 +24,7 @@ __all__ = ["LAM", "soft_debias"]
 
 LAM = 0.2
 """The published weight of leaving B against keeping inner products (Bolukbasi et al., appendix)."""
+_HARDLY = 0.95  # of the length in B left: what a reader would call nothing done
 
 
 @tells_kinds
@@ -43,8 +44,11 @@ def soft_debias(
     embedding, wordlist, sets, k, neutralise
         As in `hard_debias`.
     lam : float >= 0
-        Weight of taking the neutralised words out of B. The published 0.2 is against the *sum* over all pairs
-        of the vocabulary, so that the same number does less in a large vocabulary than in a small one.
+        Weight of taking the neutralised words out of B: a larger one takes more. The published 0.2 is against the *sum* over
+        all pairs of the vocabulary, so that the same number does less in a large vocabulary than in a small one: of some
+        thousand words it takes next to nothing. Of the stereotypes of ``gender``, 2,400 words of GloVe keep 93 % of their
+        length in B with 100 and 30 % with 1,000; the 21,830 of ``minilm-static`` keep 98 % with 1,000 and 57 % with
+        100,000. A note says so where more than 95 % is left.
 
     Returns
     -------
@@ -89,9 +93,17 @@ def soft_debias(
     mine = [job.row[word] for word in job.neutralised]
     was, left = (float(np.linalg.norm(v[mine] @ job.basis.T)) for v in (job.unit, out))
     share = left / was if was else 1.0
-    notes = [*job.notes, f"the neutralised words keep {share:.2%} of their length in the subspace"]
+    notes = [*job.notes, _said(share)]
     settings = {"lam": float(lam), **solved, "kept_in_subspace": share}
     return with_account(job, out, "soft", (), notes, settings)
+
+
+def _said(share: float) -> str:
+    kept = "more than 99.99%" if 0.9999 < share < 1 else f"{share:.2%}"
+    text = f"the neutralised words keep {kept} of their length in the subspace"
+    if share <= _HARDLY:
+        return text
+    return f"{text}: hardly anything was taken away; a larger lam takes more, hundreds and up where words are thousands"
 
 
 def _soft_map(

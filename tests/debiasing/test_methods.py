@@ -172,6 +172,16 @@ def test_soft_debiasing_without_weight_changes_nothing_and_with_much_neutralises
     assert parts[2] < parts[0] / 2
 
 
+@pytest.mark.parametrize(("lam", "hardly"), [(0.0, True), (1e-3, True), (2000.0, False)])
+def test_a_soft_map_that_takes_hardly_anything_away_says_so(lam, hardly):
+    result = soft_debias(vectors(), sets=THREE, neutralise=["w0", "w1"], lam=lam)
+    assert (result.settings["kept_in_subspace"] > 0.95) is hardly
+    (said,) = [note for note in result.notes if "of their length in the subspace" in note]
+    assert ("hardly anything was taken away; a larger lam takes more" in said) is hardly
+    assert ("keep 100.00%" in said) is (lam == 0)
+    assert said in result.as_dict()["notes"]
+
+
 def test_more_dimensions_than_words_leave_the_rest_alone():
     e = vectors(n_other=4, d=40)
     result = soft_debias(e, sets=THREE, neutralise=["w0"], lam=0.5)
