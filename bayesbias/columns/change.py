@@ -6,7 +6,6 @@ import math
 import numbers
 from typing import Any
 
-from bayesbias.basics.digits import as_known
 from bayesbias.basics.wording import interval_text, number_text
 from bayesbias.columns.table import (
     Cell,
@@ -36,11 +35,9 @@ def gap_columns(prob: float, level: str = "", results: Results = RESULTS_OF_PAIR
         number("change", "mean", signed=True),
         interval(f"change, {prob:.0%} HPDI", signed=True, screen=f"{prob:.0%} HPDI"),
         text("the change", "verdict", screen="verdict"),
-        number("after", "after", signed=True).on_the_page_only(),
-        text("what is left", what_is_left).on_the_page_only(),
-        text(
-            "after", lambda row: f"{as_known(row, 'after', signed=True)} {what_is_left(row)}"
-        ).on_the_screen_only(),
+        number("after", "after", signed=True),
+        interval(f"after, {prob:.0%} HPDI", "after_low", "after_high", signed=True),
+        text("what is left", what_is_left),
     ]
 
 
