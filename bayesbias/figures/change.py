@@ -67,7 +67,7 @@ def plot_changes(
 
     An arrow begins at the mark of the connection, the mean distance in the original fit, and is as long as the mean
     change; the line around its head is the HPDI of the change, from the fit of the differences. An arrow whose line reaches back
-    over its beginning shows no evidence of change.
+    over its beginning shows no evidence of change, and a move too short for a head has none.
 
     Parameters
     ----------
@@ -105,9 +105,12 @@ def plot_changes(
     begin = start.loc[list(zip(changes["name"], changes["connection"], strict=True))].to_numpy(dtype=float)
     ends = [begin, begin + changes["hpdi_low"], begin + changes["hpdi_high"]]
     spec = comparison.original.spec
-    span = outcomes.padded(float(min(map(np.min, ends))), float(max(map(np.max, ends))), spec)
+    span = outcomes.around(float(min(map(np.min, ends))), float(max(map(np.max, ends))))
     points = row_axis(ax, labels, heads, span)
-    outcomes.mark_one(ax, spec)
+    # Moves may be far from the distance at which nothing is similar, and are to be seen.
+    one = span[0] <= 1 <= span[1]
+    if one:
+        outcomes.mark_one(ax, spec)
     present = [c for c in CONNECTIONS if c in set(changes["connection"])]
     lane = 0.84 / len(present)
     size = float(np.clip(0.55 * lane * points, 2.6, 5.5))
@@ -136,24 +139,12 @@ def plot_changes(
             zorder=2.5,
             label="_original",
         )
-        ax.annotate(
-            "",
-            (at + r.mean, y),
-            (at, y),
-            zorder=3,
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": colour,
-                "linewidth": pt(0.9),
-                "shrinkA": 0,
-                "shrinkB": 0,
-                "mutation_scale": pt(1.9 * size),
-            },
-        )
+        marks.draw_move(ax, at, at + r.mean, y, colour=colour, width=0.9, scale=1.9 * size, above=3)
     headings.name_x(ax, outcomes.OUTCOME["distance"])
     handles = [marks.line_handle(marks.colour_of(c), c, marker=MARKER[c], width=1.2) for c in present]
     handles += [marks.line_handle(INK, "from original to debiased", marker=">", width=0.9, size=4)]
     handles += [marks.patch_handle(INK, f"{as_percent(prob)} HPDI of the change", alpha=0.35)]
+    handles += outcomes.one_handle(spec) if one else []
     subtitle = (
         f"{name} against {comparison.provenance['original']}; "
         f"{outcomes.estimand_said(comparison.original.spec, 'word', estimand)}"
@@ -462,19 +453,7 @@ def plot_ranking(
             markeredgecolor="white",
             zorder=4,
         )
-        ax.annotate(
-            "",
-            (r.gap, row - 0.22),
-            (gap["mean"], row - 0.22),
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": INK,
-                "linewidth": pt(0.7),
-                "mutation_scale": pt(8),
-                "shrinkA": 0,
-                "shrinkB": 0,
-            },
-        )
+        marks.draw_move(ax, gap["mean"], r.gap, row - 0.22, colour=INK, width=0.7, scale=8, above=3)
         narrow = across() < 5
         forced = ("\n" if narrow else " ") + "(by construction)" if r.by_construction else ""
         forced += f"\ncontrols {left.label}" if left.marked else ""

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+_HEAD_LENGTH = 0.4  # of an arrow, beside its scale
+
+
 def colour_of(connection: str) -> str:
     """Return the colour of a connection, the same in every figure; grey for an unknown one."""
     return COLOUR.get(connection, FAINT)
@@ -48,6 +51,47 @@ def draw_point(ax: Axes, x: float, y: float, connection: str, size: float) -> No
         linestyle="none",
         zorder=4,
         label=f"_mean {connection}",
+    )
+
+
+def draw_move(
+    ax: Axes, begin: float, end: float, y: float, *, colour: str, width: float, scale: float, above: float
+) -> None:
+    """Draw an arrow from one place to another; a move hardly longer than its head as a line.
+
+    The head has a length of its own, and would point far beyond such a move. How wide the Axes will be after the layout is
+    known to a fifth.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+        Whose limits are set.
+    begin, end, y : float
+    colour : str
+    width, scale : float
+        Of the line, and what the head is scaled by.
+    above : float
+        The order of drawing.
+    """
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    low, high = ax.get_xlim()
+    points = ax.get_position().width * float(figure.get_size_inches()[0]) * 72
+    long = abs(end - begin) / abs(high - low) * points > 1.25 * _HEAD_LENGTH * pt(scale)
+    ax.annotate(
+        "",
+        (end, y),
+        (begin, y),
+        zorder=above,
+        arrowprops={
+            "arrowstyle": f"-|>,head_length={_HEAD_LENGTH}" if long else "-",
+            "color": colour,
+            "linewidth": pt(width),
+            "capstyle": "butt",
+            "shrinkA": 0,
+            "shrinkB": 0,
+            "mutation_scale": pt(scale),
+        },
     )
 
 

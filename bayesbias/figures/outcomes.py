@@ -34,6 +34,11 @@ def padded(low: float, high: float, spec: ModelSpec) -> tuple[float, float]:
     """Widen a range for drawing; one of distances always holds 1, no similarity."""
     if spec.outcome == "distance":
         low, high = min(low, 1.0), max(high, 1.0)
+    return around(low, high)
+
+
+def around(low: float, high: float) -> tuple[float, float]:
+    """Widen a range by a margin."""
     pad = 0.03 * (high - low) or 0.1
     return low - pad, high + pad
 
