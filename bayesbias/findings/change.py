@@ -220,7 +220,8 @@ def _geometry_doubts(geometry: Geometry, prob: float) -> list[Doubt]:
     text = (
         f"THE GEOMETRY IS {degree}: distances to control words before and after {how}{once} (correlation "
         f"{_interval(geometry.least, prob)}; single pairs moved by {size_text(geometry.rms)}, root mean square, where unrelated "
-        f"sets of vectors with these means and spreads would give {geometry.rms_unrelated:.3f}). Noise has no gap either: what is left of the gap says nothing "
+        f"sets of vectors with these means and spreads would give {geometry.rms_unrelated:.3f}). "
+        "Noise has no gap either: what is left of the gap says nothing "
         "of the method, which is ranked with no other"
     )
     return [Doubt("geometry_destroyed", text)]

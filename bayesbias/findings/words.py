@@ -255,7 +255,9 @@ def said_by_class(contrast: str, results: Results, when: str = "") -> str:
     return f"By class, {_LESS[contrast]}{f', {when}' if when else ''} ({holds_for(results, 'class')})"
 
 
-def said_of_each(rows: pd.DataFrame, mean: str = "mean", low: str = "hpdi_low", high: str = "hpdi_high") -> str:
+def said_of_each(
+    rows: pd.DataFrame, mean: str = "mean", low: str = "hpdi_low", high: str = "hpdi_high"
+) -> str:
     """Name each row with its mean and interval, which stand in the columns that are named.
 
     Examples

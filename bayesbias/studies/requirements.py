@@ -128,10 +128,7 @@ class Check:
         wanted = self.requirement
         if self.met and self.why:
             state += f" {self.why}"
-        if self.why and not self.met:
-            reason = self.why
-        else:
-            reason = f"{_shown(self)}, {_end_said(self)}"
+        reason = self.why if self.why and not self.met else f"{_shown(self)}, {_end_said(self)}"
         return f"{self.method}: {wanted} is {state} ({reason})"
 
     def as_dict(self) -> dict[str, Any]:
@@ -157,7 +154,7 @@ class Check:
 
 
 def _shown(check: Check) -> str:
-    """Write the value, and the class that it is of: on that side of the limit on which it lies, however many digits that takes."""
+    """Write the value, on that side of the limit on which it lies however many digits that takes, and its class."""
     value, limit = check.value, check.requirement.limit
     texts = (
         (f"{value:.{digits}g}" for digits in range(_DIGITS, _MOST_DIGITS))
@@ -197,7 +194,8 @@ def _gap(comparison: Comparison, method: str, prob: float, level: str = "overall
         if (row["level"], row["contrast"]) == (level, OF_INTEREST)
     ]
     return [
-        _interval(row, "after_low", "after_high", str(row["name"]) if level == "class" else "") for row in rows
+        _interval(row, "after_low", "after_high", str(row["name"]) if level == "class" else "")
+        for row in rows
     ]
 
 
@@ -285,9 +283,7 @@ _KNOWN: Mapping[str, _Quantity] = {
         ("change",),
         size=True,
     ),
-    "neutral": _Quantity(
-        "the same of neutral control words", _moved_mean("neutral"), ("change",), size=True
-    ),
+    "neutral": _Quantity("the same of neutral control words", _moved_mean("neutral"), ("change",), size=True),
 }
 
 MEANINGS: Mapping[str, str] = {name: known.meaning for name, known in _KNOWN.items()}

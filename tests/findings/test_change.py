@@ -31,7 +31,10 @@ def test_changes_too_small_to_be_printed_are_said_to_be_less():
     found = made_up_comparison(as_pair_table(before), {"a": as_pair_table(after)}, draws=400)
     said = " ".join(findings_of(found).lines())
     still = made_up_comparison(as_pair_table(before), {"a": as_pair_table(before)}, draws=400)
-    assert "and changed by less than 0.00005 either way (89% HPDI: practically unchanged)" in findings_of(still).headline
+    assert (
+        "and changed by less than 0.00005 either way (89% HPDI: practically unchanged)"
+        in findings_of(still).headline
+    )
     assert "(root mean square), all by less than 0.005" in said
     assert "single pairs by less than 0.0005 (root mean square)" in said
     assert "root mean square change less than 0.0005, where" in said
@@ -40,7 +43,9 @@ def test_changes_too_small_to_be_printed_are_said_to_be_less():
 @pytest.mark.parametrize("apart", [True, False])
 def test_what_is_left_is_said_by_class_and_of_the_listed_words_where_they_alone_disagree(apart, monkeypatch):
     before = table()
-    found = made_up_comparison(as_pair_table(before), {"a": as_pair_table(changed(before, NONE, 1))}, draws=400)
+    found = made_up_comparison(
+        as_pair_table(before), {"a": as_pair_table(changed(before, NONE, 1))}, draws=400
+    )
     made = Comparison.contrasts
 
     def contrasts(self, prob=0.89, rope=0.02, estimand=None, method=None):
@@ -57,7 +62,9 @@ def test_what_is_left_is_said_by_class_and_of_the_listed_words_where_they_alone_
     (part,) = findings_of(found).parts
     (by_class,) = [text for text in part.sentences if text.startswith("By class")]
     (left, sign) = ("+0.100 (-0.100 to +0.300)", "+") if apart else ("-0.100 (-0.300 to +0.100)", "-")
-    said = f"own stereotypes less others, after (new words of the class): x -0.100 (-0.300 to +0.100), y {left}"
+    said = (
+        f"own stereotypes less others, after (new words of the class): x -0.100 (-0.300 to +0.100), y {left}"
+    )
     assert f"By class, {said}" in by_class
     listed = f"; of the listed words alone x -0.100 (-0.120 to -0.080), y {sign}0.100"
     assert (listed in by_class) is apart
