@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from bayesbias.basics import checks
+from bayesbias.basics.wording import some
 from bayesbias.border.cleaning import checked_label
 from bayesbias.border.separated import QUOTED
 from bayesbias.tables.checking import Source
@@ -15,8 +16,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def cleaned_texts(frame: pd.DataFrame, columns: Iterable[str], source: Source) -> pd.DataFrame:
+def cleaned_texts(
+    frame: pd.DataFrame, columns: Iterable[str], source: Source
+) -> tuple[pd.DataFrame, tuple[str, ...]]:
     """Return a table with the texts of some columns as `checked_label` returns them; numbers stay as they are.
+
+    Blanks around a text are left off, as facts and predictions leave them off and lists have none: ``"she "`` is no
+    other word than ``"she"``, and its row repeats the other's or contradicts it.
+
+    Returns
+    -------
+    DataFrame, tuple of str
+        The second notes the texts that had blanks around them.
 
     Raises
     ------
@@ -26,6 +37,7 @@ def cleaned_texts(frame: pd.DataFrame, columns: Iterable[str], source: Source) -
     import pandas as pd
 
     changed = {}
+    blank: dict[str, None] = {}
     for name in columns:
         column = frame[name]
         if pd.api.types.is_numeric_dtype(column.dtype) or pd.api.types.is_bool_dtype(column.dtype):
@@ -40,9 +52,13 @@ def cleaned_texts(frame: pd.DataFrame, columns: Iterable[str], source: Source) -
             if not (label.isascii() and label.isprintable()):
                 at = int((codes.of_row == place).argmax())
                 new[label] = checked_label(label, source.at(at, str(name)), QUOTED if source.file else None)
+            if label != label.strip():
+                new[label] = new.get(label, label).strip()
+                blank[label] = None
         if any(label != clean for label, clean in new.items()):
             changed[name] = pd.Series(codes.categories(_of(new)), frame.index)
-    return frame.assign(**changed) if changed else frame
+    notes = (f"blanks around texts are left off: {some(map(repr, blank))}",) if blank else ()
+    return (frame.assign(**changed) if changed else frame), notes
 
 
 def _of(new: Mapping[str, str]) -> Callable[[str], str]:

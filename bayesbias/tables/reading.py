@@ -140,9 +140,10 @@ def _pair_table(
     if raw.empty:
         raise InputError("the table has no rows, only a header", where=where, valid=_LAYOUTS)
     raw = raw.assign(**{column: kept_as_read(raw[column]) for column in own})
-    raw = cleaned_texts(raw, [name for name in raw.columns if name in ours or name in own], source)
     if path is not None and path.suffix.lower() != ".parquet":
         raw = raw.assign(**{column: numbers_of_texts(raw[column]) for column in own})
+    texts = [name for name in raw.columns if name in (*ours, *own) and name not in _NUMBERS]
+    raw, respelt = cleaned_texts(raw, texts, source)
     frame = _from_published(raw, source) if published else raw.copy()
     if published:
         check_connections(Codes.of(frame["connection"]), source, [*CONNECTIONS, "none"])
@@ -165,7 +166,7 @@ def _pair_table(
     known = {word: word not in absent for column in PAIR for word in Codes.of(frame[column]).labels}
     groups = found_by_class(frame, known, {})
     kept, lost_classes = without_lost_classes(frame, known, groups, where)
-    notes = [*lost_classes, *thin_classes(kept, known, groups, "table")]
+    notes = [*respelt, *lost_classes, *thin_classes(kept, known, groups, "table")]
     marked = _marked(raw) if published else 0
     if marked:
         rows = "1 row carries" if marked == 1 else f"{marked} rows carry"

@@ -495,6 +495,30 @@ def test_bad_published_tables_are_refused(case, tmp_path):
     assert str(caught.value).startswith(str(tmp_path / "t.csv"))
 
 
+def test_blanks_around_a_label_make_no_other_word(tmp_path):
+    rows = [
+        ("she", "w", "a", "w", "associated", 0.5), ("she", "w", "b", "m", "different", 0.7),
+        ("he", "m", "a", "w", "different", 0.8), ("he", "m", "b", "m", "associated", 0.6),
+        (" he\u00a0", "m ", "b", "\u3000m", "associated ", 0.6), ("her ", "w", "a", " w", "associated", 0.4),
+    ]  # fmt: skip
+    names = ["protected_word", "protected_class", "attribute", "attribute_class", "connection", "distance"]
+    frame = pd.DataFrame(rows, columns=names).assign(rank=[" 1", "2", "3 ", "4", "5", "6"])
+    for source in (frame, tmp_path / "t.csv"):
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        table = read_distances(source)
+        assert list(dict.fromkeys(table.frame["protected_word"])) == ["she", "he", "her"]
+        assert set(table.frame["protected_class"]) == {"w", "m"} == set(table.frame["attribute_class"])
+        assert (len(table), table.coverage.repeats) == (5, 1)
+        noted = table.coverage.notes[0]
+        assert noted.startswith("blanks around texts are left off: ' he\\xa0', 'her ', 'm ',"), noted
+    assert table.frame["rank"].tolist() == [1, 2, 3, 4, 6]
+    frame.loc[4, "distance"] = 0.61
+    with pytest.raises(
+        InputError, match=r"'he', 'b' stands twice with different distances, in row 3 and row 4"
+    ):
+        read_distances(frame)
+
+
 def test_words_of_one_letter_in_two_spellings_are_one_word():
     rows = [
         ("ko\u0308nig", "m", "a", "m", "associated", 0.5), ("k\u00f6nig", "m", "b", "w", "different", 0.5),
