@@ -214,7 +214,7 @@ def mac(
             [d for *_, d, _ in rows], [m for _, m in averages if m is not None], convention
         )
         difference = first - second
-        t, df, p_value, note = _paired_t(np.array([m - n for m, n in averages if n is not None]))
+        t, df, p_value, note = _paired_t(np.sort([m - n for m, n in averages if n is not None]))
         notes += [note] if note else []
     return MacResult(
         name=grid.name,

@@ -270,7 +270,7 @@ def wefat(
     notes += doubled
     sides = [[w for w in side if w in vectors] for side in own]
     refuse_none_left(sides, both_classes, "word", name)
-    a, b = (np.array([vectors[w] for w in side]) for side in sides)
+    a, b = (np.array([vectors[w] for w in sorted(side)]) for side in sides)
     rows, still = [], []
     for word in wanted:
         if word not in vectors:
@@ -290,7 +290,8 @@ def wefat(
             where=name,
             found=[row[0] for row in rows] or "none",
         )
-    scores, values = (np.array([row[i] for row in rows]) for i in (4, 5))
+    # In the order of the alphabet, so that one seed draws the same orders whatever that of the facts.
+    scores, values = (np.array([row[i] for row in sorted(rows)]) for i in (4, 5))
     for what, numbers in ((f"the fact {chosen.name!r}", values), ("the score", scores)):
         if np.ptp(numbers) == 0:
             raise InputError(

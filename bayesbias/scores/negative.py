@@ -160,7 +160,8 @@ def rnsb(
     ]
     refuse_none_left(sets[:2], (x, y), "word", name)
     refuse_none_left(sets[2:], (x, y), "attribute", name)
-    words, attributes = ([*sets[i], *sets[i + 1]] for i in (0, 2))
+    # In the order of the alphabet, so that one seed draws the same words whatever their order in the list.
+    words, attributes = ([*sorted(sets[i]), *sorted(sets[i + 1])] for i in (0, 2))
     trained = np.array([vectors[w] for w in attributes])
     # Weights that lie outside the span of the attributes would only add to their length.
     _, lengths, axes = np.linalg.svd(trained, full_matrices=False)
@@ -177,9 +178,15 @@ def rnsb(
     sizes = [len(side) for side in sets]
     interval = percentile_interval(divergence, sizes, prob=prob, resamples=resamples, seed=seed)
     each = probabilities(np.ones(len(attributes)))
+    total = float(each.sum())
+    by_word = [  # of either class, since a word may stand in both
+        dict(zip(words[part], each[part].tolist(), strict=True))
+        for part in (slice(sizes[0]), slice(sizes[0], None))
+    ]
     rows = [
-        (w, x.name if i < sizes[0] else y.name, float(p), float(p / each.sum()))
-        for i, (w, p) in enumerate(zip(words, each, strict=True))
+        (w, c.name, p[w], p[w] / total)
+        for c, side, p in zip((x, y), sets[:2], by_word, strict=True)
+        for w in side
     ]
     return RnsbResult(
         name=f"{listed.name} in {name}",

@@ -225,7 +225,7 @@ def direct_bias(
     for noun, left, before in (("pair", used, couples), ("word", present, wanted)):
         if not left:
             raise InputError(f"no {noun} of {len(before)} is whole in the vocabulary", where=name)
-    differences = np.array([vectors[m] - vectors[f] for m, f in used])
+    differences = np.array([vectors[m] - vectors[f] for m, f in sorted(used)])
     _, lengths, components = np.linalg.svd(differences, full_matrices=False)
     if lengths[0] <= ROUNDING:
         raise InputError("the words of each pair have the same vector, so there is no direction", where=name)
@@ -238,7 +238,7 @@ def direct_bias(
             hint="is the first word of every pair of the same class?",
         )
     direction = direction if lean > 0 else -direction
-    against = [couple for couple, d in zip(used, differences @ direction, strict=True) if d < 0]
+    against = [(m, f) for m, f in used if (vectors[m] - vectors[f]) @ direction < 0]
     if against:
         notes.append(f"against the direction of the others: {some('/'.join(pair) for pair in against)}")
     cosines = [float(vectors[w] @ direction) for w in present]
@@ -322,7 +322,7 @@ def relative_norm_distance(
     refuse_none_left((x, y), sides, "word", name)
     if not present:
         raise InputError("no word of the words is in the vocabulary", where=name)
-    mean_x, mean_y = (np.mean([vectors[w] for w in side], axis=0) for side in (x, y))
+    mean_x, mean_y = (np.mean([vectors[w] for w in sorted(side)], axis=0) for side in (x, y))
     rows = []
     for word in present:
         far_x, far_y = (float(np.linalg.norm(vectors[word] - mean)) for mean in (mean_x, mean_y))

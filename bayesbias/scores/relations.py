@@ -202,11 +202,13 @@ def ripa(
     if not used:
         raise InputError(f"no pair of {len(couples)} is whole in the vocabulary", where=name)
     refuse_none_left(own, (x, y), "attribute", name)
-    differences = np.array([vectors[m] - vectors[f] for m, f in used])
+    differences = np.array([vectors[m] - vectors[f] for m, f in sorted(used)])
     direction = _main_direction(differences)
     if direction is None:
         raise InputError("the differences of the pairs cancel, so no direction is theirs", where=name)
-    arrays = [np.array([vectors[w] for w in side]) for side in own]
+    # In the order of the alphabet, so that one seed draws the same words whatever their order in the list.
+    in_order = [sorted(side) for side in own]
+    arrays = [np.array([vectors[w] for w in side]) for side in in_order]
     scores = [array @ direction for array in arrays]
 
     def difference(pairs: Array, first: Array, second: Array) -> float | None:
@@ -219,11 +221,10 @@ def ripa(
     interval = percentile_interval(difference, sizes, prob=prob, resamples=resamples, seed=seed)
     if x.attributes and set(x.attributes) & set(y.attributes):
         notes.append(f"attributes of both classes: {some(w for w in x.attributes if w in set(y.attributes))}")
-    rows = [
-        (w, c.name, float(s))
-        for c, side, each in zip((x, y), own, scores, strict=True)
-        for w, s in zip(side, each, strict=True)
+    by_word = [
+        dict(zip(side, each.tolist(), strict=True)) for side, each in zip(in_order, scores, strict=True)
     ]
+    rows = [(w, c.name, score[w]) for c, side, score in zip((x, y), own, by_word, strict=True) for w in side]
     return RipaResult(
         name=f"{listed.name} in {name}",
         dropped=missing,
@@ -235,7 +236,7 @@ def ripa(
         defects=RIPA_DEFECTS,
         classes=(x.name, y.name),
         mean={c.name: float(each.mean()) for c, each in zip((x, y), scores, strict=True)},
-        mean_absolute=float(np.abs(np.concatenate(scores)).mean()),
+        mean_absolute=math.fsum(abs(row[2]) for row in rows) / len(rows),
         direction=direction,
         towards=tuple(m for m, _ in used),
         away=tuple(f for _, f in used),
@@ -301,8 +302,10 @@ def ect(
     present = [w for w in wanted if w in vectors]
     if len(present) < 3:
         raise InputError("fewer than three attributes are in the vocabulary", where=name, found=present)
-    sides = [np.array([vectors[w] for w in side]) for side in own]
-    attributes = np.array([vectors[w] for w in present])
+    # In the order of the alphabet, so that one seed draws the same words whatever their order in the list.
+    sides = [np.array([vectors[w] for w in sorted(side)]) for side in own]
+    in_order = sorted(present)
+    attributes = np.array([vectors[w] for w in in_order])
     attributes /= np.linalg.norm(attributes, axis=1, keepdims=True)
     with_x, with_y = (_cosines(side.mean(axis=0), attributes) for side in sides)
     if with_x is None or with_y is None:
@@ -319,13 +322,14 @@ def ect(
 
     sizes = [len(own[0]), len(own[1]), len(present)]
     interval = percentile_interval(correlation, sizes, prob=prob, resamples=resamples, seed=seed)
-    columns = [present, *(c.tolist() for c in (with_x, with_y, _ranks(with_x), _ranks(with_y)))]
+    numbers = np.column_stack([with_x, with_y, _ranks(with_x), _ranks(with_y)]).tolist()
+    by_word = dict(zip(in_order, numbers, strict=True))
     return EctResult(
         name=f"{listed.name} in {name}",
         dropped=missing,
         notes=(*notes, *interval.notes),
         _pairs=frame_of_rows(
-            list(zip(*columns, strict=True)), ["word", "cosine_x", "cosine_y", "rank_x", "rank_y"]
+            [(w, *by_word[w]) for w in present], ["word", "cosine_x", "cosine_y", "rank_x", "rank_y"]
         ),
         value=value,
         **interval.fields(prob, resamples),

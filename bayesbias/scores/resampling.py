@@ -252,6 +252,7 @@ def sign_flip_test(
     checks.count(samples, "samples")
     if seed is not None:
         checks.seed(seed)
+    values = np.sort(values)  # one seed flips the same scores whatever their order
     n = len(values)
     used = None  # of few scores everything is counted
     if n > _ALL_SUBSETS:

@@ -91,7 +91,8 @@ def by_bootstrap(
 
 def resampled_means(grid: Grid, seed: int, resamples: int) -> np.ndarray:
     """Return the means of the blocks in each resample, shape (resamples, classes, lists)."""
-    rng = np.random.default_rng(seed)
+    # A stream of its own: the table that is drawn from again may have been simulated with the same seed.
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(2,)))
 
     def shares(of: np.ndarray, groups: int) -> np.ndarray:
         out = np.zeros((resamples, groups, len(of)))

@@ -98,7 +98,7 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
             f"{int(same.sum())} of {len(keys)} sentences have the same vector as another sentence of their word: the encoder "
             "does not see what their templates add, and they count as if they were new evidence"
         )
-    gap = encoded.of("attr1").mean(axis=0) - encoded.of("attr2").mean(axis=0)
+    gap = encoded.mean_of("attr1") - encoded.mean_of("attr2")
     if len(set(keys)) > 1 and np.abs(gap).max() < 1e-12:
         out.append("the two sets of attributes have the same mean vector, so that there is nothing to test")
     repeats = int(frame.duplicated(["set", "sentence"]).sum())

@@ -90,7 +90,7 @@ def paired_test(
     tests = len(names) if hypotheses is None else checks.count(hypotheses, "hypotheses")
     rows = []
     for name in names:
-        part = table[table["classifier"] == name]
+        part = _in_order(table[table["classifier"] == name])
         if unit != "sentence_pair":
             part = part.groupby(unit, sort=False, observed=True)[["p_male", "p_female", outcome]].mean()
         t, df, p = _t_test(part[outcome].to_numpy(), f"classifier {name!r}, unit {unit}")
@@ -153,7 +153,7 @@ def profession_sentiment(table: pd.DataFrame, *, prob: float = 0.95) -> pd.DataF
     import pandas as pd
 
     for _, part in out.groupby("classifier", sort=False, observed=True):
-        part = part.sort_values("sentiment", ascending=False, kind="stable")
+        part = part.sort_values(["sentiment", "profession"], ascending=[False, True])
         values = part["sentiment"].to_numpy()
         # A value that differs from its neighbour by rounding alone is the same value.
         group = np.cumsum(np.concatenate([[0], np.diff(values) < -_TIED]))
@@ -253,7 +253,7 @@ def noun_pair_differences(table: pd.DataFrame) -> pd.DataFrame:
     """
     out = _tests_by_group(table, ["noun_pair"])
     order = {name: i for i, name in enumerate(classifiers_in(table))}
-    out = out.assign(_order=out["classifier"].map(order)).sort_values(["_order", "difference"], kind="stable")
+    out = out.assign(_order=out["classifier"].map(order)).sort_values(["_order", "difference", "noun_pair"])
     columns = ["classifier", "noun_pair", "p_male", "p_female", "difference", "t", "df", "p_value"]
     return out[columns].reset_index(drop=True)
 
@@ -358,6 +358,7 @@ def _intervals(table: pd.DataFrame, prob: float) -> pd.DataFrame:
 
     frames = []
     for name, part in table.groupby("classifier", sort=False, observed=True):
+        part = _in_order(part)
         sentiment = (part["p_male"] + part["p_female"]) / 2
         common = sentiment.groupby(part["noun_pair"], observed=True).transform("mean")
         groups = (sentiment - common + sentiment.mean()).groupby(
@@ -378,11 +379,17 @@ def _intervals(table: pd.DataFrame, prob: float) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+def _in_order(part: pd.DataFrame) -> pd.DataFrame:
+    """Return rows in the order of the alphabet, so that sums are the same to the last digit however a table is sorted."""
+    return part.sort_values(["profession", "noun_pair"], kind="stable")
+
+
 def _tests_by_group(table: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """Compute means and the paired t-test of each group of pairs."""
     classifiers_in(table)
     rows = []
     for key, part in table.groupby(["classifier", *columns], sort=False, observed=True):
+        part = _in_order(part)
         means = part[["p_male", "p_female", "difference"]].mean()
         test = _t_test(part["difference"].to_numpy(), str(key)) if len(part) > 1 else (None, 0, None)
         rows.append((*key, *means, *test))

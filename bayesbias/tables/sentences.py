@@ -47,8 +47,14 @@ class EncodedTest:
 
     def scores(self) -> tuple[np.ndarray, np.ndarray]:
         """s(w, A, B) of both target sets: the mean of unit vectors gives the mean of cosines."""
-        gap = self.of("attr1").mean(axis=0) - self.of("attr2").mean(axis=0)
-        return self.of("targ1") @ gap, self.of("targ2") @ gap
+        gap = self.mean_of("attr1") - self.mean_of("attr2")
+        # Row by row: a product of matrices rounds a row by its place.
+        return (self.of("targ1") * gap).sum(axis=1), (self.of("targ2") * gap).sum(axis=1)
+
+    def mean_of(self, name: str) -> np.ndarray:
+        """Return the mean vector of a set, added up in the order of the alphabet: the same for any order of its words."""
+        order = np.argsort(self.frame.loc[self.frame["set"] == name, "sentence"].to_numpy(str), kind="stable")
+        return self.of(name)[order].mean(axis=0)
 
     def words(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the mean score of each word of both target sets."""
@@ -56,7 +62,7 @@ class EncodedTest:
 
         sets, words = self.frame["set"].astype(str), self.frame["word"]
         x, y = (
-            pd.Series(scores).groupby(words[sets == name].to_numpy(), sort=False).mean().to_numpy()
+            pd.Series(scores, words[sets == name]).sort_values().groupby(level=0).mean().to_numpy()
             for name, scores in zip(SETS[:2], self.scores(), strict=True)
         )
         return x, y

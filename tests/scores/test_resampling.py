@@ -4,14 +4,75 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 
 import numpy as np
 import pytest
 from helpers.seeds import shifted
 from scipy import stats
 
+import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.scores.resampling import percentile_interval, sign_flip_test
+
+
+def _shuffled(words: bb.words.WordList, how: random.Random) -> dict[str, dict[str, list[str]]]:
+    """Return the words of a list in another order, and its classes as they stand."""
+    return {
+        each.name: {
+            "protected": how.sample(each.protected, len(each.protected)),
+            "attributes": how.sample(each.attributes, len(each.attributes)),
+        }
+        for each in words.classes
+    }
+
+
+@pytest.mark.parametrize(
+    "measure", ["ect", "ripa", "rnsb", "relative norm", "direct bias", "sc-weat", "wefat"]
+)
+def test_one_seed_draws_the_same_words_in_whatever_order_they_are_listed(measure: str) -> None:
+    words = bb.load_wordlist("gender")
+    held = bb.load_embedding("minilm-static", words.words)
+    sets = [("he", "she"), ("man", "woman"), ("his", "her"), ("boy", "girl")]
+    fact = {w: float(len(w) % 5) for w in words.attribute_words}
+
+    def found(listed: dict[str, dict[str, list[str]]], pairs: list[tuple[str, str]]) -> list[object]:
+        how = {"resamples": 99, "seed": shifted(1)}
+        if measure == "ect":
+            result = bb.scores.ect(held, listed, **how)
+        elif measure == "ripa":
+            result = bb.scores.ripa(held, listed, sets=pairs, **how)
+            return [result.value, result.low, result.high, result.mean_absolute, *result.mean.values()]
+        elif measure == "rnsb":
+            result = bb.scores.rnsb(held, listed, **how)
+            return [result.value, result.low, result.high, *result.mean_probability.values()]
+        elif measure == "relative norm":
+            return [bb.relative_norm_distance(held, listed).value]
+        elif measure == "direct bias":
+            return [bb.direct_bias(held, listed, sets=pairs).value]
+        elif measure == "sc-weat":
+            tested = bb.scores.sc_weat(held, listed, samples=999, seed=shifted(1))
+            return [*tested.p_value.values(), *tested.low.values(), *tested.high.values()]
+        else:
+            some = {w: fact[w] for each in listed.values() for w in each["attributes"]}
+            scored = bb.scores.wefat(held, listed, {"f": some}, samples=999, seed=shifted(1))
+            return [scored.r, scored.p_value]
+        return [result.value, result.low, result.high]
+
+    how = random.Random(3)
+    as_listed = {
+        each.name: {"protected": list(each.protected), "attributes": list(each.attributes)}
+        for each in words.classes
+    }
+    expected = found(as_listed, sets)
+    for _ in range(3):
+        assert found(_shuffled(words, how), how.sample(sets, len(sets))) == expected
+
+
+def test_signs_are_drawn_alike_in_any_order() -> None:
+    scores = np.random.default_rng(5).normal(0.2, 1, 60)
+    once, again = (sign_flip_test(x, samples=999, seed=shifted(2)) for x in (scores, scores[::-1]))
+    assert once == again
 
 
 @pytest.mark.parametrize("sides", [1, 2])

@@ -128,6 +128,20 @@ def test_the_bootstrap_draws_every_resample_as_often():
         assert mc.fewest(4000, p * q) <= share * 4000 <= mc.most(4000, p * q)
 
 
+def test_the_bootstrap_has_a_stream_of_its_own(monkeypatch):
+    """Calibration simulates a table and draws from it again with one seed."""
+    grid, made = layout((2, 2), (2, 2), neutral=2), []
+    real = np.random.default_rng
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: made.append(real(seed)) or made[-1])
+    once, again = (resampled_means(grid, 7, 100) for _ in range(2))
+    np.testing.assert_array_equal(once, again)
+    # No number of the one stream is among the first of the other.
+    first, other = (set(rng.integers(0, 2**63, 1000).tolist()) for rng in (made[0], real(7)))
+    assert not first & other
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: real(7))
+    assert not np.array_equal(once, resampled_means(grid, 7, 100))
+
+
 def test_the_variance_of_the_bootstrap_is_that_of_drawing_from_the_table():
     """Owen (2007): each resample draws words and attributes with replacement, the table being all there is."""
     grid = layout((6, 9), (7, 5), neutral=8)

@@ -368,3 +368,19 @@ def test_scripts_of_several_sentences_run_by_path(shared):
     ]  # fmt: skip
     x, y = slow_scores(read_test(paths[0]), lambda texts: list(static(texts)))
     assert result.frame["statistic"].iloc[0] == pytest.approx(sum(x) - sum(y), abs=1e-6)
+
+
+def test_scores_do_not_depend_on_the_order_of_words():
+    def shuffled(seed):
+        random = np.random.default_rng(seed)
+        lists = {
+            name: {part: random.permutation(words).tolist() for part, words in sets.items()}
+            for name, sets in OWN.items()
+        }
+        return seat(sentence_test(lists, level="sentence", kinds=KINDS), toy, seed=shifted(1), cache=False)
+
+    first, *others = (
+        shuffled(seed).frame[["effect_size", "statistic", "p_value", "p_words"]] for seed in range(4)
+    )
+    for other in others:
+        pd.testing.assert_frame_equal(other, first, check_exact=True)

@@ -215,3 +215,20 @@ def test_bonferroni_counts_the_classifiers_unless_told():
         bb.paired_test(table, unit="noun pair")
     with pytest.raises(bb.InputError, match=r"no sentiment table.*lacks p_male"):
         bb.paired_test(table.drop(columns="p_male"))
+
+
+def test_the_tables_of_tests_do_not_depend_on_the_order_of_rows():
+    table = bb.sentiment_table(bb.shipped_predictions("m1"))
+    studies = bb.studies
+    made = [
+        bb.paired_test,
+        lambda rows: bb.paired_test(rows, unit="noun_pair"),
+        studies.profession_sentiment,
+        studies.noun_pair_differences,
+        studies.top_bottom,
+        studies.earnings_correlation,
+    ]
+    for seed in range(3):
+        shuffled = table.sample(frac=1, random_state=seed).reset_index(drop=True)
+        for make in made:
+            pd.testing.assert_frame_equal(make(shuffled), make(table), check_exact=True)
