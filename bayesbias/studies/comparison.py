@@ -56,6 +56,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Comparison", "Method"]
 
+_MOST_SHOWN = 6  # lines of methods, so that a comparison and what is wrong with it take eight
 _BETWEEN_METHODS = [
     "method", "next", "estimand", "mean", "sd", "hpdi_low", "hpdi_high", "mcse_mean", "mcse_sd", "mcse_low", "mcse_high",
     "prob", "ess_bulk", "r_hat", "p_below_zero", "mcse_p_below_zero", "p_in_rope", "mcse_p_in_rope", "rope", "p_nearer_zero",
@@ -527,7 +528,8 @@ class Comparison(Shown):
 
     def __repr__(self) -> str:
         lines = [f"Comparison: {len(self.methods)} debiased against {self.provenance['original']}"]
-        for name, item in self.methods.items():
+        shown = len(self.methods) if len(self.methods) <= _MOST_SHOWN else _MOST_SHOWN - 1
+        for name, item in list(self.methods.items())[:shown]:
             flags = f" [{', '.join(item.construction.flags)}]" if item.construction.flags else ""
             flags += f" [controls {item.geometry.left.label}]" if item.geometry.left.marked else ""
             frame = self._contrasts_of(name, "population", PROB, ROPE)
@@ -539,9 +541,11 @@ class Comparison(Shown):
                     f"[{', '.join(ends_as_known(row, signed=True))}], {row.verdict}; now {row.verdict_after}"
                 )
             lines.append(f"  {name}: {text}{flags}")
+        if shown < len(self.methods):
+            lines.append(f"  and {len(self.methods) - shown} more")
         if not (state := self.diagnostics())["ok"]:
             lines.append("  NOT TO BE TRUSTED YET: " + state["problems"][0])
-        return "\n".join(lines[:8])
+        return "\n".join(lines)
 
     def fits(self) -> dict[str, BiasFit]:
         """Return every fit by its name: the original, then of each method the change and what is after, then neighbours."""

@@ -346,6 +346,24 @@ def test_repr_and_sentences_say_what_a_reader_wants_first(found):
         found.changes(estimand="everyone")
 
 
+def test_of_many_methods_the_first_are_shown_and_the_warning_is_not_lost(monkeypatch):
+    before = table(words=2, attributes=2)
+    after = {f"m{at}": as_pair_table(changed(before, NONE, at)) for at in range(7)}
+    seven = made_up_comparison(as_pair_table(before), after)
+    six = made_up_comparison(as_pair_table(before), {name: after[name] for name in list(after)[:6]})
+    monkeypatch.setattr(
+        Comparison, "diagnostics", lambda _: {"ok": False, "problems": ["m0, after: R-hat 1.2"]}
+    )
+    warning = "  NOT TO BE TRUSTED YET: m0, after: R-hat 1.2"
+    lines = repr(seven).splitlines()
+    assert len(lines) == 8
+    assert lines[-2:] == ["  and 2 more", warning]
+    lines = repr(six).splitlines()
+    assert len(lines) == 8
+    assert lines[-2].startswith("  m5: ")
+    assert lines[-1] == warning
+
+
 # -- construction ----------------------------------------------------------------------------------
 
 
