@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayesbias.basics.digits import error_of
 from bayesbias.columns.table import Column, contrast, count, interval, number, text
+from bayesbias.inference.scope import farther_than
 
 _OF = {
     ("protected_class", "protected"): "class",
@@ -44,10 +46,13 @@ def frequency_columns(prob: float, rope: float, *, whole: bool = True) -> list[C
         number("at equal frequency", "with_mean", signed=True, screen="equal freq."),
         interval(f"{prob:.0%} HPDI", "with_low", "with_high", signed=True),
         number("moves by", "change", signed=True),
-        text(f"more than {rope:g}", lambda row: "yes" if abs(row.change) > rope else "no"),
+        text(
+            f"more than {rope:g}", lambda row: _MOVES[farther_than(rope, row.change, error_of(row, "change"))]
+        ),
     ]
 
 
+_MOVES = {True: "yes", False: "no", None: "not clear"}
 _LEVEL = {"class": "", "stereotype": "list "}
 
 

@@ -9,6 +9,7 @@ from bayesbias.basics.errors import FitError
 from bayesbias.basics.wording import conjoined, number_of
 from bayesbias.findings.parts import Doubt, Unexamined
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.scope import farther_than
 from bayesbias.inference.sensitivity import LARGE_SHIFT, largest_shift, unexamined
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _COLUMNS = {
 def prior_doubts(
     fit: BiasFit, template: str = "{}", more_of: str = "words", refit: bool | None = None
 ) -> list[Doubt]:
-    """Return the main contrasts that move by more than half their sd where a prior is half or twice as wide.
+    """Return the main contrasts that move by more than half their sd where a prior is half or twice as wide, errors aside.
 
     One doubt for each level at which there is one: it names the contrast that moves most and the parameter whose prior
     moves it, and how many others move so far. None of a fit that has not converged, whose draws show nothing of the kind.
@@ -48,7 +49,11 @@ def prior_doubts(
     table = _table(fit, refit)
     if table is None:
         return []
-    large = table[table["shift_in_sd"].abs() > LARGE_SHIFT]
+    far = [
+        bool(farther_than(LARGE_SHIFT, shift, error))
+        for shift, error in table.reindex(columns=["shift_in_sd", "error"]).itertuples(index=False)
+    ]
+    large = table[far]
     out = []
     for level in dict.fromkeys(large["level"]):
         own = large[large["level"] == level]

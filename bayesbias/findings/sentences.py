@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import printed
+from bayesbias.basics.digits import error_of, printed
 from bayesbias.basics.wording import number_of, percent
 from bayesbias.findings.parts import Doubt, Findings, sentence_of_losses
-from bayesbias.inference.scope import sure_ends
+from bayesbias.inference.scope import farther_than, sure_ends
 from bayesbias.inference.verdicts import Verdict, side
 from bayesbias.tables.coverage import Loss, loss_of
 
@@ -203,7 +203,11 @@ def _prior_doubts(result: SeatResult, several: bool) -> list[Doubt]:
 
     if "prior_shift" not in result.frame:  # of an earlier version
         return []
-    rows = result.frame[result.frame["prior_shift"].abs() > LARGE_SHIFT]
+    far = [
+        bool(farther_than(LARGE_SHIFT, row.prior_shift, error_of(row, "prior_shift")))
+        for row in result.frame.itertuples()
+    ]
+    rows = result.frame[far]
     rows = rows[rows["converged"].astype(bool)]
     spec = load_model("sentence")  # which every test is fitted with
     out = []

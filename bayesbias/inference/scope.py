@@ -96,3 +96,23 @@ def sure_ends(row: Any, low: str = "hpdi_low", high: str = "hpdi_high") -> tuple
     )
     by = [2 * error if error == error else 0.0 for error in errors]
     return ends[0] - by[0], ends[1] + by[1]
+
+
+def farther_than(limit: float, value: float, error: float | None = None) -> bool | None:
+    """Say whether a number lies farther from zero than a limit; None within twice its Monte Carlo error of the limit.
+
+    Parameters
+    ----------
+    limit, value : float
+    error : float, optional
+        NaN and None where there is none, or it is not known.
+
+    Examples
+    --------
+    >>> farther_than(0.5, -0.8, 0.1), farther_than(0.5, -0.6, 0.1), farther_than(0.5, 0.2, 0.1), farther_than(0.5, 0.6)
+    (True, None, False, True)
+    """
+    by = 2 * error if error is not None and error == error else 0.0
+    if abs(value) - by > limit:
+        return True
+    return False if abs(value) + by <= limit else None

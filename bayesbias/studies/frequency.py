@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics import checks
-from bayesbias.basics.digits import as_known
+from bayesbias.basics.digits import as_known, error_of
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import plain, records
@@ -34,6 +34,7 @@ from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.held_facts import contrasts_at
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.scope import farther_than
 from bayesbias.models.slopes import with_slopes
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.counts import WordCounts, load_counts
@@ -130,13 +131,19 @@ class Frequency(Shown):
     def moved(self, rope: float = ROPE) -> pd.DataFrame:
         """Return the contrasts that move by more than a region of practical equivalence, the farthest first.
 
+        By more than twice the Monte Carlo error of the change beyond it, so that another seed says the same.
+
         Parameters
         ----------
         rope : float > 0
             Its half-width, in the units of the contrasts.
         """
         rope = checks.positive(rope, "rope")
-        chosen = self.contrasts[self.contrasts["change"].abs() > rope]
+        far = [
+            bool(farther_than(rope, row.change, error_of(row, "change")))
+            for row in self.contrasts.itertuples()
+        ]
+        chosen = self.contrasts[far]
         order = chosen["change"].abs().sort_values(ascending=False, kind="stable").index
         return chosen.loc[order].reset_index(drop=True)
 

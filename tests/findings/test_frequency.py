@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from helpers.counted import counted
 from helpers.draws import made_up_fit
 from helpers.tables import grid
 
 from bayesbias.basics.digits import as_known
+from bayesbias.columns.frequency import frequency_columns
 from bayesbias.findings.frequency import frequency_doubts, frequency_notes
 from bayesbias.findings.words import findings_of_words
 from bayesbias.inference.posterior import BiasFit
@@ -36,6 +39,19 @@ def test_what_moves_less_is_no_doubt():
     assert frequency_doubts(counted(moved=0.05), rope=0.06) == []
     assert frequency_doubts(counted(moved=0.0)) == []
     assert frequency_doubts(made_up_fit(grid())) == []
+
+
+def test_what_moves_by_no_more_than_its_error_beyond_the_region_is_no_doubt():
+    fit = counted(moved=0.05)
+    for row in fit.provenance["frequency"]["contrasts"]:
+        row["mcse_change"] = 0.02
+    assert frequency_doubts(fit) == []
+    (column,) = [each for each in frequency_columns(0.89, 0.02) if each.heading == "more than 0.02"]
+    cells = [column.cell(SimpleNamespace(change=c, mcse_change=0.001)).text for c in (0.023, -0.0215, 0.01)]
+    assert cells == ["yes", "not clear", "no"]
+    for row in fit.provenance["frequency"]["contrasts"]:
+        row["mcse_change"] = 0.014
+    assert len(frequency_doubts(fit)) == 1
 
 
 def test_of_contrasts_that_move_the_farthest_is_named():

@@ -36,6 +36,20 @@ def rests_on_it() -> BiasFit:
     return fit(words, narrow, seed=shifted(1), draws=1500, pointwise=False)
 
 
+def test_a_shift_within_twice_its_error_of_half_an_sd_is_no_doubt(monkeypatch):
+    made = made_up_fit(grid())
+    row = {
+        "level": "overall", "name": "all", "contrast": "associated - different", "parameter": "csd", "direction": "doubled",
+        "shift_in_sd": -0.6, "mean_before": 0.1, "mean_after": 0.04, "how": "weights",
+    }  # fmt: skip
+
+    monkeypatch.setattr(BiasFit, "diagnostics", lambda _: {"ok": True, "problems": []})
+    for error, said in ((0.06, 0), (0.04, 1), (float("nan"), 1)):
+        table = pd.DataFrame([row | {"error": error}])
+        monkeypatch.setattr(BiasFit, "prior_sensitivity", lambda _, refit, table=table: table)
+        assert len(prior_doubts(made)) == said
+
+
 @pytest.mark.slow
 def test_a_doubt_names_the_parameter_the_contrast_and_the_level(rests_on_it):
     state = rests_on_it.diagnostics()
@@ -50,7 +64,7 @@ def test_a_doubt_names_the_parameter_the_contrast_and_the_level(rests_on_it):
         assert (doubt.parameter, doubt.contrast) == (row["parameter"], "associated - different")
         assert doubt.group == (None if level == "overall" else row["name"])
         assert doubt.as_dict()["parameter"] == row["parameter"]
-    moved = table[table["shift_in_sd"].abs() > 0.5]
+    moved = table[table["shift_in_sd"].abs() - 2 * table["error"] > 0.5]
     assert set(doubts) == set(moved["level"])
     found = findings_of(rests_on_it)
     assert {doubt.kind for doubt in found.doubts} >= {"prior"}
