@@ -50,22 +50,43 @@ def _in_words(scenario: Scenario, fit: str | None, *, sizes: bool = True) -> str
 
 _CONTROL_MODEL, _CONTROL_TABLES = "cells", 100  # of negative controls, as the function has them
 _NOT_YOURS = "The spreads are those of one published table: --fit FILE takes those of a table of yours, and its model.\n"
+_MOST_DIGITS = 6  # of a width
 _OF_80 = 1.43  # of a normal the error of the 80 % quantile is so many times that of the mean
 
 
-def _print_result(frame: pd.DataFrame, title: str, headings: Mapping[str, str]) -> None:
+def _print_result(frame: pd.DataFrame, title: str, headings: Mapping[str, str], digits: int = 3) -> None:
     from bayesbias.columns.simulation import OF_TABLES
 
     screen.say(title)
     # Errors of these say how many digits stand, and are not shown. Of few tables an error is large, and a share rounded to it
     # would read as the opposite: 0.7 as 1. Shares are counts of tables, exact for these.
     hidden = frame.rename(columns={f"{name}_se": f"mcse_{name}" for name in ("wrong_sign", "width")})
-    if "simulated_se" in hidden:
-        known = hidden["simulated_se"]
-        hidden = hidden.assign(mcse_simulated_width=known, mcse_simulated_80=_OF_80 * known)
     if "kind" in hidden:
         hidden = hidden.assign(kind=hidden["kind"].str.replace("_", " "))
-    screen.frame(hidden, least=OF_TABLES, headings=headings)
+    screen.frame(hidden, digits, least=OF_TABLES, headings=headings)
+
+
+def _deciding(value: float, width: float, digits: int) -> int:
+    """Return the decimals, at least some, with which a number reads as on the side of the wanted width where it lies."""
+    for more in range(digits, _MOST_DIGITS + 1):
+        read = round(value, more)
+        if (read > width, read < width) == (value > width, value < width):
+            return more
+    return digits
+
+
+def _read_as_decided(frame: pd.DataFrame, width: float) -> pd.DataFrame:
+    """Add to widths the error with which they are printed, so that 0.10 is not enough in one row and too much in the next."""
+    from bayesbias.columns.simulation import OF_TABLES
+
+    out = frame.assign(mcse_simulated_se=0.001, mcse_simulated_80=_OF_80 * frame["simulated_se"])
+    for name, errors in (("known_width", [None] * len(frame)), ("simulated_width", frame["simulated_se"])):
+        digits = [
+            _deciding(value, width, max(OF_TABLES, allowed(error)))
+            for value, error in zip(frame[name], errors, strict=True)
+        ]
+        out[f"mcse_{name}"] = [10.0**-each for each in digits]
+    return out.fillna({"mcse_simulated_80": 0.001})
 
 
 _SIZES = [
@@ -503,7 +524,7 @@ def _plan_width(
         index=checked.index, errors="ignore"
     )
     _print_result(
-        pd.concat([checked, rest.head(max(3, 10 - len(checked)))]),
+        _read_as_decided(pd.concat([checked, rest.head(max(3, 10 - len(checked)))]), width),
         f"width of the {prob:.0%} interval of {contrast}, {_in_words(scenario, fit, sizes=False)}.\n"
         "Words per class; "
         + (
@@ -518,35 +539,35 @@ def _plan_width(
         )
         + f" ({len(frame)} combinations in all, with --json). Seed {seed}.\n"
         + ("" if fit else _NOT_YOURS)
-        + "Widths at known spreads, and in simulated tables with the standard error; 80% of these lie below the last.",
+        + "Widths at known spreads, and in simulated tables with the standard error"
+        + ("; 80% of these lie below the last." if frame["simulated_80"].notna().any() else "."),
         PLAN,
+        _MOST_DIGITS,
     )
     row = (enough if len(enough) else frame.sort_values("known_width")).iloc[0]
     words = f"{row['words']} protected words and {row['attributes']} stereotypes per class"
+    known = printed(row["known_width"], usual=_deciding(row["known_width"], width, 3))
     if enough.empty and checked.empty:
         screen.say(
-            f"none of these reaches {width:g}: even {words} make it {row['known_width']:.3f}. Control words and classes are "
+            f"none of these reaches {width:g}: even {words} make it {known}. Control words and classes are "
             "held as they are, and may be what limits it"
         )
     elif enough.empty:
         screen.say(f"none of these reaches {width:g} once the spreads have to be learned")
     elif check == 0:
         screen.say(
-            f"{words} make it {row['known_width']:.3f} wide were the spreads known; they are not, so expect more "
+            f"{words} make it {known} wide were the spreads known; they are not, so expect more "
             "(--check simulates how much)"
         )
     else:
         error = f" (standard error {row['simulated_se']:.3f})" if row["simulated_se"] > 0 else ""
-        wide, most = (
-            printed(
-                row[f"simulated_{of}"],
-                usual=max(OF_TABLES, allowed(times * row["simulated_se"])),
-            )
-            for of, times in (("width", 1.0), ("80", _OF_80))
-        )
-        close = width - row["simulated_width"] < 2 * row["simulated_se"]
+        mean, at_most = row["simulated_width"], row["simulated_80"]
+        wide = printed(mean, usual=_deciding(mean, width, max(OF_TABLES, allowed(row["simulated_se"]))))
+        most = printed(at_most, usual=max(OF_TABLES, allowed(_OF_80 * row["simulated_se"])))
+        # Of one table no error is known, and what is not known to be far is close.
+        close = not width - mean >= 2 * row["simulated_se"]
         screen.say(
-            f"{words} make it {wide} wide on average in {number_of(check, 'simulated table')}{error}, and in 80% of "
-            f"such tables {most} at most"
+            f"{words} make it {wide} wide on average in {number_of(check, 'simulated table')}{error}"
+            + (f", and in 80% of such tables {most} at most" if at_most == at_most else "")
             + ("; a close call, which more tables (--check) decide" if close else "")
         )

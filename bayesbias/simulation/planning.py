@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["ReliabilityPlan", "plan_reliability", "plan_words"]
 
 _BATCH = 5  # simulated tables that a worker takes at a time
+_FEWEST_FOR_80 = 5  # tables, of which one lies beyond a quantile of 80 %
 _DRAWS_PLANNED = 1024  # draws behind a width at known spreads
 _MOST_WORDS = 10_000  # beyond which no list of words goes
 
@@ -118,8 +119,8 @@ def plan_words(
         ``words, attributes, pairs, known_width, enough, simulated_width, simulated_se, simulated_80``, leanest first
         among those that are enough. `known_width` is the width at known spreads; the last three, mean width of the
         simulated tables, its standard error, and the width that 80 % of them stay below, stand only where tables
-        were simulated. `enough` goes by `simulated_width`; it is missing where `known_width` would do and nothing was
-        simulated. Only where `check` is 0 does it go by `known_width`.
+        were simulated: the second of two and more, the last of five and more. `enough` goes by `simulated_width`; it is
+        missing where `known_width` would do and nothing was simulated. Only where `check` is 0 does it go by `known_width`.
 
     Examples
     --------
@@ -173,7 +174,8 @@ def plan_words(
             analysed = in_batches(work, check, None, hands, label, progress, _BATCH)
             widths = [r["high"] - r["low"] for r in analysed if r["contrast"] == contrast]
             row["simulated_width"] = float(np.mean(widths))
-            row["simulated_80"] = float(np.quantile(widths, 0.8))
+            if check >= _FEWEST_FOR_80:
+                row["simulated_80"] = float(np.quantile(widths, 0.8))
             if check > 1:
                 row["simulated_se"] = float(np.std(widths, ddof=1) / np.sqrt(check))
             row["enough"] = row["simulated_width"] <= width

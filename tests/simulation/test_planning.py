@@ -6,12 +6,14 @@ import json
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.fits import made_up, pairs
 
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.cli import main
-from bayesbias.simulation.planning import plan_reliability
+from bayesbias.simulation import planning
+from bayesbias.simulation.planning import plan_reliability, plan_words
 
 SPREADS = {"csd": 0.1, "ws": 0.08, "us": 0.05, "ms": 0.02, "sigma": 0.06}
 
@@ -115,6 +117,52 @@ def run(monkeypatch, capsys, shared, tmp_path):
         return ended.value.code or 0, *capsys.readouterr()
 
     return call
+
+
+def planned(**columns):
+    """Return two combinations as `plan_words` does, the first of them enough."""
+    frame = pd.DataFrame(
+        {
+            "words": [12, 10], "attributes": [3, 3], "pairs": [900, 800], "known_width": [0.0951, 0.0999],
+            "enough": [True, False], "simulated_width": [0.0996, 0.1004], "simulated_se": 0.004, "simulated_80": 0.103,
+            **columns,
+        }
+    )  # fmt: skip
+    return frame.astype({"enough": "boolean"})
+
+
+def test_widths_are_printed_to_the_digits_that_decided(run, monkeypatch):
+    monkeypatch.setattr(planning, "plan_words", lambda *_, **__: planned())
+    _, out, _ = run("--width", "0.1", "--check", "20")
+    rows = [line.split() for line in out.splitlines()]
+    assert ["12", "3", "900", "0.095", "yes", "0.0996", "0.004", "0.10"] in rows
+    assert ["10", "3", "800", "0.0999", "no", "0.1004", "0.004", "0.10"] in rows
+    assert (
+        "make it 0.0996 wide on average in 20 simulated tables (standard error 0.004), and in 80% of" in out
+    )
+    assert "a close call" in out
+    monkeypatch.setattr(planning, "plan_words", lambda *_, **__: planned(simulated_width=[0.0871, 0.13]))
+    assert "a close call" not in run("--width", "0.1", "--check", "20")[1]
+
+
+def test_of_one_table_nothing_is_said_of_others(run, monkeypatch):
+    one = planned(simulated_width=[0.05, 0.2], simulated_se=np.nan, simulated_80=np.nan)
+    monkeypatch.setattr(planning, "plan_words", lambda *_, **__: one)
+    _, out, _ = run("--width", "0.1", "--check", "1")
+    assert "80% of" not in out
+    assert out.rstrip().endswith(
+        "0.050 wide on average in 1 simulated table; a close call, which more tables (--check) decide"
+    )
+
+
+@pytest.mark.slow
+def test_four_tables_have_no_quantile_of_80_per_cent():
+    how = {"words": [3], "attributes": [3], "seed": 1, "progress": False}
+    (four,) = plan_words(5, check=4, **how).to_dict("records")
+    assert np.isnan(four["simulated_80"])
+    assert four["simulated_se"] > 0
+    (five,) = plan_words(5, check=5, **how).to_dict("records")
+    assert five["simulated_80"] > 0
 
 
 @pytest.mark.slow
