@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -143,12 +143,7 @@ def plan_words(
     prob = checks.probability(prob)
     checks.choice(engine, ENGINES, "engine")
     checks.count(check, "check", 0)
-    for name, numbers in (("words", words), ("attributes", attributes)):
-        numbers = checks.several(numbers, "number", name)
-        if not numbers:
-            raise InputError(f"`{name}` holds no number to try", found=numbers)
-        for n in numbers:
-            checks.count(n, name)
+    words, attributes = _tried(words, "words"), _tried(attributes, "attributes")
     known = true_contrasts(scenario)
     checks.choice(contrast, known, "contrast")
     z = 2 * stats.norm.ppf(0.5 + prob / 2)
@@ -188,6 +183,16 @@ def plan_words(
     columns += ["simulated_width", "simulated_se", "simulated_80"]
     rows.sort(key=lambda row: (True, None, False).index(row["enough"]))
     return pd.DataFrame(rows).reindex(columns=columns).astype({"enough": "boolean"})
+
+
+def _tried(numbers: Iterable[int], name: str) -> list[int]:
+    """Return the numbers to try, each once."""
+    given = checks.several(numbers, "number", name)
+    if not given:
+        raise InputError(
+            "holds no number to try", where=name, found=given, valid="whole numbers of at least 1"
+        )
+    return list(dict.fromkeys(checks.count(n, name) for n in given))
 
 
 def _spread_of(scenario: Scenario, contrast: str, seed: Sequence[int]) -> tuple[int, float]:
@@ -343,12 +348,7 @@ def plan_reliability(
     checks.choice(measure, MEASURES, "measure")
     usual = "against_zero" if "against_zero" in MEASURES[measure] else MEASURES[measure][0]
     kind = checks.choice(coefficient or usual, MEASURES[measure], "coefficient", measure)
-    tried = {"words": words, "attributes": attributes}
-    for name, numbers in tried.items():
-        if not numbers:
-            raise InputError(f"`{name}` holds no number to try", found=numbers)
-        for n in numbers:
-            checks.count(n, name)
+    words, attributes = _tried(words, "words"), _tried(attributes, "attributes")
     parts = score_components(fit.design, fit.table, fit.draws())[measure, kind]
     if not isinstance(parts, Components):
         raise FitError(
@@ -356,7 +356,7 @@ def plan_reliability(
         )
     listed_words, listed_attributes = numbers_of_words(fit.table)
     if measure == "word":
-        listed_words, words = 1.0, (1,)
+        listed_words, words = 1.0, [1]
     chains = int(fit.tree["posterior"].sizes["chain"])
     return _planned(
         parts, measure, kind, target, prob, (listed_words, listed_attributes), words, attributes, chains
@@ -388,10 +388,7 @@ def _planned(
     def mean(k: float, m: float) -> float:
         return float(parts.coefficient(k, m).mean())
 
-    rows = [
-        {"words": k, "attributes": m, **described(k, m)}
-        for k, m in itertools.product(dict.fromkeys(words), dict.fromkeys(attributes))
-    ]
+    rows = [{"words": k, "attributes": m, **described(k, m)} for k, m in itertools.product(words, attributes)]
     for row in rows:
         row["enough"] = row["mean"] >= target
     # A list is easier found the fewer words it takes, whichever they are.

@@ -104,6 +104,30 @@ def test_bad_goals_are_refused(shared):
         plan_reliability(shared, measure="mac")
 
 
+def test_numbers_to_try_come_in_any_form_and_count_once(shared):
+    usual = plan_reliability(shared, 0.8, words=(3, 8), attributes=(4, 12)).combinations
+    for words in (iter((3, 8)), np.array([3, 8]), pd.Series([3, 8]), [3, 8, 3], range(3, 9, 5)):
+        found = plan_reliability(shared, 0.8, words=words, attributes=(n for n in (4, 12))).combinations
+        pd.testing.assert_frame_equal(found, usual)
+    how = {"check": 0, "seed": 1, "progress": False}
+    usual = plan_words(0.1, words=[3, 4], attributes=[3], **how)
+    for words in (iter((3, 4)), np.array([3, 4]), [3, 4, 4]):
+        found = plan_words(0.1, words=words, attributes=iter([3]), **how)
+        pd.testing.assert_frame_equal(found, usual)
+
+
+@pytest.mark.parametrize("numbers", ["3", 3, None, [], np.array([]), [[3]], [3.5], [0], {}, iter(())])
+def test_what_is_no_list_of_numbers_to_try_is_refused(shared, numbers):
+    for plan in (
+        lambda: plan_reliability(shared, words=numbers),
+        lambda: plan_reliability(shared, attributes=numbers),
+        lambda: plan_words(0.1, words=numbers, check=0, progress=False),
+        lambda: plan_words(0.1, attributes=numbers, check=0, progress=False),
+    ):
+        with pytest.raises(InputError):
+            plan()
+
+
 @pytest.fixture
 def run(monkeypatch, capsys, shared, tmp_path):
     """Run ``bayesbias plan`` with the fit in a file, which is opened as it is here."""
