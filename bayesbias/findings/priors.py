@@ -53,7 +53,7 @@ def prior_doubts(
         bool(farther_than(LARGE_SHIFT, shift, error))
         for shift, error in table.reindex(columns=["shift_in_sd", "error"]).itertuples(index=False)
     ]
-    large = table[far]
+    large = table.loc[far]
     out = []
     for level in dict.fromkeys(large["level"]):
         own = large[large["level"] == level]
