@@ -128,8 +128,8 @@ def prior_expectation(
     prob : float in (0, 1)
         Probability of the intervals, the shortest ones.
     draws, seed : int
-        Draws from the prior. Shares of impossible pairs are of 20,000 draws of a pair of each connection, known to within
-        0.003 or so.
+        Draws from the prior, at least 2. Shares of impossible pairs are of 20,000 draws of a pair of each connection, known
+        to within 0.003 or so.
 
     Returns
     -------
@@ -154,7 +154,7 @@ def prior_expectation(
 
     seed = checks.seed(seed)
     prob = checks.probability(prob)
-    checks.count(draws, "draws", most=checks.MOST_DRAWS)
+    checks.count(draws, "draws", 2, checks.MOST_DRAWS)  # one has no spread
     spec = load_model(model)
     if table is None:
         frame, on = usual_pairs(spec), f"the pairs of the list {USUAL_LIST}"

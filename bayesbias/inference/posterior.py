@@ -403,7 +403,7 @@ class BiasFit(Shown):
         Raises
         ------
         FitError
-            Where nothing is contrasted; where `refit` is asked for of a fit that was sampled pair by pair.
+            Where nothing is contrasted; of a single draw; where `refit` is asked for of a fit that was sampled pair by pair.
         """
 
         def make() -> pd.DataFrame:

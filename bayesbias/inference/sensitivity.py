@@ -47,6 +47,7 @@ if TYPE_CHECKING:
 
 LARGE_SHIFT = 0.5
 """The shift of a contrast, in its posterior sd, from which on a result is said to rest on a prior."""
+_LEAST_DRAWS = 2  # of which a spread and an error can be told
 DIRECTIONS: Mapping[str, float] = {"halved": 0.5, "doubled": 2.0}
 MOST_PARETO_K = 0.7
 LARGEST_ERROR = 0.1  # of a shift, in sd: a fifth of what counts as large
@@ -183,6 +184,10 @@ def prior_sensitivity(
     """
     import pandas as pd
 
+    if (n := len(next(iter(draws.values())))) < _LEAST_DRAWS:
+        raise FitError(
+            f"what rests on a prior is told from {_LEAST_DRAWS} draws or more, of all chains, and here is {n}"
+        )
     spec = design.spec
     contrasts = main_contrasts(design, table)
     reduced = collapse(design) if sampler.get("method") == "collapsed" else None

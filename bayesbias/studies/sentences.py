@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesbias.basics import checks
-from bayesbias.basics.errors import BayesbiasError, InputError
+from bayesbias.basics.errors import BayesbiasError, FitError, InputError
 from bayesbias.basics.files import sha256_of
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.progress import ticking
@@ -453,8 +453,12 @@ def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
 
 def _largest_prior_shift(fitted: BiasFit) -> dict[str, Any]:
     """Say which prior, half or twice as wide, moves the contrast most, and by how many of its sd; nothing is fitted again."""
-    frame = fitted.prior_sensitivity(refit=False)
-    row = largest_shift(frame[frame["level"] == "overall"])
+    try:
+        frame = fitted.prior_sensitivity(refit=False)
+    except FitError:  # of a single draw
+        row = None
+    else:
+        row = largest_shift(frame[frame["level"] == "overall"])
     if row is None:
         return {"prior_shift": math.nan, "prior": "", "mcse_prior_shift": math.nan}
     return {

@@ -144,6 +144,8 @@ def test_what_has_no_contrast_or_needs_a_table_is_refused():
     one = pairs()[lambda frame: frame["connection"] == "neutral"]
     with pytest.raises(FitError, match="no two connections"):
         prior_expectation("crossed", one)
+    with pytest.raises(InputError, match="draws: must be a whole number from 2 to"):
+        prior_expectation("crossed", draws=1)
     with pytest.raises(InputError, match="needs a column"):
         prior_expectation("sentiment")
     assert not fits_usual_pairs(load_model("sentence"))

@@ -226,6 +226,18 @@ def test_a_table_with_nothing_to_contrast_is_refused(small):
         fit(one, "hierarchical", seed=1, **QUICK).prior_sensitivity()
 
 
+def test_a_single_draw_tells_of_no_prior():
+    made = made_up(pairs(), values={"cbar": 0.9, "c": 0.9, "csd": 0.1, "ws": 0.1, "sigma": 0.1})
+
+    def of_first(draws):
+        cut = {name: values[:draws] for name, values in made.draws().items()}
+        return sensitivity.prior_sensitivity(made.design, made.table, cut, {}, 1)
+
+    with pytest.raises(FitError, match="2 draws or more, of all chains, and here is 1"):
+        of_first(1)
+    assert len(of_first(2))
+
+
 def test_made_up_draws_have_an_answer_too():
     result = made_up(pairs(), values={"cbar": 0.9, "c": 0.9, "csd": 0.1, "ws": 0.1, "sigma": 0.1})
     frame = result.prior_sensitivity()
