@@ -271,10 +271,14 @@ def facts_given(
 
 def _cell(value: Any, where: str) -> str:
     """Return a cell of a frame as it would stand in a file."""
-    missing = (
-        value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
-    )
-    return "" if missing else checked_label(str(value), where)
+    return "" if _is_missing(value) else checked_label(str(value), where)
+
+
+def _is_missing(value: Any) -> bool:
+    """Say whether a value stands for none: None, pandas' NA and NaT, and NaN in any precision."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
 def _of_rows(
@@ -402,7 +406,7 @@ def _of_mapping(name: str, values: Any) -> Given:
     where = f"fact {name!r}"
     out: dict[str, Value] = {}
     for word, value in checks.table(values, where, "{word: value}").items():
-        if value is None or (isinstance(value, float) and value != value):
+        if _is_missing(value):
             continue
         here = f"{where}, word {Shortened(word)}"
         spelt = checked_label(put_in_words(word, str), here)

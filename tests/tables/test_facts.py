@@ -87,6 +87,23 @@ def test_a_file_a_frame_and_a_mapping_say_the_same(table, tmp_path) -> None:
     assert "sha256" in join_facts(table, path).provenance["facts"]["sector"]
 
 
+@pytest.mark.parametrize(
+    "none", [None, math.nan, np.float32("nan"), np.float16("nan"), np.float64("nan"), pd.NA]
+)
+def test_a_word_without_a_value_has_none_in_any_precision(table, none) -> None:
+    joined = join_facts(
+        table,
+        {
+            "women": {**WOMEN, "h1": none},
+            "sector": {"a1": "health", "a2": none, "b1": "trade", "b2": "trade"},
+        },
+    )
+    assert value_of(joined, "women") == pytest.approx(standard(WOMEN))
+    assert value_of(joined, "sector") == {"a1": "health", "b1": "trade", "b2": "trade"}
+    with pytest.raises(InputError, match="must be a number or a text"):
+        join_facts(table, {"women": {**WOMEN, "h1": np.float32("inf")}})
+
+
 def test_numbers_are_scaled_as_is_recorded(table) -> None:
     raw = value_of(join_facts(table, {"women": WOMEN}, scale="none"), "women")
     assert raw == WOMEN
