@@ -308,7 +308,8 @@ def _on_log_odds(table: pd.DataFrame, name: str) -> str:
         tests.append(
             f"over {row['n']} {unit.replace('_', ' ')}s {_test_in_words(row, unit == 'sentence_pair')}"
         )
-    return f"The tests above are of probabilities. Of log odds (female - male {row['f_minus_m']:+.3f}): {'; '.join(tests)}."
+    mean = signed(row["f_minus_m"])[0]
+    return f"The tests above are of probabilities. Of log odds (female - male {mean}): {'; '.join(tests)}."
 
 
 def _test_in_words(row: Mapping[str, Any], direction: bool = True) -> str:
@@ -342,7 +343,7 @@ def _between_classifiers(fit: BiasFit, prob: float = PROB) -> list[str]:
                 + (
                     " in every sentence pair."
                     if abs(r.mean) < NO_DIFFERENCE
-                    else f" but for {r.mean:+.3f}, in every sentence pair."
+                    else f" but for {signed(r.mean)[0]}, in every sentence pair."
                 )
             )
         else:

@@ -405,6 +405,20 @@ def test_the_fit_between_classifiers_is_made_once_and_said(monkeypatch):
     assert len(calls) == 1
 
 
+def test_differences_however_small_are_printed_with_their_digits():
+    one = ratings("a")
+    female = one["gender"] == "female"
+    other = one.assign(classifier="b", probability=one["probability"] - 0.00002 * female)
+    fit = made_up(sentiment_table(pd.concat([one, other], ignore_index=True)), "sentiment")
+    said = "a - b: the differences female - male of the two are the same but for +0.000020, in every sentence pair."
+    assert said in findings_of(fit).sentences
+    noise = np.random.default_rng(0).normal(0, 1e-6, len(one))
+    near = one.assign(probability=0.5 + (0.00002 + noise) * female)
+    fit = made_up(sentiment_table(near), "sentiment_logit")
+    (text,) = [line for line in findings_of(fit).lines() if "Of log odds" in line]
+    assert re.search(r"Of log odds \(female - male \+0\.0000\d{2}\)", text), text
+
+
 # -- sentence tests --------------------------------------------------------------------------------
 
 
