@@ -143,11 +143,3 @@ def _check_size(content: str | bytes, most: int, where: object) -> None:
         raise InputError(
             "is larger than any such file", where=where, found=len(content), valid=f"at most {most:,} bytes"
         )
-
-
-def read_json_or_none(path: Path) -> Any:
-    """Return what a JSON file of our own holds; None where it is not there, broken off or damaged."""
-    try:
-        return parse_json(read_bytes(path), path, as_written=True)
-    except InputError:
-        return None

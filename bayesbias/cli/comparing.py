@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +13,7 @@ import click
 import bayesbias
 from bayesbias.basics.errors import InputError
 from bayesbias.cli import inputs, options, screen
+from bayesbias.studies.limits import MEANINGS
 
 if TYPE_CHECKING:
     from bayesbias.studies.comparison import Comparison
@@ -81,17 +84,7 @@ def compare(
     by construction, which is no evidence. Names:
 
     \b
-    gap        size of associated - different after, overall, for new words
-               (HPDI of the difference, as in tables)
-    gap_sd     the same in standard deviations of distances to control words
-    class_gap  the same as gap, of the class in which it is met least
-    controls   correlation of distances to control words before and after: of
-               the distances, or of what is left of them without the means of
-               words, whichever is lower
-    slope      slope of those distances, after on before
-    moved      their root mean square change, as observed
-    human      size of the mean change of distances to human control words
-    neutral    the same of neutral control words
+    NAMES
 
     Exit codes: 0 all is well, and every limit is met; 1 a limit is not met (one line each on stderr: method, limit and
     value); 2 an input cannot be used.
@@ -157,6 +150,20 @@ def compare(
         screen.say(f"bayesbias: {check.line}", err=True)
     if missed:
         click.get_current_context().exit(1)
+
+
+def _names_in_words() -> str:
+    """Return the names that may be required beside what they mean, as lines of the help."""
+    wide = max(map(len, MEANINGS)) + 2
+    lines = [
+        f"{name if first else '':{wide}}{text}"
+        for name, meaning in MEANINGS.items()
+        for first, text in ((not at, text) for at, text in enumerate(textwrap.wrap(meaning, 74 - wide)))
+    ]
+    return "\n".join(lines)
+
+
+compare.help = inspect.cleandoc(compare.help or "").replace("NAMES", _names_in_words())
 
 
 def _tables(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from bayesbias.basics.wording import number_of
 from bayesbias.columns.table import Cell, Column
-from bayesbias.vectors.shape import Cosines, VectorShape
-
-Row = tuple[str, VectorShape]
+from bayesbias.vectors.shape import Cosines
 
 
 def shape_columns(top: int) -> list[Column]:

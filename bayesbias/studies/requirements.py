@@ -25,7 +25,7 @@ from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.studies.comparison import OF_INTEREST, Comparison
 from bayesbias.studies.geometry import Related
 
-__all__ = ["MEANINGS", "Check", "Requirement", "check_requirements", "read_requirements"]
+__all__ = ["Check", "Requirement", "check_requirements", "read_requirements"]
 
 _DIGITS = 4  # at most, after the point, where they tell a value from its limit
 _MOST_DIGITS = 17
@@ -226,9 +226,8 @@ def _moved(comparison: Comparison, method: str, prob: float) -> list[_Ends]:
     return [_Ends(rms, rms)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Quantity:
-    meaning: str
     ends: Callable[[Comparison, str, float], list[_Ends]]  # one, or one for each class
     fits: tuple[str, ...] = ()  # those that must have converged
     unknown: str = "the tables hold no such control words"
@@ -240,54 +239,28 @@ class _Quantity:
 _FORCED = "by construction: no evidence"
 _NO_GAP = "the tables hold no associated and different attributes to contrast"
 _KNOWN: Mapping[str, _Quantity] = {
-    "gap": _Quantity(
-        "size of associated - different after, overall, for new words, with its HPDI",
-        _gap,
-        ("after",),
-        _NO_GAP,
-        size=True,
-        of_gap=True,
-    ),
+    "gap": _Quantity(_gap, ("after",), _NO_GAP, size=True, of_gap=True),
     "gap_sd": _Quantity(
-        "the same in standard deviations of the distances to control words after",
         _gap_in_sds,
         ("after",),
         "the tables hold no such gap, or no control words",
         size=True,
         of_gap=True,
     ),
-    "class_gap": _Quantity(
-        "as gap, of the class in which it is met least",
-        _class_gap,
-        ("after",),
-        f"{_NO_GAP} in a class",
-        size=True,
-    ),
+    "class_gap": _Quantity(_class_gap, ("after",), f"{_NO_GAP} in a class", size=True),
     "controls": _Quantity(
-        "correlation of distances to control words before and after, the lower of the two in the table of the "
-        "geometry, with its interval",
         lambda found, method, prob: _ends(found.geometry_of(method, prob).least),
         unknown="the tables hold no control words, or too few",
     ),
     "slope": _Quantity(
-        "slope of distances to control words after on those before, with its interval",
         lambda found, method, prob: _ends(found.geometry_of(method, prob).slope),
         unknown="the tables hold no control words, or too few",
     ),
-    "moved": _Quantity(
-        "root mean square change of distances to control words, as observed", _moved, interval=False
-    ),
-    "human": _Quantity(
-        "size of the mean change of distances to human control words, for new words, with its HPDI",
-        _moved_mean("human"),
-        ("change",),
-        size=True,
-    ),
-    "neutral": _Quantity("the same of neutral control words", _moved_mean("neutral"), ("change",), size=True),
+    "moved": _Quantity(_moved, interval=False),
+    "human": _Quantity(_moved_mean("human"), ("change",), size=True),
+    "neutral": _Quantity(_moved_mean("neutral"), ("change",), size=True),
 }
-
-MEANINGS: Mapping[str, str] = {name: known.meaning for name, known in _KNOWN.items()}
-"""What may be required, and what it means."""
+"""How each name of `limits.MEANINGS` is told."""
 
 _SIGNS: Mapping[str, Callable[[float, float], bool]] = {
     "<": lambda value, limit: value < limit,

@@ -15,7 +15,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.extras import needed
 from bayesbias.basics.files import delimiter_of, plain, sha256_of
 from bayesbias.basics.versions import own_version, versions_of
-from bayesbias.border.texts import decoded, read_json_or_none, read_text
+from bayesbias.border.texts import decoded, read_text
 
 NAN, INF = math.nan, math.inf
 
@@ -163,17 +163,6 @@ def test_text_that_is_no_utf8_is_named_by_its_line(tmp_path):
     assert decoded("é".encode(), "x") == "é"
     with pytest.raises(InputError, match="no such file"):
         read_text(tmp_path / "absent.txt")
-
-
-def test_json_that_is_damaged_or_absent_is_none(tmp_path):
-    path = tmp_path / "x.json"
-    for content in (b"", b'{"a": ', b"\xff", b"[1]x"):
-        path.write_bytes(content)
-        assert read_json_or_none(path) is None
-    assert read_json_or_none(tmp_path / "absent.json") is None
-    assert read_json_or_none(tmp_path) is None
-    path.write_text('{"a": 1}')
-    assert read_json_or_none(path) == {"a": 1}
 
 
 def test_kinds_of_tables_are_told_by_their_ending(tmp_path):

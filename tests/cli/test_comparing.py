@@ -12,7 +12,7 @@ from helpers.draws import made_up_comparison
 
 from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
-from bayesbias.studies.requirements import MEANINGS
+from bayesbias.studies.limits import MEANINGS
 from bayesbias.tables.reading import as_pair_table
 
 
@@ -60,8 +60,9 @@ def test_limits_that_cannot_be_read_stop_the_command_before_it_fits(text, tmp_pa
 
 def test_the_help_explains_every_name_that_may_be_required():
     text = run("compare", "--help").stdout
-    for name in MEANINGS:
+    for name, meaning in MEANINGS.items():
         assert any(line.split()[:1] == [name] for line in text.splitlines()), name
+        assert f" {name} {meaning} " in " ".join(text.split())
 
 
 @pytest.mark.slow  # many draws are made

@@ -16,7 +16,8 @@ from bayesbias.basics.errors import InputError
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import change_verdict
 from bayesbias.studies.comparison import Comparison
-from bayesbias.studies.requirements import MEANINGS, Check, Requirement, check_requirements, read_requirements
+from bayesbias.studies.limits import MEANINGS
+from bayesbias.studies.requirements import Check, Requirement, check_requirements, read_requirements
 from bayesbias.tables.reading import as_pair_table
 
 
