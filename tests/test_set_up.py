@@ -48,7 +48,10 @@ def test_an_old_python_is_told_so_in_one_line(monkeypatch):
             "ERROR: No matching distribution found for hatchling>=1.25\n",
             "the package index cannot be reached",
         ),
-        ("The virtual environment was not created: ensurepip is not available.\n", "install its venv module"),
+        (
+            "The virtual environment was not created: ensurepip is not available.\n",
+            f"{sys.executable} cannot make virtual environments: install its venv module",
+        ),
         (
             "  error: subprocess-exited-with-error\n\n  ERROR: No matching distribution found for numpy==99\n",
             "the installation failed: ERROR: No matching distribution found for numpy==99",
@@ -58,7 +61,7 @@ def test_an_old_python_is_told_so_in_one_line(monkeypatch):
 )
 def test_what_pip_prints_becomes_one_line(set_up, tmp_path, printed, says):
     said = set_up.reason(printed, tmp_path / ".venv")
-    assert said.startswith(says) or says in said
+    assert said.startswith(says)
     assert "\n" not in said
 
 

@@ -80,7 +80,10 @@ def test_groups_that_hold_each_other_end(tmp_path):
     with h5py.File(tmp_path / "a.h5", "w") as file:
         file.create_group("a")["again"] = file["/"]
         file["a/me"] = file["a"]
-        reading_hdf5.surveyed(file)
+        file["a/numbers"] = np.eye(2)
+        assert reading_hdf5.surveyed(file)  # all of it is looked at, and stored as it is
+        file.create_dataset("a/packed", data=np.eye(2), compression="gzip")
+        assert not reading_hdf5.surveyed(file)
 
 
 def deep(file):

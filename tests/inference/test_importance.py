@@ -193,9 +193,10 @@ def test_where_there_is_hardly_any_noise_nothing_of_linear_algebra_gets_out(mode
     reduced = collapse(design)
     proposal, _ = best_proposal(Straight(reduced), starting_point(reduced), shifted(1))
     draws, engine = weigh_scales(reduced, starting_point(reduced), 100, 2, shifted(1))
-    assert proposal is None or np.isfinite(proposal.shapes).all()
-    assert (engine.name == "quick") == (draws.shape[1] == 100)
-    assert np.isfinite(draws).all()
+    assert (engine.name, draws.shape) == ("nuts", (2, 0, reduced.n_theta))  # no draws, rather than wrong ones
+    assert engine.why_not == ("no mode" if proposal is None else "pareto_k")
+    if proposal is not None:
+        assert np.isfinite(proposal.shapes).all()
 
 
 def test_threads_of_linear_algebra_change_no_draw():
