@@ -25,6 +25,7 @@ from bayesbias.border.cleaning import checked_label
 from bayesbias.border.frames import plain_frame
 from bayesbias.border.opening import sha256_file, unchanged
 from bayesbias.tables.coverage import FACT_NOUNS
+from bayesbias.tables.fact_accounts import joined_once_more, share_between_classes
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.words.foreign import separated_rows
 from bayesbias.words.wordlist import CONTROLS
@@ -547,7 +548,8 @@ def _with_column(
             "most": float(numbers.max()),
             **({"unit": given.unit} if given.unit else {}),
         }
-        between = _between_classes(frame, side, kept)
+        label = _CLASS_OF.get(side, "")
+        between = share_between_classes(frame, sides_of(frame)[side], label, kept)
         if between >= 1 - 1e-12:
             notes.append(
                 f"{column} is the same for all words of a class: what it tells cannot be told from the classes"
@@ -568,7 +570,7 @@ def _with_column(
                 valid="categories that differ",
             )
     if earlier.get("side") == side:
-        facts = _once_more(facts, earlier)
+        facts = joined_once_more(facts, earlier)
     import pandas as pd
 
     codes, labels = pd.factorize(frame[sides_of(frame)[side]])  # a million rows have few words
@@ -586,35 +588,3 @@ def _with_column(
     )
     provenance = {**table.provenance, "facts": {**table.provenance.get("facts", {}), column: facts}}
     return PairTable(frame, coverage, provenance)
-
-
-def _once_more(facts: Mapping[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the account of a fact that was joined before: where it is from, and what both times did to its numbers."""
-    where = {key: earlier[key] for key in ("of", "source", "sha256", "unit") if key in earlier}
-    out = {key: value for key, value in facts.items() if key != "unit"} | where
-    if {facts["kind"], earlier.get("kind")} == {"number"}:
-        by = float(earlier["scale"])
-        out |= {key: float(earlier["center"]) + by * facts[key] for key in ("center", "least", "most")}
-        out["scale"] = by * facts["scale"]
-    return out
-
-
-def _between_classes(frame: pd.DataFrame, side: str, values: Mapping[str, float]) -> float:
-    """Return the share of a fact's variance over words that lies between their classes; 0 for one class."""
-    label, word = _CLASS_OF.get(side, ""), sides_of(frame)[side]
-    if label not in frame.columns:
-        return 0.0
-    classes = frame[[word, label]].drop_duplicates(word).astype(str)
-    groups: dict[str, list[float]] = {}
-    for own, name in classes.itertuples(index=False):
-        if own in values:
-            groups.setdefault(name, []).append(values[own])
-    every = [value for group in groups.values() for value in group]
-    if len(groups) < 2 or len(groups) == len(every):
-        return 0.0
-    mean = float(np.mean(every))
-    most = max(abs(value - mean) for value in every)
-    if not most:
-        return 0.0
-    within = sum((value - float(np.mean(group))) ** 2 for group in groups.values() for value in group)
-    return 1.0 - within / sum((value - mean) ** 2 for value in every)
