@@ -318,37 +318,42 @@ def _print_fit(result: BiasFit, prob: float, rope: float, standard_rope: float) 
         summary_columns,
     )
     from bayesbias.findings.words import findings_of_words, lists_in_order
-    from bayesbias.inference.scope import holds_for, same_for_all_words
+    from bayesbias.inference.scope import holds_for, same_for_all_words, words_said, words_scatter
     from bayesbias.inference.spreads import has_variance
     from bayesbias.inference.standard import in_full
 
     screen.lines([*findings_of_words(result, prob, rope).lines(), ""])
     summary = result.summary(prob).itertuples()
     screen.show(
-        screen_table("Mean cosine distance, for new words like these", summary_columns(prob), summary)
+        screen_table(f"Mean cosine distance, for {words_said(result.spec)}", summary_columns(prob), summary)
     )
     frame = result.contrasts(prob, rope)
-    for estimand, holds in (("population", "new words like these"), ("these_words", "these words alone")):
+    scatter = words_scatter(result.spec)  # without it both are the same numbers
+    alone = [("these_words", "these words alone")] if scatter else []
+    for estimand, holds in [("population", words_said(result.spec)), *alone]:
         chosen = frame[(frame["level"] == "overall") & (frame["estimand"] == estimand)]
         title = f"Contrasts, for {holds} ({estimand})"
         screen.show(screen_table(title, contrast_columns(prob), chosen.itertuples()))
     if has_variance(result.spec):
         standard = result.standardised(prob, standard_rope, level="overall", estimand="population")
         units = list(dict.fromkeys(standard["unit"]))
-        title = f"The same for new words, in {in_full(units[0]) if len(units) == 1 else 'standard deviations of pairs'}"
+        unit = in_full(units[0]) if len(units) == 1 else "standard deviations of pairs"
+        title = f"The same for {'new' if scatter else 'these'} words, in {unit}"
         columns = standard_columns(prob, float(standard["rope"].iloc[0]), len(units))
         screen.show(screen_table(title, columns, standard.itertuples()))
     lead = frame["contrast"].iloc[0]
     chosen = frame[
         (frame["level"] == "class") & (frame["estimand"] == "population") & (frame["contrast"] == lead)
     ]
-    lists, results = lists_in_order(frame), result.spec.results
+    lists = lists_in_order(frame)
     if len(chosen) > 1 and not same_for_all_words(result.spec):
-        title = f"{lead} in each class ({holds_for(results, 'class')})"
-        screen.show(screen_table(title, one_contrast_columns(prob, "class", results), chosen.itertuples()))
+        title = f"{lead} in each class ({holds_for(result.spec, 'class')})"
+        screen.show(
+            screen_table(title, one_contrast_columns(prob, "class", result.spec), chosen.itertuples())
+        )
         if len(lists) > 1:
             title = "In each list of stereotypes, words of its own class less words of others"
-            columns = one_contrast_columns(prob, "stereotype", results)
+            columns = one_contrast_columns(prob, "stereotype", result.spec)
             screen.show(screen_table(title, columns, lists.itertuples()))
     _print_frequency(result, rope)
     if result.spec.facts():

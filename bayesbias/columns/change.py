@@ -21,16 +21,16 @@ from bayesbias.columns.table import (
 )
 from bayesbias.columns.words import holding
 from bayesbias.inference.scope import level_said
-from bayesbias.models.spec import RESULTS_OF_PAIRS, Results
+from bayesbias.models.spec import RESULTS_OF_PAIRS, ModelSpec, Results
 from bayesbias.studies.geometry import Left
 
 
-def gap_columns(prob: float, level: str = "", results: Results = RESULTS_OF_PAIRS) -> list[Column]:
+def gap_columns(prob: float, level: str = "", model: ModelSpec | Results = RESULTS_OF_PAIRS) -> list[Column]:
     """Return the columns of gaps between connections: before, their change, and what is left."""
     return [
-        *([text(level_said(results, level), "name")] if level else []),
+        *([text(level_said(model, level), "name")] if level else []),
         contrast("gap", "contrast", screen="contrast"),
-        holding(level or "overall", results),
+        holding(level or "overall", model),
         number("before", "before", signed=True).on_the_page_only(),
         number("change", "mean", signed=True),
         interval(f"change, {prob:.0%} HPDI", signed=True, screen=f"{prob:.0%} HPDI"),
@@ -46,12 +46,14 @@ def what_is_left(row: Any) -> str:
     return f"{row.verdict_after}{', by construction' if row.by_construction else ''}"
 
 
-def change_columns(prob: float, level: str = "", results: Results = RESULTS_OF_PAIRS) -> list[Column]:
+def change_columns(
+    prob: float, level: str = "", model: ModelSpec | Results = RESULTS_OF_PAIRS
+) -> list[Column]:
     """Return the columns of changes of the mean distance."""
     return [
-        *([text(level_said(results, level), "name")] if level else []),
+        *([text(level_said(model, level), "name")] if level else []),
         text("connection", "connection"),
-        holding(level or "overall", results),
+        holding(level or "overall", model),
         number("change", "mean", signed=True),
         interval(f"{prob:.0%} HPDI", signed=True),
         probability("P(below 0)", "p_below_zero").on_the_page_only(),

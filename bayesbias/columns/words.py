@@ -19,7 +19,7 @@ from bayesbias.columns.table import (
 )
 from bayesbias.inference.scope import holds_for, level_said, sure_ends
 from bayesbias.inference.verdicts import contrast_verdict
-from bayesbias.models.spec import RESULTS_OF_PAIRS, Results
+from bayesbias.models.spec import RESULTS_OF_PAIRS, ModelSpec, Results
 
 MEASURES_SAID = {
     "word": "associated - different of a word",
@@ -38,9 +38,9 @@ COEFFICIENTS_SAID = {
 """What a score is held against, by the coefficients of `BiasFit.reliability`."""
 
 
-def holding(level: str = "overall", results: Results = RESULTS_OF_PAIRS) -> Column:
+def holding(level: str = "overall", model: ModelSpec | Results = RESULTS_OF_PAIRS) -> Column:
     """Return the column of what an estimand holds for; the terminal has it in the title of the table."""
-    return text("holds for", lambda row: holds_for(results, level, row.estimand)).on_the_page_only()
+    return text("holds for", lambda row: holds_for(model, level, row.estimand)).on_the_page_only()
 
 
 def hpdi(
@@ -50,11 +50,11 @@ def hpdi(
     return interval(f"{of}{prob:.0%} HPDI", low, high, signed=signed)
 
 
-def summary_columns(prob: float) -> list[Column]:
+def summary_columns(prob: float, model: ModelSpec | Results = RESULTS_OF_PAIRS) -> list[Column]:
     """Return the columns of mean distances per connection."""
     return [
         text("connection", "connection"),
-        holding(),
+        holding(model=model),
         number("mean", "mean"),
         number("sd", "sd"),
         hpdi(prob),
@@ -62,12 +62,14 @@ def summary_columns(prob: float) -> list[Column]:
     ]
 
 
-def contrast_columns(prob: float, level: str = "", results: Results = RESULTS_OF_PAIRS) -> list[Column]:
+def contrast_columns(
+    prob: float, level: str = "", model: ModelSpec | Results = RESULTS_OF_PAIRS
+) -> list[Column]:
     """Return the columns of differences between connections: overall, or of each class, list or word."""
     return [
-        *([text(level_said(results, level), "name")] if level else []),
+        *([text(level_said(model, level), "name")] if level else []),
         contrast("difference", "contrast", screen="contrast"),
-        holding(level or "overall", results),
+        holding(level or "overall", model),
         number("mean", "mean", signed=True),
         number("sd", "sd").on_the_screen_only(),
         hpdi(prob, signed=True),
@@ -94,13 +96,13 @@ def model_columns(prob: float, within: bool = False) -> list[Column]:
 
 
 def standard_columns(
-    prob: float, rope: float, units: int, level: str = "", results: Results = RESULTS_OF_PAIRS
+    prob: float, rope: float, units: int, level: str = "", model: ModelSpec | Results = RESULTS_OF_PAIRS
 ) -> list[Column]:
     """Return the columns of differences in standard deviations; with several units also that of each."""
     return [
-        *([text(level_said(results, level), "name")] if level else []),
+        *([text(level_said(model, level), "name")] if level else []),
         contrast("difference", "contrast", screen="contrast"),
-        holding(level or "overall", results),
+        holding(level or "overall", model),
         number("standard deviations", "mean", 2, signed=True, screen="in sds"),
         *([text("unit", "unit")] if units > 1 else []),
         interval(f"{prob:.0%} HPDI", signed=True, digits=2),
@@ -111,9 +113,11 @@ def standard_columns(
     ]
 
 
-def one_contrast_columns(prob: float, level: str, results: Results = RESULTS_OF_PAIRS) -> list[Column]:
+def one_contrast_columns(
+    prob: float, level: str, model: ModelSpec | Results = RESULTS_OF_PAIRS
+) -> list[Column]:
     """Return the columns of one difference in each class or list, on the terminal, which names the difference in the title."""
-    return [column for column in contrast_columns(prob, level, results) if column.heading != "difference"]
+    return [column for column in contrast_columns(prob, level, model) if column.heading != "difference"]
 
 
 def side_columns(prob: float, named: bool = False) -> list[Column]:

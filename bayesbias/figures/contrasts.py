@@ -19,7 +19,7 @@ from bayesbias.figures.rows import placed, row_axis
 from bayesbias.figures.style import HEAD, INK, as_percent, axes_or_new, pt, size_rows, styled
 from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.scope import holds_for
+from bayesbias.inference.scope import holds_for, words_said
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,7 +180,7 @@ def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
         "overall": (
             "Differences between connections. The grey band is the region of practical equivalence: a difference inside "
             "it is too small to matter.",
-            f"Posterior mean and {prob:.0%} HPDI of each difference, for new words like these: {values}.",
+            f"Posterior mean and {prob:.0%} HPDI of each difference, for {words_said(fit.spec)}: {values}.",
         ),
         "class": (
             f"The same differences for each protected class ({_holds(fit, 'class')}).",
@@ -220,7 +220,7 @@ def _lists(fit: BiasFit) -> int:
 
 
 def _holds(fit: BiasFit, level: str) -> str:
-    return holds_for(fit.spec.results, level) if level in _levels(fit) else ""
+    return holds_for(fit.spec, level) if level in _levels(fit) else ""
 
 
 def _contrast_names(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> list[str]:

@@ -12,7 +12,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.figures.marks import line_handle
 from bayesbias.figures.style import INK, pt
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.scope import holds_for
+from bayesbias.inference.scope import holds_for, words_scatter
 from bayesbias.models.spec import ModelSpec
 
 if TYPE_CHECKING:
@@ -25,9 +25,11 @@ ESTIMAND = {"population": "population: new words like these", "these_words": "th
 
 def estimand_said(spec: ModelSpec, level: str, estimand: str) -> str:
     """Say in a legend what an estimand holds for at a level of a model."""
+    if level == "overall" and estimand == "population" and not words_scatter(spec):
+        return f"population: {holds_for(spec)}"
     if level == "overall" or estimand != "population":
-        return ESTIMAND.get(estimand, holds_for(spec.results, level, estimand))
-    return f"population: {holds_for(spec.results, level)}"
+        return ESTIMAND.get(estimand, holds_for(spec, level, estimand))
+    return f"population: {holds_for(spec, level)}"
 
 
 def padded(low: float, high: float, spec: ModelSpec) -> tuple[float, float]:

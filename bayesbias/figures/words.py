@@ -33,6 +33,7 @@ from bayesbias.figures.style import (
 )
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
+from bayesbias.inference.scope import words_said
 from bayesbias.words.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
@@ -101,9 +102,8 @@ def plot_connections(
         marks.line_handle(INK, f"posterior mean and {as_percent(prob)} HPDI", marker="o", width=2.4, size=6),
         *outcomes.one_handle(fit.spec),
     ]
-    headings.add_headings(
-        ax, "Mean distance per connection", f"{source_of(fit)}; {outcomes.ESTIMAND[estimand]}", handles, frame
-    )
+    about = f"{source_of(fit)}; {outcomes.estimand_said(fit.spec, 'overall', estimand)}"
+    headings.add_headings(ax, "Mean distance per connection", about, handles, frame)
     return ax
 
 
@@ -202,7 +202,7 @@ def plates(
             "connections",
             on_axes(plot_connections, fit, prob=prob),
             _size_connections(fit),
-            "Mean distance per connection, for new words like these. The nearer to 0, the nearer two words.",
+            f"Mean distance per connection, for {words_said(fit.spec)}. The nearer to 0, the nearer two words.",
             f"Posterior mean and {prob:.0%} HPDI per connection: {means}.",
         ),
         Plate(

@@ -162,7 +162,7 @@ def _class_sentences(result: Comparison, item: Method, prob: float, rope: float)
     if len(classes) < 2 or same_for_all_words(item.after.spec):
         return []
     ends = ("after", "after_low", "after_high")
-    begin = said_by_class(str(classes["contrast"].iloc[0]), item.after.spec.results, "after")
+    begin = said_by_class(str(classes["contrast"].iloc[0]), item.after.spec, "after")
     text = f"{begin}: {said_of_each(classes, *ends)}"
     if disagreement(listed, *ends[1:]) and not disagreement(classes, *ends[1:]):
         text += f"; of the listed words alone {said_of_each(listed, *ends)}"

@@ -25,11 +25,18 @@ from bayesbias.findings.unequal import no_class_goes_that_way, unequal_doubts
 from bayesbias.findings.wide_rope import rope_doubts, wide_rope
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.scope import has_new_words, holds_for, same_for_all_words, sure_ends
+from bayesbias.inference.scope import (
+    has_new_words,
+    holds_for,
+    same_for_all_words,
+    sure_ends,
+    words_said,
+    words_scatter,
+)
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.standard import in_full
 from bayesbias.inference.verdicts import Verdict, contrast_phrase, disagreement, side, sides
-from bayesbias.models.spec import Results
+from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.coverage import Loss, composed_in_words, losses, losses_for_facts, words_of_groups
 
 if TYPE_CHECKING:
@@ -65,7 +72,7 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
     else:
         frame = _with_sure_ends(fit.contrasts(prob=prob, rope=rope))
         wide = wide_rope(fit, frame["contrast"].iloc[0], rope)
-        main = _main_result(frame, prob, rope, _in_standard_deviations(fit), bool(wide))
+        main = _main_result(fit, frame, prob, rope, _in_standard_deviations(fit), bool(wide))
         missing = sentence_of_losses(lost, frame["contrast"].iloc[0].split(" - "))
         size = f" The {ended(wide)}" if wide else ""
         headline = (
@@ -138,12 +145,12 @@ def _has_contrasts(fit: BiasFit) -> bool:
     return any(a in present and b in present for a, b in CONTRASTS)
 
 
-def _main_result(frame: pd.DataFrame, prob: float, rope: float, beside: str, wide: bool) -> str:
+def _main_result(fit: BiasFit, frame: pd.DataFrame, prob: float, rope: float, beside: str, wide: bool) -> str:
     row: Any = next(iter(_rows(frame, "overall", "population").itertuples()))
     first, second = row.contrast.split(" - ")
     how = contrast_phrase(row.sure_low, row.sure_high, rope, wide=wide)
     return (
-        f"on average over new words like these, {_WHAT[first]} are {how} "
+        f"on average over {words_said(fit.spec)}, {_WHAT[first]} are {how} "
         f"{_WHAT[second]} ({as_known(row, 'mean', signed=True)} in cosine distance, {prob:.0%} HPDI {_ends(row)}{beside}; "
         f"P(nearer) {_probability_in_words(row)})."
     )
@@ -206,7 +213,10 @@ def _with_sure_ends(frame: pd.DataFrame) -> pd.DataFrame:
 def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
     row: Any = next(iter(_rows(frame, "overall", "these_words").itertuples()))
     out = [
-        f"For the listed words alone the same difference is {as_known(row, 'mean', signed=True)} "
+        f"The model {fit.spec.name} has no spread of words: it says nothing of new ones, and intervals are as "
+        "wide as its noise makes them."
+        if not words_scatter(fit.spec)
+        else f"For the listed words alone the same difference is {as_known(row, 'mean', signed=True)} "
         f"({prob:.0%} HPDI {_ends(row)}); their distances are known exactly, and that width is the model's noise.",
     ]
     if same_for_all_words(fit.spec):
@@ -215,10 +225,9 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
             f"The form of the model {fit.spec.name} forces one difference on all classes and words.",
         ]
     out += _new_word(fit, prob)
-    results = fit.spec.results
     classes, lists = _first_contrast(frame, "class"), lists_in_order(frame)
     if len(classes) > 1:
-        out.append(f"{said_by_class(_gap(classes), results)}: {said_of_each(classes)}.")
+        out.append(f"{said_by_class(_gap(classes), fit.spec)}: {said_of_each(classes)}.")
     if len(lists) > 1:
         out.append(
             f"By list of stereotypes, words of its own class less words of others: {said_of_each(lists)}."
@@ -228,7 +237,7 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
     if len(words):
         nearer, farther = sides(words)
         out.append(
-            f"By word ({holds_for(results, 'word')}), the interval lies below zero for {_counted(nearer)} of "
+            f"By word ({holds_for(fit.spec, 'word')}), the interval lies below zero for {_counted(nearer)} of "
             f"{number_of(len(words), 'protected word')}{_named(nearer)} and above it for {_counted(farther)}{_named(farther)}."
         )
     return out
@@ -243,16 +252,16 @@ _LESS = {f"{a} - {b}": f"{a} less {b}" for a, b in CONTRASTS} | {
 }
 
 
-def said_by_class(contrast: str, results: Results, when: str = "") -> str:
+def said_by_class(contrast: str, spec: ModelSpec, when: str = "") -> str:
     """Begin the sentence on a contrast by class: what is held against what, and what it holds for.
 
     Examples
     --------
     >>> import bayesbias as bb
-    >>> said_by_class("associated - different", bb.load_model("cells").results, "after")
+    >>> said_by_class("associated - different", bb.load_model("cells"), "after")
     'By class, own stereotypes less others, after (new words of the class)'
     """
-    return f"By class, {_LESS[contrast]}{f', {when}' if when else ''} ({holds_for(results, 'class')})"
+    return f"By class, {_LESS[contrast]}{f', {when}' if when else ''} ({holds_for(spec, 'class')})"
 
 
 def said_of_each(

@@ -24,6 +24,7 @@ from bayesbias.inference.contrasts import (
 )
 from bayesbias.inference.diagnostics import end_to_mean, shortest_interval
 from bayesbias.inference.estimands import PROB
+from bayesbias.inference.scope import words_said
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 from bayesbias.models.spec import ModelSpec
@@ -62,6 +63,8 @@ class PriorExpectation(Shown):
     impossible : float or None
         The share of simulated single pairs that no data can show: distances outside [0, 2], changes of a distance
         outside [-2, 2], differences of two probabilities outside [-1, 1]. None where every number is possible.
+    words : str
+        Whose differences these are.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class PriorExpectation(Shown):
     on: str
     contrasts: pd.DataFrame
     impossible: float | None
+    words: str = "new words like these"
 
     @property
     def possible(self) -> bool:
@@ -86,7 +90,7 @@ class PriorExpectation(Shown):
         """Return the same in lines, the first what they are about."""
         first = str(self.contrasts["contrast"].iloc[0])
         return [
-            f"Before any data, on {self.on}, model {self.model} expects of {first}, for new words like these:",
+            f"Before any data, on {self.on}, model {self.model} expects of {first}, for {self.words}:",
             *(f"  {part}" for part in self._parts()),
         ]
 
@@ -189,7 +193,11 @@ def prior_expectation(
         "mcse_high",
     ]
     return PriorExpectation(
-        spec.name, on, pd.DataFrame(rows, columns=columns), impossible_share(spec, frame, seed)
+        spec.name,
+        on,
+        pd.DataFrame(rows, columns=columns),
+        impossible_share(spec, frame, seed),
+        words_said(spec),
     )
 
 

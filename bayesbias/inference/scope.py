@@ -19,37 +19,56 @@ _OF_LEVEL = {
 _LEVELS = {"protected_class": "class", "attribute_class": "list of stereotypes", "protected_word": "word"}
 
 
-def holds_for(results: Results, level: str = "overall", estimand: str = "population") -> str:
+def holds_for(model: ModelSpec | Results, level: str = "overall", estimand: str = "population") -> str:
     """Say, in a few words, what the answers at a level hold for.
 
     Parameters
     ----------
-    results : Results
-        Of the model: which columns it holds at the level.
+    model : ModelSpec or Results
+        Which columns it holds at the level; of results alone it is taken that words scatter.
     level : str
     estimand : str
 
     Examples
     --------
     >>> from bayesbias import load_model
-    >>> cells, crossed = load_model("cells").results, load_model("crossed").results
+    >>> cells, crossed, additive = load_model("cells"), load_model("crossed"), load_model("additive")
     >>> holds_for(cells), holds_for(cells, "class"), holds_for(cells, "word")
     ('new words', 'new words of the class', 'new attributes')
     >>> holds_for(crossed, "class"), holds_for(crossed, "word"), holds_for(crossed, "class", "these_words")
     ('its listed words, new attributes', 'new attributes', 'these words')
+    >>> holds_for(additive), holds_for(additive, "class"), holds_for(additive, "word")
+    ('the listed words', 'its listed words', 'the listed attributes')
     """
     if estimand != "population":
         return _OF_ESTIMAND.get(estimand, estimand.replace("_", " "))
+    scatter = isinstance(model, Results) or words_scatter(model)
     if level == "overall":
-        return "new words"
-    about = results.levels[level]
+        return "new words" if scatter else "the listed words"
+    about = (model if isinstance(model, Results) else model.results).levels[level]
+    if not scatter:
+        return "the listed attributes" if about.by == "protected_word" else "its listed words"
     if "protected_word" in about.held:
         return "new attributes" if about.by == "protected_word" else "its listed words, new attributes"
     return _OF_LEVEL.get(about.by, "new words")
 
 
-def level_said(results: Results, level: str) -> str:
+def words_scatter(spec: ModelSpec) -> bool:
+    """Say whether a model has a spread of words or whatever else its rows are of, without which it says nothing of new ones."""
+    return any(
+        spec.is_random(name) and set(spec.parameters[name].dims) & set(spec.units)
+        for name in spec.location_parameters()
+    )
+
+
+def words_said(spec: ModelSpec) -> str:
+    """Say of which words the answers of a model are, overall and under ``population``."""
+    return "new words like these" if words_scatter(spec) else "the listed words"
+
+
+def level_said(model: ModelSpec | Results, level: str) -> str:
     """Name one of what a level has a row of each: a class, a list of stereotypes, a word."""
+    results = model if isinstance(model, Results) else model.results
     return _LEVELS.get(results.levels[level].by, level.replace("_", " "))
 
 

@@ -159,7 +159,7 @@ def glossary_of(
     """Return the terms of the page and what they mean, with the scatter of this table and what the model holds."""
     results = RESULTS_OF_PAIRS if spec is None else spec.results
     of_levels = "".join(
-        f" For {noun} it holds for {holds_for(results, level)}."
+        f" For {noun} it holds for {holds_for(results if spec is None else spec, level)}."
         for level, noun in (("class", "a class"), ("stereotype", "a list of stereotypes"), ("word", "a word"))
         if level in results.levels
     )

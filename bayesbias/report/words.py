@@ -162,7 +162,7 @@ def _overall(study: _Study) -> Part:
 
 def _classes(study: _Study) -> Part:
     """Put classes and lists of stereotypes side by side, each under its name; all numbers open on a click."""
-    frame, prob, results = study.contrasts, study.prob, study.fit.spec.results
+    frame, prob = study.contrasts, study.prob
     assert frame is not None
     sentences, tables, folded = [], [], []
     if same_for_all_words(study.fit.spec):
@@ -172,8 +172,9 @@ def _classes(study: _Study) -> Part:
         )
     sides = _sides(frame, own_lists(study.fit.table))
     if len(sides):
+        who = holds_for(study.fit.spec, "class")
         sentences.append(
-            f"In the table left, words of a class with their own stereotypes and with others ({holds_for(results, 'class')}); "
+            f"In the table left, words of a class with their own stereotypes and with others ({who}); "
             "right, the stereotypes of that class with its own words and with words of other classes. Where only the left one is "
             "clear, the difference may be that of the lists."
         )
@@ -280,7 +281,7 @@ _ONE_CONNECTION = (_levels_alone, _words_alone)
 def _contrast_table(
     fit: BiasFit, id_: str, caption: str, frame: pd.DataFrame, prob: float, level: str = ""
 ) -> Table:
-    return page_table(id_, caption, contrast_columns(prob, level, fit.spec.results), frame.itertuples())
+    return page_table(id_, caption, contrast_columns(prob, level, fit.spec), frame.itertuples())
 
 
 def _standard_tables(study: _Study, level: str, id_: str) -> list[Table]:
@@ -296,7 +297,7 @@ def _standard_tables(study: _Study, level: str, id_: str) -> list[Table]:
         own,
         len(units),
         "" if level == "overall" else level,
-        study.fit.spec.results,
+        study.fit.spec,
     )
     note = (
         f"To compare with other vectors, whose distances scatter otherwise. Little is here what is less than {own:g} standard "
@@ -319,7 +320,9 @@ def _summary_table(fit: BiasFit, prob: float) -> Table:
     rows = [
         row for estimand in ("population", "these_words") for row in fit.summary(prob, estimand).itertuples()
     ]
-    return page_table("t-summary", "Mean cosine distance per connection", summary_columns(prob), rows)
+    return page_table(
+        "t-summary", "Mean cosine distance per connection", summary_columns(prob, fit.spec), rows
+    )
 
 
 def _means_per_word(fit: BiasFit, prob: float) -> Table:
@@ -329,7 +332,7 @@ def _means_per_word(fit: BiasFit, prob: float) -> Table:
 
 
 def _held(fit: BiasFit) -> str:
-    return f"Held for {holds_for(fit.spec.results, 'word')} like the listed ones."
+    return f"Held for {holds_for(fit.spec, 'word')} like the listed ones."
 
 
 _OF_READING = ("prior", "drawn_together", "wide_rope", "unequal_lists")  # doubts that no residual shows

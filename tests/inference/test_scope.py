@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.fits import made_up, pairs
 
 import bayesbias as bb
 from bayesbias.inference.estimands import contrast_rows, mean_rows
@@ -17,6 +18,7 @@ from bayesbias.inference.scope import (
     level_said,
     same_for_all_words,
     sure_ends,
+    words_scatter,
 )
 from bayesbias.models.design import Design
 
@@ -57,10 +59,30 @@ def test_one_difference_for_all_is_what_draws_from_the_prior_show(name):
         ("cells", "class", "one_new_word", "one new word"),
         ("sentence", "overall", "new_templates", "new templates"),
         ("sentence", "template", "population", "new words"),
+        ("additive", "overall", "population", "the listed words"),
+        ("additive", "class", "population", "its listed words"),
+        ("additive", "word", "population", "the listed attributes"),
     ],
 )
 def test_answers_hold_for_what_is_not_held(model, level, estimand, says):
-    assert holds_for(bb.load_model(model).results, level, estimand) == says
+    assert holds_for(bb.load_model(model), level, estimand) == says
+
+
+def test_only_a_model_with_a_spread_of_words_speaks_of_new_ones():
+    without = {name for name in bb.models.shipped_models() if not words_scatter(bb.load_model(name))}
+    assert without == {"additive"}
+    assert words_scatter(bb.models.with_slopes("additive", "age", varying=["attribute"]))
+    fit = made_up(pairs(), "additive")
+    means = {
+        estimand: fit.summary(estimand=estimand)["sd"].tolist() for estimand in ("population", "these_words")
+    }
+    assert means["population"] == means["these_words"]
+    found = bb.findings_of(fit)
+    assert "on average over the listed words, " in found.headline
+    assert found.sentences[-2].startswith(
+        "The model additive has no spread of words: it says nothing of new ones"
+    )
+    assert not any("new words" in text for text in found.sentences)
 
 
 def test_levels_have_names_for_a_reader():
