@@ -26,6 +26,8 @@ class Setting:
         The valid values, where these are few.
     least, most : int or float, optional
         The smallest and the largest number.
+    ends : bool
+        Whether these two are valid themselves.
     kind : type
         Of the values, where no default tells it.
     metavar : str, optional
@@ -38,6 +40,7 @@ class Setting:
     choices: tuple[Any, ...] = ()
     least: float | None = None
     most: float | None = None
+    ends: bool = True
     kind: type | None = None
     metavar: str | None = None
 

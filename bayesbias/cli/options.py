@@ -336,5 +336,5 @@ def _type_of(row: Setting) -> click.ParamType | type:
         least, most = (None if end is None else int(end) for end in (row.least, row.most))
         return click.IntRange(least, most)
     if kind is float and (row.least, row.most) != (None, None):
-        return click.FloatRange(row.least, row.most)
+        return click.FloatRange(row.least, row.most, min_open=not row.ends, max_open=not row.ends)
     return kind

@@ -40,12 +40,12 @@ if TYPE_CHECKING:
 __all__ = ["CONVENTIONS", "MacResult", "mac"]
 
 CONVENTIONS = ("class_means", "all_pairs")
+"""What MAC averages; see `mac`."""
 SOURCE = "Manzini, Lim, Tsvetkov and Black (2019)"
 DEFECTS = (
     "a mean of means without an interval, which hides how single pairs scatter; nothing says how near ordinary words lie; and "
     "its t-test takes averages over the same attributes for independent (Dobrzeniecka and Urbaniak, 2024)"
 )
-"""What MAC averages; see `mac`."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -85,7 +85,7 @@ class Measure:
 _SIDES = Setting("sides", 1, "Of the tests of WEAT and SC-WEAT.", choices=(1, 2))
 _SAMPLES = Setting("samples", 99_999, "Partitions, or signs, that montecarlo draws.", least=1)
 _SEED = Setting("seed", None, "Seed for montecarlo and bootstraps.", kind=int, least=0, most=MOST_SEED)
-_PROB = Setting("prob", 0.89, "Probability of the intervals, above 0 and below 1.", least=0, most=1)
+_PROB = Setting("prob", 0.89, "Probability of the intervals.", least=0, most=1, ends=False)
 _RESAMPLES = Setting("resamples", 999, "Draws of the bootstrap of RIPA, ECT and RNSB.", least=99)
 _BOOTSTRAP = (_PROB, _RESAMPLES, _SEED)
 
@@ -154,7 +154,7 @@ MEASURES: Mapping[str, Measure] = {
         needs_vectors=True,
         needs_two_classes=True,
         settings=(
-            Setting("shrinkage", 1.0, "C of RNSB's classifier, above 0.", least=0),
+            Setting("shrinkage", 1.0, "C of RNSB's classifier.", least=0, ends=False),
             *_BOOTSTRAP,
         ),
     ),

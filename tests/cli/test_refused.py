@@ -85,3 +85,10 @@ def test_compare_reads_vectors_as_fit_does(tmp_path, files, run, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         run(*words, "--invalid-utf8", "skip")
     assert list(seen[0]) == ["bad"]
+
+
+@pytest.mark.parametrize(("option", "value", "shown"), [("--prob", 1, "0<x<1"), ("--shrinkage", 0, "x>0")])
+def test_ends_that_are_no_values_are_shown_and_refused_as_such(option, value, shown, run):
+    assert shown in run("measure", "--help")[1]
+    code, _, err = run("measure", *VECTORS, option, value)
+    assert (code, f"'{option}': {float(value)} is not in the range {shown}" in err) == (2, True)
