@@ -174,7 +174,7 @@ def read_predictions(
         groups, notes = _with_header(lines[1:], header, wanted, path, name)
     else:
         groups, notes = _without_header(lines, wanted, path, name, positive)
-    accuracy = re.search(r"accuracy\D*([01](?:\.\d+)?)", " ".join(comments))
+    accuracy = _ACCURACY.search(" ".join(comments))
     if accuracy and float(accuracy.group(1)) < 0.5:
         raise InputError(
             "the comment states an accuracy below one half: are the classes swapped?",
@@ -206,6 +206,8 @@ def read_predictions(
     return Predictions(frame, occupations, {label: dict(facts) for label in groups}, tuple(notes))
 
 
+# From the last of several such words, since from each of them the same number would be looked for again.
+_ACCURACY = re.compile(r"accuracy(?:(?!accuracy)\D)*([01](?:\.\d+)?)")
 _Lines = list[tuple[int, list[str]]]
 _MOST_COLUMNS = 100
 

@@ -69,6 +69,8 @@ def static_encoder(*, name: str | None = None) -> Encoder:
     return BuiltEncoder(name or STATIC_ENCODER, static_vectors, provenance=facts, batch_size=None)
 
 
+# Marks before a word, and after it in a piece read backwards: one expression for both would try every end for every beginning.
+_BEFORE, _AFTER = re.compile(r"\A[^\w']*"), re.compile(r"\A\W*")
 _CLITIC = re.compile(r"(?i)(?<=\w)(n't|'(?:s|m|d|re|ve|ll))$")
 
 
@@ -82,9 +84,9 @@ def cbow_tokens(sentence: str) -> list[str]:
     """
     out = []
     for piece in sentence.replace("\u2019", "'").split():
-        whole = re.fullmatch(r"([^\w']*)(.*?)([^\w]*)", piece, re.DOTALL)
-        assert whole is not None  # the three parts take anything
-        before, core, after = whole.groups()
+        rest = _BEFORE.sub("", piece)
+        core = _AFTER.sub("", rest[::-1])[::-1]
+        before, after = piece[: len(piece) - len(rest)], rest[len(core) :]
         clitic = _CLITIC.search(core)
         out += list(before)
         if clitic:

@@ -33,8 +33,11 @@ FORMS = (
     "word, class, kind, or one column a set"
 )
 _CODE = re.compile(r"(?:(t|targ|target|x|y)|(a|attr|attrib|attribute|b))[ _.]?(\d{0,4})")
+# A name ends before the marks that part it from its role: were it free to end among them, a row of marks would take the square of
+# its length. Of a name that is all marks the first stands for it.
 _NAMED = re.compile(
-    r"(.+?)[ _.:-]+(?:(protected|targets?|words?)|(attributes?|attribs?|stereotypes?))", re.IGNORECASE
+    r"(.*[^ _.:\-\n]|[ _.:-])[ _.:-]+(?:(protected|targets?|words?)|(attributes?|attribs?|stereotypes?))",
+    re.IGNORECASE,
 )
 _WORD = ("word", "words", "item", "term")
 _SET = ("class", "set", "category", "condition", "group", "concept", "label")
@@ -185,7 +188,7 @@ def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> Sets:
         match = re.fullmatch(r"([TA])(\d+)", str(key))
         if not match:
             raise checks.unknown(key, ("T1", "T2", "A1", "A2", "labels"), "key", where)
-        words = re.split(r"\s*[,;\n]\s*", value.strip()) if isinstance(value, str) else value
+        words = _parted(value) if isinstance(value, str) else value
         _add(
             sets.targets if match[1] == "T" else sets.attributes,
             labels.get(key, key),
@@ -193,6 +196,16 @@ def _sets_of_arguments(data: Mapping[Any, Any], where: str) -> Sets:
             f"{where}, {key}",
         )
     return sets
+
+
+def _parted(text: str) -> list[str]:
+    """Return the words of a text between commas, semicolons and line ends; blanks and empty lines beside these are nothing."""
+    return [
+        word
+        for part in map(str.strip, re.split("[,;]", text))
+        for word in map(str.strip, part.split("\n"))
+        if word or not part
+    ]
 
 
 def _place(name: str) -> tuple[str, int]:
@@ -416,11 +429,14 @@ def _as_mapping(sets: Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]
 def _once(words: Iterable[Any], again: list[str]) -> list[Any]:
     """Return words, each once; what stood there again is added to a list."""
     out: list[Any] = []
+    known: set[str] = set()
     for word in words:
-        if isinstance(word, str) and word in out:
+        if isinstance(word, str) and word in known:
             again.append(word)
-        else:
-            out.append(word)
+            continue
+        out.append(word)
+        if isinstance(word, str):
+            known.add(word)
     return out
 
 
