@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesbias.basics.errors import FitError
 from bayesbias.inference.collapsed import Collapsed
 from bayesbias.inference.components import Component, without_directions
 from bayesbias.inference.linear import Linear, Part
@@ -206,7 +207,10 @@ def _add_component(
         own_variance,
     )
     if not positive:
-        raise np.linalg.LinAlgError("a covariance is not positive definite")
+        raise FitError(
+            "the arithmetic does not reach as far as some draws: a covariance is not positive definite; a spread is millions of "
+            "times as large as the noise"
+        )
     mean[:, loads.rows] += own_mean
     variance[:, loads.rows] += own_variance
 

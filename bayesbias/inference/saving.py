@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import whole_file
 from bayesbias.border.guarding import guarded
@@ -140,11 +141,29 @@ def _fit_of(
     of_table = provenance.get("table", {})
     table = with_repeats_noted(table, str(of_table.get("repeats", "once")))
     pointwise = bool(tree.attrs["bayesbias_pointwise"])
+    if seal is not State.INTACT:
+        _refuse_impossible(tree["posterior"].to_dataset(), spec, where)
     del tree["table"]
     for key in [key for key in tree.attrs if str(key).startswith("bayesbias_")]:
         del tree.attrs[key]
     _add_effects(tree, table, spec, provenance, where)
     return tree, table, spec, provenance, pointwise
+
+
+def _refuse_impossible(posterior: xr.Dataset, spec: ModelSpec, where: str) -> None:
+    """Refuse draws that no sampler gave: what is worked out from them would end in the errors of linear algebra, or in NaN."""
+    for name, draws in posterior.data_vars.items():
+        values = draws.to_numpy()
+        if values.dtype.kind not in "fiu":
+            raise damaged(where, f"the draws of {name} are no numbers")
+        parameter = spec.parameters.get(str(name))
+        positive = parameter is not None and parameter.positive
+        possible = np.abs(values) < checks.LARGEST
+        if positive:
+            possible &= values > 1 / checks.LARGEST
+        if not possible.all():
+            found = float(values[~possible][0])
+            raise damaged(where, f"{name} cannot be {found:g}{', since it is positive' if positive else ''}")
 
 
 def _add_effects(

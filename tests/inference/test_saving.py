@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 import xarray as xr
 from helpers.definitions import FITS, SETTINGS
 
-from bayesbias.basics.errors import InputError
+from bayesbias.basics.errors import FitError, InputError
 from bayesbias.inference.fitting import fit, load_fit
 from bayesbias.inference.prediction import loo, with_pointwise
 from bayesbias.tables.distances import distance_table
@@ -183,6 +184,29 @@ def test_incomplete_fits_are_refused(saved, tmp_path, damage, said):
     del tree.attrs["bayesbias_sealed"]
     tree.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
     refused(tmp_path / "fit.nc", said)
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0, 1e200, math.nan, math.inf])
+def test_draws_that_no_sampler_gives_are_damage(saved, tmp_path, value):
+    """As earlier versions wrote fits, without a hash that would tell."""
+    with xr.open_datatree(saved, engine="h5netcdf") as opened:
+        tree = opened.load()
+    del tree.attrs["bayesbias_sealed"]
+    draws = tree["posterior"]["ws"].to_numpy().copy()
+    draws.flat[3] = value
+    tree["posterior"]["ws"] = tree["posterior"]["ws"].copy(data=draws)
+    tree.to_netcdf(tmp_path / "fit.nc", engine="h5netcdf")
+    refused(tmp_path / "fit.nc", r"is damaged: ws cannot be .*, since it is positive")
+
+
+def test_draws_beyond_the_arithmetic_are_said_to_be(crossed):
+    draws = crossed.tree["posterior"]["ws"].to_numpy().copy()
+    draws.flat[0] = 1e20
+    tree = crossed.tree.copy()
+    tree["posterior"]["ws"] = tree["posterior"]["ws"].copy(data=draws)
+    odd = dataclasses.replace(crossed, tree=tree)
+    with pytest.raises(FitError, match="the arithmetic does not reach as far"):
+        odd.contrasts()
 
 
 def test_a_disk_that_is_full_leaves_the_old_file(crossed, tmp_path, monkeypatch):
