@@ -9,6 +9,7 @@ from typing import Any
 
 __all__ = [
     "Shortened",
+    "as_percent",
     "closest",
     "closest_file",
     "conjoined",
@@ -331,3 +332,14 @@ def percent(share: float) -> str:
         return "< 1%"
     text = f"{share:.0%}"
     return "> 99%" if share < 1 and text == "100%" else text
+
+
+def as_percent(prob: float) -> str:
+    """Write the probability of an interval in per cent with all its digits, so that 97.5% is not read as 98%.
+
+    Examples
+    --------
+    >>> as_percent(0.89), as_percent(0.975), as_percent(0.999), as_percent(1 - 0.89)
+    ('89%', '97.5%', '99.9%', '11%')
+    """
+    return f"{100 * prob:.12g}%"

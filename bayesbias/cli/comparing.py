@@ -12,6 +12,7 @@ import click
 
 import bayesbias
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import as_percent
 from bayesbias.cli import inputs, options, screen
 from bayesbias.studies.limits import MEANINGS
 
@@ -281,7 +282,8 @@ def _print_comparison(comparison: Comparison, prob: float, rope: float) -> None:
         before = [text("method", "method")] if len(comparison.methods) > 1 else []
         screen.show(slopes_on_screen(comparison.slopes(prob), prob, title, before))
     title = (
-        f"Distances to control words, before and after ({prob:.0%} intervals; moved: root mean square, in brackets that of "
+        f"Distances to control words, before and after ({as_percent(prob)} intervals; moved: root mean square, in "
+        "brackets that of "
         "unrelated vectors; gap in standard deviations of these distances)"
     )
     screen.show(screen_table(title, geometry_columns(prob), comparison.geometry(prob).itertuples()))

@@ -12,7 +12,7 @@ import click
 from bayesbias.basics.digits import allowed, as_known, ends_as_known, error_of, printed, probability_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.cli import options, screen
 from bayesbias.cli.pools import USUAL_METHODS, USUAL_TABLES, on_pools
 
@@ -264,7 +264,8 @@ def calibrate(
             _print_result(
                 frame,
                 f"associated - different by {model}, real and with the meaning taken out. called: share of tables whose "
-                f"{prob:.0%} interval leaves out zero;\nwhere there is nothing to find, about {1 - prob:.0%} or less. "
+                f"{as_percent(prob)} interval leaves out zero;\nwhere there is nothing to find, about "
+                f"{as_percent(1 - prob)} or less. "
                 f"mean, sd: of the posterior means. Seed {seed}.",
                 CALIBRATION,
             )
@@ -306,10 +307,10 @@ def calibrate(
     screen.say("")
     _print_result(
         frames["difference"],
-        f"{prob:.0%} intervals where connections differ (called: power, of which wrong sign in the wrong direction)",
+        f"{as_percent(prob)} intervals where connections differ (called: power, of which wrong sign in the wrong direction)",
         CALIBRATION,
     )
-    title = f"{prob:.0%} intervals where they do not (called: false alarms)"
+    title = f"{as_percent(prob)} intervals where they do not (called: false alarms)"
     _print_result(frames["no_difference"], title, CALIBRATION)
     screen.say(_covered(pd.concat(frames.values()), prob))
 
@@ -433,7 +434,7 @@ def reliability_lines(plan: ReliabilityPlan, path: str) -> list[str]:
 
     def value(row: Mapping[str, Any]) -> str:
         ends = ", ".join(ends_as_known(row, usual=2))
-        return f"{as_known(row, 'mean', 2)}, {plan.prob:.0%} HPDI [{ends}]"
+        return f"{as_known(row, 'mean', 2)}, {as_percent(plan.prob)} HPDI [{ends}]"
 
     texts = plan.combinations.assign(
         said=[as_known(row, "mean", 2) for row in plan.combinations.to_dict("records")]
@@ -525,7 +526,7 @@ def _plan_width(
     )
     _print_result(
         _read_as_decided(pd.concat([checked, rest.head(max(3, 10 - len(checked)))]), width),
-        f"width of the {prob:.0%} interval of {contrast}, {_in_words(scenario, fit, sizes=False)}.\n"
+        f"width of the {as_percent(prob)} interval of {contrast}, {_in_words(scenario, fit, sizes=False)}.\n"
         "Words per class; "
         + (
             f"first what was checked with {number_of(check, 'simulated table')} ({by}), then the "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
-from bayesbias.basics.wording import number_of, some
+from bayesbias.basics.wording import as_percent, number_of, some
 from bayesbias.cli import inputs, screen
 
 if TYPE_CHECKING:
@@ -75,7 +75,8 @@ def on_pools(
     if pool.grid.left_out:
         screen.say(f"left out, for want of a pair with every word: {some(pool.grid.left_out)}.")
     screen.say(
-        f"coverage: share of {settings['prob']:.0%} intervals that hold the value of the pool, to be compared with flawless:\n"
+        f"coverage: share of {as_percent(settings['prob'])} intervals that hold the value of the pool, to be compared "
+        "with flawless:\n"
         "that of the simple mean with its exact standard deviation, which is higher where pools are small.\n"
         "width: over the ideal. wrong sign: share that leave out zero on the wrong side. seconds: median of an answer.\n"
         "Standard errors of shares are after Agresti and Coull; a dash where a method has no such answer."

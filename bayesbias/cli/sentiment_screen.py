@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics.wording import as_percent
 from bayesbias.cli import screen
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
     from bayesbias.inference.verdicts import sentiment_verdict
     from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
 
-    interval = f"{prob:.0%} HPDI"
+    interval = f"{as_percent(prob)} HPDI"
     screen.lines([*findings_of_sentiment(analysis if fit is None else fit, prob).lines(), ""])
     for name in analysis.classifiers:
         account = analysis.as_dict(name)

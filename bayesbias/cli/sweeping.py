@@ -13,7 +13,7 @@ import click
 import bayesbias
 from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.files import records
-from bayesbias.basics.wording import conjoined, number_of
+from bayesbias.basics.wording import as_percent, conjoined, number_of
 from bayesbias.cli import options, screen
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _print_table(result: SweepResult, width: int | None) -> None:
     order = list(dict.fromkeys([*compared["cell"], *cells["cell"]]))
     cells = cells.set_index("cell", drop=False).loc[order]
     prob = compared["prob"].dropna()
-    interval = f"{prob.iloc[0]:.0%} HPDI" if len(prob) else "HPDI"
+    interval = f"{as_percent(prob.iloc[0])} HPDI" if len(prob) else "HPDI"
     labels = telling_labels(cells)
     marked = of_another_unit(compared)
     cells = cells.head(_SHOWN)

@@ -6,7 +6,7 @@ import math
 import numbers
 from typing import Any
 
-from bayesbias.basics.wording import interval_text, number_text
+from bayesbias.basics.wording import as_percent, interval_text, number_text
 from bayesbias.columns.table import (
     Cell,
     Column,
@@ -33,10 +33,10 @@ def gap_columns(prob: float, level: str = "", model: ModelSpec | Results = RESUL
         holding(level or "overall", model),
         number("before", "before", signed=True).on_the_page_only(),
         number("change", "mean", signed=True),
-        interval(f"change, {prob:.0%} HPDI", signed=True, screen=f"{prob:.0%} HPDI"),
+        interval(f"change, {as_percent(prob)} HPDI", signed=True, screen=f"{as_percent(prob)} HPDI"),
         text("the change", "verdict", screen="verdict"),
         number("after", "after", signed=True),
-        interval(f"after, {prob:.0%} HPDI", "after_low", "after_high", signed=True),
+        interval(f"after, {as_percent(prob)} HPDI", "after_low", "after_high", signed=True),
         text("what is left", what_is_left),
     ]
 
@@ -55,7 +55,7 @@ def change_columns(
         text("connection", "connection"),
         holding(level or "overall", model),
         number("change", "mean", signed=True),
-        interval(f"{prob:.0%} HPDI", signed=True),
+        interval(f"{as_percent(prob)} HPDI", signed=True),
         probability("P(below 0)", "p_below_zero").on_the_page_only(),
         count("pairs", "n_pairs").on_the_page_only(),
         text("what it means", _meaning, screen="verdict"),
@@ -99,7 +99,7 @@ def geometry_columns(prob: float) -> list[Column]:
     return [
         text("method", "method"),
         text("control words", lambda row: Left(row.left).label, screen="controls"),
-        related(f"correlation ({prob:.0%} interval)", "correlation", "correlation"),
+        related(f"correlation ({as_percent(prob)} interval)", "correlation", "correlation"),
         related("without the means of words", "relations", "without means"),
         related("slope", "slope").on_the_page_only(),
         number("slope", "slope", 2).on_the_screen_only(),
@@ -115,7 +115,7 @@ def ranking_columns(prob: float) -> list[Column]:
         Column("rank", lambda row: rank_cell(row.rank), True),
         text("method", "method"),
         number("gap", "gap", signed=True),
-        interval(f"{prob:.0%} HPDI", "gap_low", "gap_high", signed=True),
+        interval(f"{as_percent(prob)} HPDI", "gap_low", "gap_high", signed=True),
         text("verdict", what_is_left),
         text("controls", lambda row: Left(row.geometry).label),
         text("against the next", _against_the_next),

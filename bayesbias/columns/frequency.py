@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayesbias.basics.digits import error_of
+from bayesbias.basics.wording import as_percent
 from bayesbias.columns.table import Column, contrast, count, interval, number, text
 from bayesbias.inference.scope import farther_than
 
@@ -27,7 +28,7 @@ def unequal_columns(prob: float) -> list[Column]:
         text("less that of", lambda row: row.versus or "–", screen="less that of"),
         number("difference", "difference", 2, signed=True, missing="–"),
         Column(
-            f"{prob:.0%} interval",
+            f"{as_percent(prob)} interval",
             interval("", "low", "high", signed=True, digits=2).cell,
             True,
         ),
@@ -42,9 +43,9 @@ def frequency_columns(prob: float, rope: float, *, whole: bool = True) -> list[C
         text("for", lambda row: "all" if row.level == "overall" else f"{_LEVEL[row.level]}{row.name}"),
         contrast("difference", "contrast", screen="contrast"),
         number(as_it_is, "without_mean", signed=True),
-        interval(f"{prob:.0%} HPDI", "without_low", "without_high", signed=True),
+        interval(f"{as_percent(prob)} HPDI", "without_low", "without_high", signed=True),
         number("at equal frequency", "with_mean", signed=True, screen="equal freq."),
-        interval(f"{prob:.0%} HPDI", "with_low", "with_high", signed=True),
+        interval(f"{as_percent(prob)} HPDI", "with_low", "with_high", signed=True),
         number("moves by", "change", signed=True),
         text(
             f"more than {rope:g}", lambda row: _MOVES[farther_than(rope, row.change, error_of(row, "change"))]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import error_of, shares_printed
+from bayesbias.basics.wording import as_percent
 from bayesbias.columns.slopes import OF_ONE
 from bayesbias.columns.table import Cell, Column, count, interval, number, p_value, share_cell, text
 from bayesbias.findings.sentences import named_encoder
@@ -49,7 +50,7 @@ def contrast_columns(prob: float, several: bool) -> list[Column]:
         text("asks", "title").on_the_page_only(),
         *encoder_column(several),
         _fitted(number("associated − different", "contrast", signed=True, screen="contrast")),
-        _fitted(interval(f"{prob:.0%} HPDI", signed=True)),
+        _fitted(interval(f"{as_percent(prob)} HPDI", signed=True)),
         _fitted(
             number("in standard deviations", "standardised", 2, signed=True, screen="in sds", missing="–")
         ),
@@ -115,7 +116,7 @@ def encoder_columns(prob: float | None) -> list[Column]:
         count("after Holm", "holm"),
         count("sentence tests with p < 0.01", "by_sentence"),
         count("of these, each word once", "by_words"),
-        *([text(f"{prob:.0%} HPDI, as supposed", "supposed")] if prob is not None else []),
+        *([text(f"{as_percent(prob)} HPDI, as supposed", "supposed")] if prob is not None else []),
     ]
 
 

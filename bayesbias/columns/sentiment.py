@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from bayesbias.basics.wording import as_percent
 from bayesbias.columns.table import Column, contrast, count, interval, number, p_value, probability, text
 from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
 
@@ -30,7 +31,7 @@ def contrast_columns(prob: float) -> list[Column]:
         contrast("difference of female − male", "contrast"),
         text("holds for", lambda row: SENTIMENT_ESTIMANDS[row.estimand]),
         number("mean", "mean", signed=True),
-        interval(f"{prob:.0%} HPDI", signed=True),
+        interval(f"{as_percent(prob)} HPDI", signed=True),
         probability("P(below 0)", "p_below_zero"),
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.wording import digits_of
+from bayesbias.basics.wording import as_percent, digits_of
 from bayesbias.columns.table import Cell, Column, interval, known_cell, known_interval_cell, number, text
 
 if TYPE_CHECKING:
@@ -21,14 +21,14 @@ def target_columns(fact: str, prob: float) -> list[Column]:
         Column(fact, lambda row: Cell(f"{row.fact:.4g}", True, repr(float(row.fact))), True),
         number("published score", "score", 2, signed=True, screen="score"),
         number("association", "association", signed=True),
-        interval(f"{prob:.0%} HPDI", signed=True),
+        interval(f"{as_percent(prob)} HPDI", signed=True),
         number("off the line by", "deviation", signed=True),
         interval(
-            f"off the line, {prob:.0%} HPDI",
+            f"off the line, {as_percent(prob)} HPDI",
             "deviation_low",
             "deviation_high",
             signed=True,
-            screen=f"its {prob:.0%} HPDI",
+            screen=f"its {as_percent(prob)} HPDI",
         ),
         # One interval for each of many targets: some exclude zero by chance.
         text("interval excludes 0", lambda row: "yes" if row.off_line else ""),
@@ -42,7 +42,7 @@ def quantity_columns(prob: float) -> list[Column]:
         Column("mean", lambda row: known_cell(row, "mean", row["digits"], signed=True), True),
         Column("sd", lambda row: known_cell(row, "sd", row["digits"], missing="none"), True),
         Column(
-            f"{prob:.0%} interval",
+            f"{as_percent(prob)} interval",
             lambda row: (
                 Cell("", True)
                 if row["low"] is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.wording import digits_of
+from bayesbias.basics.wording import as_percent, digits_of
 from bayesbias.columns.table import (
     Column,
     Table,
@@ -61,11 +61,11 @@ def slope_columns(prob: float, before: Sequence[Column] = ()) -> list[Column]:
         contrast("slope of", "of"),
         number("for one sd", "mean", signed=True),
         number("sd", "sd").on_the_screen_only(),
-        interval(f"{prob:.0%} HPDI", signed=True),
+        interval(f"{as_percent(prob)} HPDI", signed=True),
         probability("P(below 0)", "p_below_zero", screen="P(<0)"),
         Column("for one unit", lambda row: known_cell(row, "per_unit", _digits(row), signed=True), True),
         Column(
-            f"for one unit, {prob:.0%} HPDI",
+            f"for one unit, {as_percent(prob)} HPDI",
             lambda row: known_interval_cell(
                 row, "per_unit_low", "per_unit_high", signed=True, digits=_digits(row)
             ),

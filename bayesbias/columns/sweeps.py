@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bayesbias.basics.wording import as_percent
 from bayesbias.columns.table import (
     Cell,
     Column,
@@ -30,11 +31,11 @@ def compared_columns(labels: Mapping[str, Sequence[str]], prob: float, units: in
     return [
         *label_columns(labels),
         number("standard deviations", "standardised", 2, signed=True, missing=_NONE),
-        _interval(f"{prob:.0%} HPDI", "standardised_low", "standardised_high", 2),
+        _interval(f"{as_percent(prob)} HPDI", "standardised_low", "standardised_high", 2),
         text("the first is", lambda row: row.verdict or ("not to be trusted" if not row.trusted else _NONE)),
         number("superiority", "superiority", 2, missing=_NONE),
         number("in cosine distance", "distance", signed=True, missing=_NONE),
-        _interval(f"{prob:.0%} HPDI", "distance_low", "distance_high", 3),
+        _interval(f"{as_percent(prob)} HPDI", "distance_low", "distance_high", 3),
         probability("P(below 0)", "p_below_zero"),
         *([text("unit", lambda row: row.unit or _NONE)] if units > 1 else []),
     ]

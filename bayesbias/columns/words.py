@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bayesbias.basics.digits import error_of, shares_printed
+from bayesbias.basics.wording import as_percent
 from bayesbias.columns.table import (
     Cell,
     Column,
@@ -47,7 +48,7 @@ def hpdi(
     prob: float, low: str = "hpdi_low", high: str = "hpdi_high", *, signed: bool = False, of: str = ""
 ) -> Column:
     """Return the column of the interval."""
-    return interval(f"{of}{prob:.0%} HPDI", low, high, signed=signed)
+    return interval(f"{of}{as_percent(prob)} HPDI", low, high, signed=signed)
 
 
 def summary_columns(prob: float, model: ModelSpec | Results = RESULTS_OF_PAIRS) -> list[Column]:
@@ -105,10 +106,12 @@ def standard_columns(
         holding(level or "overall", model),
         number("standard deviations", "mean", 2, signed=True, screen="in sds"),
         *([text("unit", "unit")] if units > 1 else []),
-        interval(f"{prob:.0%} HPDI", signed=True, digits=2),
+        interval(f"{as_percent(prob)} HPDI", signed=True, digits=2),
         probability(f"P(in ±{rope:g})", "p_in_rope", screen=f"in ±{rope:g}"),
         probability("superiority", "superiority"),
-        interval(f"superiority, {prob:.0%} HPDI", "superiority_low", "superiority_high").on_the_page_only(),
+        interval(
+            f"superiority, {as_percent(prob)} HPDI", "superiority_low", "superiority_high"
+        ).on_the_page_only(),
         _verdict(lambda row: row.rope),
     ]
 
@@ -126,11 +129,11 @@ def side_columns(prob: float, named: bool = False) -> list[Column]:
     return [
         text("class", "name"),
         number(words, "mean", signed=True),
-        interval(f"{prob:.0%} HPDI", signed=True),
+        interval(f"{as_percent(prob)} HPDI", signed=True),
         text("own stereotypes are", lambda row: contrast_verdict(*sure_ends(row), row.rope)),
         *([text("its list", "name_list")] if named else []),
         number(lists, "mean_list", signed=True),
-        interval(f"{prob:.0%} HPDI", "hpdi_low_list", "hpdi_high_list", signed=True),
+        interval(f"{as_percent(prob)} HPDI", "hpdi_low_list", "hpdi_high_list", signed=True),
         text("own words are", "verdict_list"),
     ]
 
@@ -141,10 +144,10 @@ def new_word_columns(prob: float) -> list[Column]:
         text("a new word of", lambda row: "any class" if row.level == "overall" else row.name),
         contrast("difference", "contrast", screen="contrast"),
         number("expected", "mean", signed=True),
-        interval(f"with {prob:.0%} probability", signed=True),
+        interval(f"with {as_percent(prob)} probability", signed=True),
         probability("P(below 0)", "p_below_zero"),
         share("go the other way", "opposite"),
-        Column("share, " + f"{prob:.0%} HPDI", _share_ends, True),
+        Column("share, " + f"{as_percent(prob)} HPDI", _share_ends, True),
     ]
 
 

@@ -10,7 +10,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known, interval_known, number_known
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import interval_text, number_text
+from bayesbias.basics.wording import as_percent, interval_text, number_text
 from bayesbias.figures import headings, marks, outcomes, slopes
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import grouped, ridge_axis, row_axis
@@ -21,7 +21,6 @@ from bayesbias.figures.style import (
     MARKER,
     WIDTH,
     across,
-    as_percent,
     axes_or_new,
     inches,
     make_square,

@@ -11,12 +11,12 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import error_of, interval_known, number_known, probability_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import with_minus
+from bayesbias.basics.wording import as_percent, with_minus
 from bayesbias.figures import headings, marks, outcomes
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import placed, row_axis
-from bayesbias.figures.style import HEAD, INK, as_percent, axes_or_new, pt, size_rows, styled
+from bayesbias.figures.style import HEAD, INK, axes_or_new, pt, size_rows, styled
 from bayesbias.inference.estimands import CONTRASTS, ESTIMANDS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import holds_for, words_said
@@ -180,7 +180,7 @@ def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
         "overall": (
             "Differences between connections. The grey band is the region of practical equivalence: a difference inside "
             "it is too small to matter.",
-            f"Posterior mean and {prob:.0%} HPDI of each difference, for {words_said(fit.spec)}: {values}.",
+            f"Posterior mean and {as_percent(prob)} HPDI of each difference, for {words_said(fit.spec)}: {values}.",
         ),
         "class": (
             f"The same differences for each protected class ({_holds(fit, 'class')}).",

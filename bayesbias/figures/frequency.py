@@ -9,7 +9,7 @@ import numpy as np
 from bayesbias.basics.digits import as_known
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import with_minus
+from bayesbias.basics.wording import as_percent, with_minus
 from bayesbias.figures import headings, marks
 from bayesbias.figures.outcomes import source_of
 from bayesbias.figures.plates import Plate, on_axes
@@ -18,7 +18,6 @@ from bayesbias.figures.style import (
     COLOUR,
     HEAD,
     INK,
-    as_percent,
     axes_or_new,
     pt,
     size_rows,

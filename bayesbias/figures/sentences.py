@@ -10,7 +10,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import number_of, number_text
+from bayesbias.basics.wording import as_percent, number_of, number_text
 from bayesbias.columns.sentences import shares_of_variance
 from bayesbias.figures import headings, marks, slopes
 from bayesbias.figures.plates import Plate, on_axes
@@ -19,7 +19,6 @@ from bayesbias.figures.style import (
     FAINT,
     INK,
     across,
-    as_percent,
     axes_or_new,
     height_of,
     plain,

@@ -14,7 +14,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.figures import headings, marks, sentiment_scatter, slopes
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.predictive import REPLICATED, draw_ridges
@@ -23,7 +23,6 @@ from bayesbias.figures.sentiment_scatter import chosen_classifiers, naming_class
 from bayesbias.figures.style import (
     HEAD,
     INK,
-    as_percent,
     new_panels,
     panels_of,
     pt,

@@ -14,6 +14,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.basics.wording import as_percent
 from bayesbias.figures import headings, marks
 from bayesbias.figures.labels import label_points
 from bayesbias.figures.plates import Plate
@@ -21,7 +22,6 @@ from bayesbias.figures.style import (
     INK,
     MARKER,
     across,
-    as_percent,
     inches,
     make_square,
     new_panels,

@@ -10,6 +10,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.basics.wording import as_percent
 from bayesbias.figures import headings, marks
 from bayesbias.figures.labels import label_points
 from bayesbias.figures.plates import Plate, on_axes
@@ -19,7 +20,6 @@ from bayesbias.figures.style import (
     MARKER,
     WIDTH,
     across,
-    as_percent,
     axes_or_new,
     inches,
     plain,

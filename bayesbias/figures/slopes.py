@@ -9,13 +9,13 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, error_of, interval_known, probability_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import with_minus
+from bayesbias.basics.wording import as_percent, with_minus
 from bayesbias.columns.slopes import of_groups
 from bayesbias.figures import headings, marks
 from bayesbias.figures.outcomes import source_of
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import placed, row_axis
-from bayesbias.figures.style import COLOUR, HEAD, INK, as_percent, axes_or_new, pt, size_rows, styled
+from bayesbias.figures.style import COLOUR, HEAD, INK, axes_or_new, pt, size_rows, styled
 from bayesbias.findings.sentences import named_encoder
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.posterior import BiasFit

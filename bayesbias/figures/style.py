@@ -405,8 +405,3 @@ def _distinct(texts: list[str], longest: int) -> dict[str, str]:
 def _cut(text: str, longest: int, tail: int) -> str:
     """Cut a text in the middle; of what stays, `tail` letters are its end."""
     return text if len(text) <= longest else text[: longest - 1 - tail].rstrip() + "…" + text[-tail:].lstrip()
-
-
-def as_percent(prob: float) -> str:
-    """Write a probability as a percentage: 0.89 as 89%."""
-    return f"{100 * prob:g}%"

@@ -9,12 +9,12 @@ import numpy as np
 from bayesbias.basics.digits import number_known
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import conjoined, number_of, with_minus
+from bayesbias.basics.wording import as_percent, conjoined, number_of, with_minus
 from bayesbias.figures import headings, marks
 from bayesbias.figures.outcomes import ESTIMAND
 from bayesbias.figures.plates import Plate, on_axes
 from bayesbias.figures.rows import placed, row_axis
-from bayesbias.figures.style import HEAD, INK, as_percent, axes_or_new, pt, size_rows, styled
+from bayesbias.figures.style import HEAD, INK, axes_or_new, pt, size_rows, styled
 from bayesbias.inference.standard import in_full
 from bayesbias.sweeps.comparing import cell_names, of_another_unit, telling_labels, unit_of
 from bayesbias.sweeps.result import SweepResult

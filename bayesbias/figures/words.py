@@ -11,6 +11,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known, interval_known
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.basics.wording import as_percent
 from bayesbias.figures import contrasts, frequency, headings, marks, outcomes, predictive, priors, slopes
 from bayesbias.figures.outcomes import need_columns, need_fit, source_of
 from bayesbias.figures.plates import Plate, on_axes
@@ -21,7 +22,6 @@ from bayesbias.figures.style import (
     MARKER,
     ROOM_AROUND,
     WIDTH,
-    as_percent,
     axes_or_new,
     inches,
     new_panels,
@@ -203,7 +203,7 @@ def plates(
             on_axes(plot_connections, fit, prob=prob),
             _size_connections(fit),
             f"Mean distance per connection, for {words_said(fit.spec)}. The nearer to 0, the nearer two words.",
-            f"Posterior mean and {prob:.0%} HPDI per connection: {means}.",
+            f"Posterior mean and {as_percent(prob)} HPDI per connection: {means}.",
         ),
         Plate(
             "words",

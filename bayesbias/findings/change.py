@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import as_known, ends_as_known, error_of, probability_printed
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import conjoined, number_of, percent, size_text, some
+from bayesbias.basics.wording import as_percent, conjoined, number_of, percent, size_text, some
 from bayesbias.findings.parts import Doubt, Findings, Unexamined, sentence_of_losses
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
 from bayesbias.findings.slopes import sentences_of_slopes
@@ -138,9 +138,9 @@ def _gap_sentence(result: Comparison, item: Method, prob: float, rope: float) ->
         ),
         "",
     )
-    change = f"{as_known(row, 'mean', signed=True)} ({prob:.0%} HPDI {' to '.join(ends_as_known(row, signed=True))}"
+    change = f"{as_known(row, 'mean', signed=True)} ({as_percent(prob)} HPDI {' to '.join(ends_as_known(row, signed=True))}"
     if max(-row.hpdi_low, row.hpdi_high) < min(_NOTHING, rope):
-        change = f"less than {_NOTHING:.5f} either way ({prob:.0%} HPDI"
+        change = f"less than {_NOTHING:.5f} either way ({as_percent(prob)} HPDI"
     return (
         f"{row.contrast} was {as_known(row, 'before', signed=True)} and changed by {change}: {row.verdict}); it is now "
         f"{as_known(row, 'after', signed=True)} ({after}: "
@@ -230,7 +230,7 @@ def _geometry_doubts(geometry: Geometry, prob: float) -> list[Doubt]:
 def _interval(related: Related, prob: float) -> str:
     if related.value != related.value:
         return "cannot be computed"
-    return f"{related.value:.2f}, {prob:.0%} interval {related.low:.2f} to {related.high:.2f}"
+    return f"{related.value:.2f}, {as_percent(prob)} interval {related.low:.2f} to {related.high:.2f}"
 
 
 def _geometry_sentences(result: Comparison, name: str, prob: float) -> list[str]:

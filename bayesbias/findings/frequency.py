@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bayesbias.basics.digits import as_known, ends_as_known
-from bayesbias.basics.wording import conjoined, number_of
+from bayesbias.basics.wording import as_percent, conjoined, number_of
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -61,7 +61,7 @@ def frequency_doubts(fit: BiasFit, rope: float = ROPE) -> list[Doubt]:
     there, here = (as_known(row, field, signed=True) for field in ("with_mean", "without_mean"))
     text = (
         f"at equal frequency ({frequency.source}) {row['contrast']}{where[row['level']]} is {there} "
-        f"({frequency.prob:.0%} HPDI {low} to {high}) and not {here}: if "
+        f"({as_percent(frequency.prob)} HPDI {low} to {high}) and not {here}: if "
         "frequency is a nuisance here, so much of it is that of frequent and rare words, and if it is itself the social fact, "
         f"nothing is to be taken away{others if more else ''}"
     )

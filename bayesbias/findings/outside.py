@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from bayesbias.basics.wording import as_percent
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.observed import excluded_observed
@@ -51,8 +52,8 @@ def outside_doubts(
                 Doubt(
                     kind="observed_excluded",
                     text=f"{'' if group is None else f'{group}: '}the model takes {called} for more alike than they are: "
-                    f"{observed.excluded} of {observed.rows} of its {prob:.0%} intervals for the listed words alone "
-                    f"(these_words) exclude the mean that was observed, where {1 - prob:.0%} would; of the listed "
+                    f"{observed.excluded} of {observed.rows} of its {as_percent(prob)} intervals for the listed words alone "
+                    f"(these_words) exclude the mean that was observed, where {as_percent(1 - prob)} would; of the listed "
                     "words read the observed means",
                     level=level,
                     group=group,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import as_known, ends_as_known, error_of
+from bayesbias.basics.wording import as_percent
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.scope import level_said, sure_ends
 from bayesbias.models.spec import ModelSpec
@@ -93,7 +94,8 @@ def _doubt(
     return Doubt(
         kind="drawn_together",
         text=f"the model draws {plural} to each other (partial pooling), and the listed words themselves show something "
-        f"else in {_CONTRAST} ({both[0][0].prob:.0%} HPDI): {'; '.join(each)}; make a claim about one {said} alone from the "
+        f"else in {_CONTRAST} ({as_percent(both[0][0].prob)} HPDI): {'; '.join(each)}; make a claim about one {said} "
+        "alone from the "
         f"listed words (these_words){copy}",
         level=level,
         contrast=_CONTRAST,

@@ -7,7 +7,7 @@ from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import error_of, printed
-from bayesbias.basics.wording import number_of, percent
+from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.findings.parts import Doubt, Findings, sentence_of_losses
 from bayesbias.inference.scope import farther_than, sure_ends
 from bayesbias.inference.verdicts import Verdict, side
@@ -75,7 +75,7 @@ def _clear(name: str, rows: pd.DataFrame, prob: float | None) -> str:
     sides = [side(*sure_ends(row)) for row in fitted.itertuples()]
     below, above = sides.count(Verdict.BELOW), sides.count(Verdict.ABOVE)
     return (
-        f"{text} (by the fitted model, for new words and templates, the {percent(prob)} HPDI of associated - different lies "
+        f"{text} (by the fitted model, for new words and templates, the {as_percent(prob)} HPDI of associated - different lies "
         f"below zero, as supposed, in {below} of {len(fitted)}{f', above in {above}' if above else ''})"
     )
 

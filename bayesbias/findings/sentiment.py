@@ -12,7 +12,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known, shares_printed
 from bayesbias.basics.files import plain
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import as_percent, some
 from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
@@ -204,7 +204,7 @@ def _of_model(fit: BiasFit, classifier: str, prob: float) -> str:
     m_here, low_here, high_here = signed_estimate(these)
     return (
         f"Crossed model: for new nouns and professions like these, female - male is {m}{scale} "
-        f"({prob:.0%} HPDI {low} to {high}; {sentiment_verdict(*sure_ends(new))}); for "
+        f"({as_percent(prob)} HPDI {low} to {high}; {sentiment_verdict(*sure_ends(new))}); for "
         f"these sentences alone {m_here} ({low_here} to {high_here})."
     )
 
@@ -350,6 +350,6 @@ def _between_classifiers(fit: BiasFit, prob: float = PROB) -> list[str]:
             mean, low, high = signed_estimate(r)
             out.append(
                 f"{r.contrast}: compared sentence pair by sentence pair, the differences female - male differ by {mean} "
-                f"for new nouns and professions ({prob:.0%} HPDI {low} to {high})."
+                f"for new nouns and professions ({as_percent(prob)} HPDI {low} to {high})."
             )
     return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from bayesbias.basics.digits import as_known, ends_as_known
-from bayesbias.basics.wording import conjoined, digits_of, number_of, some
+from bayesbias.basics.wording import as_percent, conjoined, digits_of, number_of, some
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.trust import agreed, no_conclusion
 from bayesbias.inference.scope import sure_ends
@@ -19,7 +19,7 @@ def findings_of_single_category(result: SingleCategory) -> Findings:
     subject = result.published.name
     notes = [*known.notes, *_missing(result)]
     published = (
-        f"As published, on average scores: r = {known.r:.4f}, {known.prob:.0%} interval {known.r_low:.4f} to "
+        f"As published, on average scores: r = {known.r:.4f}, {as_percent(known.prob)} interval {known.r_low:.4f} to "
         f"{known.r_high:.4f} (Fisher's z), which takes targets for a sample and scores for exact; p {known.p_text(2)} "
         f"(permutation, {'all orders' if known.p_method == 'exact' else 'drawn orders'})."
     )
@@ -71,7 +71,7 @@ def _undivided(result: SingleCategory) -> list[str]:
 
 
 def _interval(of: Estimated, prob: float, digits: int) -> str:
-    return f"{prob:.0%} HPDI {' to '.join(ends_as_known(of, usual=digits, signed=True))}"
+    return f"{as_percent(prob)} HPDI {' to '.join(ends_as_known(of, usual=digits, signed=True))}"
 
 
 def _off_line(result: SingleCategory) -> str:
@@ -83,8 +83,10 @@ def _off_line(result: SingleCategory) -> str:
         if len(words)
     ]
     if not sides:
-        return f"Of no target the {result.prob:.0%} interval of its distance from the line excludes 0."
-    own = f"each by its own {result.prob:.0%} interval"
+        return (
+            f"Of no target the {as_percent(result.prob)} interval of its distance from the line excludes 0."
+        )
+    own = f"each by its own {as_percent(result.prob)} interval"
     return f"Off the line, {own}: {conjoined(sides)} than the {result.published.fact} of such a target says."
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import as_known, ends_as_known
+from bayesbias.basics.wording import as_percent
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.spec import ModelSpec
 
@@ -51,8 +52,8 @@ def _sentences_on(frame: pd.DataFrame, prob: float, spec: ModelSpec, units: Mapp
             )
             out.append(
                 f"{more}, {what} changes by "
-                f"{as_known(row, 'mean', signed=True)} ({prob:.0%} HPDI {low} to {high}: {_direction(row)}), on average over "
-                "new words."
+                f"{as_known(row, 'mean', signed=True)} ({as_percent(prob)} HPDI {low} to {high}: {_direction(row)}), on average "
+                "over new words."
             )
     return out
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import as_known, ends_as_known, error_of
+from bayesbias.basics.wording import as_percent
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import Verdict, side
@@ -54,7 +55,7 @@ def unequal_doubts(frame: pd.DataFrame, table: pd.DataFrame) -> list[Doubt]:
         return [
             Doubt(
                 "unequal_lists",
-                f"{said} {overall.contrast} is {_quoted(overall)} overall ({overall.prob:.0%} HPDI), and in every class "
+                f"{said} {overall.contrast} is {_quoted(overall)} overall ({as_percent(overall.prob)} HPDI), and in every class "
                 f"{'more' if overall.mean < classes['mean'].min() else 'less'}: {each}; lists are of unequal length, so that "
                 "classes have other shares of its first side than of its second, and how near a class is to everything "
                 "enters: read the classes",

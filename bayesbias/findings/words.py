@@ -12,7 +12,7 @@ from bayesbias.basics.digits import (
     share_printed,
     shares_printed,
 )
-from bayesbias.basics.wording import conjoined, ended, number_of
+from bayesbias.basics.wording import as_percent, conjoined, ended, number_of
 from bayesbias.findings.frequency import frequency_doubts, frequency_notes
 from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings, sentence_of_losses
@@ -151,8 +151,8 @@ def _main_result(fit: BiasFit, frame: pd.DataFrame, prob: float, rope: float, be
     how = contrast_phrase(row.sure_low, row.sure_high, rope, wide=wide)
     return (
         f"on average over {words_said(fit.spec)}, {_WHAT[first]} are {how} "
-        f"{_WHAT[second]} ({as_known(row, 'mean', signed=True)} in cosine distance, {prob:.0%} HPDI {_ends(row)}{beside}; "
-        f"P(nearer) {_probability_in_words(row)})."
+        f"{_WHAT[second]} ({as_known(row, 'mean', signed=True)} in cosine distance, {as_percent(prob)} HPDI {_ends(row)}"
+        f"{beside}; P(nearer) {_probability_in_words(row)})."
     )
 
 
@@ -172,7 +172,7 @@ def _superiority(fit: BiasFit, prob: float) -> list[str]:
     first, second = row["contrast"].split(" - ")
     return [
         f"Of two random pairs, one {first} and one {second}, the {first} one is nearer {_of_hundred(row, 'superiority')} times "
-        f"in 100 ({prob:.0%} HPDI {' to '.join(_ends_of_hundred(row, 'superiority'))}; 50 is chance{_as_here(fit)})."
+        f"in 100 ({as_percent(prob)} HPDI {' to '.join(_ends_of_hundred(row, 'superiority'))}; 50 is chance{_as_here(fit)})."
     ]
 
 
@@ -217,7 +217,7 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
         "wide as its noise makes them."
         if not words_scatter(fit.spec)
         else f"For the listed words alone the same difference is {as_known(row, 'mean', signed=True)} "
-        f"({prob:.0%} HPDI {_ends(row)}); their distances are known exactly, and that width is the model's noise.",
+        f"({as_percent(prob)} HPDI {_ends(row)}); their distances are known exactly, and that width is the model's noise.",
     ]
     if same_for_all_words(fit.spec):
         return [
@@ -332,8 +332,8 @@ def _new_word(fit: BiasFit, prob: float) -> list[str]:
     other = "farther from" if row["mean"] < 0 else "nearer to"
     return [
         f"A single new word has a difference of its own, which lies between {' and '.join(ends_as_known(row, signed=True))} with "
-        f"a probability of {prob:.0%}; {_of_hundred(row, 'opposite')} of 100 new words are {other} {_OWN[first]} than "
-        f"{other.split()[1]} {_OWN[second]} ({prob:.0%} HPDI {' to '.join(_ends_of_hundred(row, 'opposite'))})."
+        f"a probability of {as_percent(prob)}; {_of_hundred(row, 'opposite')} of 100 new words are {other} {_OWN[first]} than "
+        f"{other.split()[1]} {_OWN[second]} ({as_percent(prob)} HPDI {' to '.join(_ends_of_hundred(row, 'opposite'))})."
     ]
 
 

@@ -13,7 +13,7 @@ from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.face import public_in
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import percent
+from bayesbias.basics.wording import as_percent, percent
 from bayesbias.inference.contrasts import (
     chosen_rows,
     contrast_draws,
@@ -103,7 +103,7 @@ class PriorExpectation(Shown):
         for row in self.contrasts.itertuples():
             of = "overall" if row.level == "overall" else f"of one {_SAID.get(row.level, row.level)}"
             ends = " and ".join(ends_as_known(row, "low", "high", 2, signed=True))
-            out.append(f"{of} sd {as_known(row, 'sd', 2)}, {row.prob:.0%} between {ends}")
+            out.append(f"{of} sd {as_known(row, 'sd', 2)}, {as_percent(row.prob)} between {ends}")
         if self.impossible is not None:
             verdict = "" if self.possible else f" (a prior should have at most {percent(MOST_IMPOSSIBLE)})"
             out.append(f"{percent(self.impossible)} of single pairs where no pair can be{verdict}")

@@ -7,6 +7,7 @@ from typing import Any
 
 from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.errors import FitError
+from bayesbias.basics.wording import as_percent
 
 _MOST_LINES = 5  # of results
 _MOST_LINES_OF_ALL = 8
@@ -25,7 +26,7 @@ def text_of_fit(fit: Any) -> str:
         else:
             frame = fit.summary().rename(columns={fit.spec.results.group: "label"})
         lines += [
-            f"  {row.label:<24} {as_known(row, 'mean', signed=True)}  {row.prob:.0%} HPDI "
+            f"  {row.label:<24} {as_known(row, 'mean', signed=True)}  {as_percent(row.prob)} HPDI "
             f"[{', '.join(ends_as_known(row, signed=True))}]"
             for row in frame.head(_MOST_LINES).itertuples()
         ]

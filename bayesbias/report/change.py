@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import interval_known, number_known
-from bayesbias.basics.wording import size_text, with_minus
+from bayesbias.basics.wording import as_percent, size_text, with_minus
 from bayesbias.columns.change import (
     change_columns,
     drift_columns,
@@ -167,7 +167,7 @@ def _facts(run: Comparison, item: Method, prob: float, rope: float) -> list[Labe
         facts = [
             Labelled(f"{with_minus(row.contrast)}, before", number_known(row, "before", signed=True)),
             Labelled(f"{with_minus(row.contrast)}, after", number_known(row, "after", signed=True)),
-            Labelled(f"change, {prob:.0%} HPDI", interval_known(row, signed=True)),
+            Labelled(f"change, {as_percent(prob)} HPDI", interval_known(row, signed=True)),
         ]
     if rms is not None:
         facts.append(Labelled("pairs with control words moved by (root mean square)", size_text(rms)))
@@ -198,7 +198,7 @@ def _methods_table(run: Comparison, prob: float, rope: float) -> Table:
         "controls",
         "#gap before",
         "#gap after",
-        f"#after, {prob:.0%} HPDI",
+        f"#after, {as_percent(prob)} HPDI",
         "#change",
         "what is left",
         "#controls moved by",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import FitError
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.columns.table import Cell, Table, number_cell, of_cells
 from bayesbias.inference.estimands import STANDARD_ROPE
 from bayesbias.inference.expectation import prior_expectation
@@ -171,7 +171,8 @@ def glossary_of(
         "Connection": "What a pair joins: "
         + "; ".join(f"{name} – {_KINDS[name]}" for name in present_connections(table))
         + ". Controls show how near words lie for no particular reason.",
-        f"{prob:.0%} HPDI": f"The narrowest interval that holds the value with a probability of {prob:.0%}, given the "
+        f"{as_percent(prob)} HPDI": f"The narrowest interval that holds the value with a probability of "
+        f"{as_percent(prob)}, given the "
         "data and the model.",
         f"ROPE, ±{rope:g}": "The region of practical equivalence: differences so small that they do not matter. "
         + (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import interval_known
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import conjoined, number_of, percent
+from bayesbias.basics.wording import as_percent, conjoined, number_of
 from bayesbias.columns.sentences import (
     contrast_columns,
     dropped_columns,
@@ -176,7 +176,7 @@ def _facts(study: _Study) -> list[Labelled]:
         shown = f"{row['by_words']} of {row['by_sentence']}"
         facts.append(Labelled("sentence tests with p < 0.01 that keep it when each word counts once", shown))
     if study.prob is not None:
-        label = f"{percent(study.prob)} HPDI below zero, for new words and templates"
+        label = f"{as_percent(study.prob)} HPDI below zero, for new words and templates"
         facts.append(Labelled(label, row["supposed"]))
     return facts
 
@@ -190,7 +190,7 @@ def _facts_of_one(study: _Study, row: Any) -> list[Labelled]:
         "p, each word once": p_text(row.p_words, "words not known"),
     }
     if study.prob is not None and row.contrast == row.contrast and row.converged:
-        label = f"associated − different for new words and templates, {percent(study.prob)} HPDI"
+        label = f"associated − different for new words and templates, {as_percent(study.prob)} HPDI"
         facts[label] = interval_known(row, signed=True)
     return labelled(facts)
 
@@ -547,7 +547,7 @@ def _glossary(study: _Study) -> list[Labelled]:
         "Holm's correction": "Raises p-values so that among all tests shown here the chance of even one false alarm is held.",
     }
     if study.prob is not None:
-        prob = percent(study.prob)
+        prob = as_percent(study.prob)
         entries |= {
             "Associated − different": "The mean cosine distance of sentences to attributes that the test puts together with "
             "them, minus that to the other attributes, by the model. Negative: as the test supposes.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesbias.basics.digits import interval_known
-from bayesbias.basics.wording import number_of, signed_text
+from bayesbias.basics.wording import as_percent, number_of, signed_text
 from bayesbias.columns.slopes import SLOPES_SAID, slopes_on_page
 from bayesbias.columns.table import Cell, of_cells, p_text
 from bayesbias.figures.sentiment import plates
@@ -134,7 +134,7 @@ def _facts(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> list[Label
         row = fit.summary(prob).iloc[0]
         scale = ", log odds" if fit.spec.outcome == "logit_difference" else ""
         interval = interval_known(row, signed=True)
-        facts.append(Labelled(f"{prob:.0%} HPDI for new nouns and professions{scale}", interval))
+        facts.append(Labelled(f"{as_percent(prob)} HPDI for new nouns and professions{scale}", interval))
     return facts
 
 
@@ -320,7 +320,8 @@ def _glossary(fit: BiasFit, prob: float) -> list[Labelled]:
         "tests has the other sign, male − female.",
         "Noun pair": "The two nouns that make the sentences of a pair differ, such as My father / My mother. Each meets "
         "every profession, so its luck is in as many sentence pairs as there are professions.",
-        f"{prob:.0%} HPDI": f"The narrowest interval that holds the value with a probability of {prob:.0%}, given the "
+        f"{as_percent(prob)} HPDI": f"The narrowest interval that holds the value with a probability of "
+        f"{as_percent(prob)}, given the "
         "data and the model.",
         "Holds for": "New nouns and professions: for sentences like these made of other words. These sentences alone: for "
         "this list and no other, which is surer because it claims less.",

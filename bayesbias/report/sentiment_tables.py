@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import error_of, shares_printed
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.columns.sentiment import contrast_columns, control_columns, earnings_columns, test_columns
 from bayesbias.columns.table import (
     Cell,
@@ -72,7 +72,7 @@ def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) ->
             ]
         )
     head = ["classifier", "#female − male", "#p, sentence pairs", "#p, noun pairs", "#model, new sentences"]
-    head += [f"#{prob:.0%} HPDI", "verdict"]
+    head += [f"#{as_percent(prob)} HPDI", "verdict"]
     note = f"The model is of the {_SCALE[fit.spec.outcome]}, the tests of the probability."
     return of_cells("t-classifiers", "The classifiers", head, rows, note)
 
@@ -100,7 +100,7 @@ def overall_table(fit: BiasFit, prob: float) -> Table:
                     Cell(sentiment_verdict(*sure_ends(r))),
                 ]
             )
-    head = ["classifier", "holds for", "#mean", "#sd", f"#{prob:.0%} HPDI", "#P(below 0)", "verdict"]
+    head = ["classifier", "holds for", "#mean", "#sd", f"#{as_percent(prob)} HPDI", "#P(below 0)", "verdict"]
     caption = f"Female − male by the crossed model, in {_SCALE[fit.spec.outcome]}"
     return of_cells("t-overall", caption, head, rows)
 
@@ -120,7 +120,7 @@ def shares_table(fit: BiasFit, prob: float) -> Table:
             ]
             for r, text in zip(frame.itertuples(), printed, strict=True)
         ]
-    head = ["classifier", "between", "#share of the variance", f"#{prob:.0%} HPDI"]
+    head = ["classifier", "between", "#share of the variance", f"#{as_percent(prob)} HPDI"]
     note = (
         "Where one source holds most of it, its number, and not that of sentences, says how sure one may be."
     )
@@ -158,8 +158,8 @@ def level_table(analysis: SentimentAnalysis, fit: BiasFit, level: str, prob: flo
     head += [
         "#female − male",
         "#model",
-        f"#{prob:.0%} HPDI of the model's mean",
-        f"#{prob:.0%} HPDI, new {other}",
+        f"#{as_percent(prob)} HPDI of the model's mean",
+        f"#{as_percent(prob)} HPDI, new {other}",
     ]
     in_ = "" if fit.spec.outcome == "difference" else " The model's columns are in log odds."
     return of_cells(
@@ -180,7 +180,8 @@ def _how_many_outside(fit: BiasFit, level: str, prob: float) -> str:
         for name in dict.fromkeys(fit.table["classifier"].astype(str))
     ]
     return "".join(
-        f" Of {of.group} it does in {of.excluded} of {of.rows}, where {1 - prob:.0%} would: the model takes them for more "
+        f" Of {of.group} it does in {of.excluded} of {of.rows}, where {as_percent(1 - prob)} would: the model takes them "
+        "for more "
         "alike than they are."
         for of in outside
         if of.far_too_often
@@ -204,5 +205,5 @@ def control_table(frame: pd.DataFrame) -> Table:
 
 def earnings_table(frame: pd.DataFrame) -> Table:
     """Tabulate correlations of sentiment with earnings, with their intervals."""
-    columns = earnings_columns(f"{float(frame['prob'].iloc[0]):.0%}")
+    columns = earnings_columns(f"{as_percent(float(frame['prob'].iloc[0]))}")
     return page_table("t-earnings", "Earnings and sentiment", columns, frame.itertuples())

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bayesbias.basics.digits import interval_known, number_known
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.columns.single_category import quantities, quantity_columns, target_columns
 from bayesbias.columns.table import (
     Cell,
@@ -93,7 +93,7 @@ def _answer(study: _Study) -> Answer:
     if not study.findings.problems:
         facts = {
             "r of true associations": number_known(true, "mean", 2),
-            f"{result.prob:.0%} HPDI": interval_known(true, usual=2),
+            f"{as_percent(result.prob)} HPDI": interval_known(true, usual=2),
         } | facts
     return Answer(
         [as_sentence(study.findings.headline)],
@@ -143,7 +143,7 @@ def _line(study: _Study) -> Part:
 def _predictions(result: SingleCategory) -> Table:
     low, high = result.frame["fact"].min(), result.frame["fact"].max()
     at = result.predict([low + (high - low) * k / (_ENDS - 1) for k in range(_ENDS)])
-    prob = f"{result.prob:.0%} HPDI"
+    prob = f"{as_percent(result.prob)} HPDI"
     rows = [
         [
             Cell(f"{row.fact:.4g}", True, repr(float(row.fact))),
@@ -216,7 +216,8 @@ def _glossary(result: SingleCategory) -> list[Labelled]:
             "Published score": "The same over the standard deviation of the target's cosines (Caliskan, Bryson and Narayanan "
             "2017), an average over the words of the sets.",
             "True association": "What the average would be with ever more words of the sets, without the noise of single pairs.",
-            f"{result.prob:.0%} HPDI": f"The narrowest interval that holds the value with a probability of {result.prob:.0%}, "
+            f"{as_percent(result.prob)} HPDI": f"The narrowest interval that holds the value with a probability of "
+            f"{as_percent(result.prob)}, "
             "given the data and the model.",
             "Fisher's z": "The usual interval of a correlation. It takes the scores for exact and knows of the targets alone.",
             "Off the line": "A target whose association is not what its fact makes one expect.",

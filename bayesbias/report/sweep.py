@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import number_known
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import conjoined, ended, number_of, with_minus
+from bayesbias.basics.wording import as_percent, conjoined, ended, number_of, with_minus
 from bayesbias.columns.sweeps import cell_columns, compared_columns
 from bayesbias.columns.table import Table, page_table
 from bayesbias.figures.sweeps import plates
@@ -200,7 +200,8 @@ def _glossary(frame: pd.DataFrame, prob: float) -> list[Labelled]:
         "of vectors than in another, so that the same cosine distance is much here and little there; this scale travels.",
         "Superiority": "The probability that a random pair of the first connection is nearer than a random pair of the "
         "second; 0.5 is chance.",
-        f"{prob:.0%} HPDI": f"The narrowest interval that holds the value with a probability of {prob:.0%}, given the data "
+        f"{as_percent(prob)} HPDI": f"The narrowest interval that holds the value with a probability of "
+        f"{as_percent(prob)}, given the data "
         "and the model.",
     }
     if len(rope):

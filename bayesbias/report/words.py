@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bayesbias.basics.digits import error_of, interval_known, number_known, probability_printed
 from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.wording import with_minus
+from bayesbias.basics.wording import as_percent, with_minus
 from bayesbias.columns.slopes import SLOPES_SAID, slopes_on_page
 from bayesbias.columns.table import Table, page_table
 from bayesbias.columns.words import (
@@ -143,7 +143,7 @@ def _facts(study: _Study) -> list[Labelled]:
         Labelled(
             f"{with_minus(row['contrast'])}, in cosine distance", number_known(row, "mean", signed=True)
         ),
-        Labelled(f"{study.prob:.0%} HPDI", interval_known(row, signed=True)),
+        Labelled(f"{as_percent(study.prob)} HPDI", interval_known(row, signed=True)),
         Labelled(
             "probability that it is below zero (nearer)",
             probability_printed(row["p_below_zero"], error_of(row, "p_below_zero")),

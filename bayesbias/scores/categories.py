@@ -17,6 +17,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import ends_as_known, p_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.basics.wording import as_percent
 from bayesbias.scores.partitions import error_of_p
 from bayesbias.scores.resampling import SignFlips, sign_flip_test
 from bayesbias.scores.stereotypes import (
@@ -123,7 +124,7 @@ class ScWeatResult(ScoreResult):
         """Say why the interval covers more than was asked, where that can be seen."""
         if cover - self.prob < _SEEN:
             return ""
-        return f" ({self.n[c]} words allow none nearer to the {self.prob:.0%} asked for)"
+        return f" ({self.n[c]} words allow none nearer to the {as_percent(self.prob)} asked for)"
 
     def in_words(self) -> list[str]:
         """Say what was found, in lines for the screen."""
@@ -230,7 +231,7 @@ def sc_weat(
         tests[c] = turned if sign == 1 else _turned_back(turned)
         seed = tests[c].seed if seed is None else seed
         if turned.low is None:
-            notes.append(f"{c}: {turned.n} words are too few for a {prob:.0%} interval")
+            notes.append(f"{c}: {turned.n} words are too few for a {as_percent(prob)} interval")
     return ScWeatResult(
         name=grid.name,
         dropped=grid.missing(chosen),

@@ -22,7 +22,7 @@ from bayesbias.basics.digits import p_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import Shortened, some
+from bayesbias.basics.wording import Shortened, as_percent, some
 from bayesbias.scores.projections import vectors_of_words
 from bayesbias.scores.stereotypes import (
     ROUNDING,
@@ -114,7 +114,8 @@ class WefatResult(ScoreResult):
     def __repr__(self) -> str:
         return (
             f"<WefatResult {self.name}: r = {self.r:.4f} with {self.fact} over {self.n} words "
-            f"({self.prob:.0%} {self.r_low:.3f} to {self.r_high:.3f} by Fisher's z), p {self.p_text(4)} ({self.p_method}); "
+            f"({as_percent(self.prob)} {self.r_low:.3f} to {self.r_high:.3f} by Fisher's z), p {self.p_text(4)} "
+            f"({self.p_method}); "
             f"{len(self.missing)} words missing>"
         )
 
@@ -146,7 +147,7 @@ class WefatResult(ScoreResult):
         return [
             f"single-category test, {self.name}",
             f"  A {self.classes[0]} ({len(self.a)}), B {self.classes[1]} ({len(self.b)}); {self.n} words with {self.fact}",
-            f"  r = {self.r:.4f}, {self.prob:.0%} interval {self.r_low:.4f} to {self.r_high:.4f} (Fisher's z)",
+            f"  r = {self.r:.4f}, {as_percent(self.prob)} interval {self.r_low:.4f} to {self.r_high:.4f} (Fisher's z)",
             f"  p {self.p_text(6)} (permutation, two-sided, {self.p_method})",
             f"  nearest to {self.classes[0]}: {', '.join(order[:5])}; to {self.classes[1]}: {', '.join(order[:-6:-1])}",
         ]

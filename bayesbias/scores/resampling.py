@@ -21,7 +21,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import allowed, ends_as_known, error_of
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.scores.partitions import clopper_pearson, error_of_quantile
 from bayesbias.scores.stereotypes import ROUNDING, ScoreResult, caveats
 
@@ -71,7 +71,9 @@ class ResampledScore(ScoreResult):
         """Say the interval and how it was found."""
         if self.low is None:
             return "no interval"
-        return f"{self.prob:.0%} bootstrap interval {' to '.join(ends_as_known(self, 'low', 'high', 6))}"
+        return (
+            f"{as_percent(self.prob)} bootstrap interval {' to '.join(ends_as_known(self, 'low', 'high', 6))}"
+        )
 
     def value_in_words(self) -> str:
         """Say the value with one digit more than the ends of its interval: the rest is below what it scatters by."""

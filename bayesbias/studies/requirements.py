@@ -21,6 +21,7 @@ from bayesbias.basics.digits import allowed, error_of, printed
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.face import public_in
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.basics.wording import as_percent
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.studies.comparison import OF_INTEREST, Comparison
 from bayesbias.studies.geometry import Related
@@ -170,7 +171,7 @@ def _end_said(check: Check) -> str:
     known, upper = _KNOWN[check.requirement.name], check.requirement.sign.startswith("<")
     if not known.interval:
         return "observed"
-    of = f"the {check.prob:.0%} interval"
+    of = f"the {as_percent(check.prob)} interval"
     if not known.size or math.isnan(check.low):
         return f"{'upper' if upper else 'lower'} end of {of}"
     decimals = len(_shown(check).partition(" ")[0].partition(".")[2])

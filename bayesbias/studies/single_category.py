@@ -27,7 +27,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.face import public_in
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import number_of
+from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.inference.contrasts import described_mixtures
 from bayesbias.inference.estimands import PROB
 from bayesbias.inference.mixtures import Mixtures
@@ -156,11 +156,11 @@ class SingleCategory(Shown):
         slope, true, known = self.slope, self.true_correlation, self.published
         lines = [
             *known.in_words()[:-1],
-            f"  true association: r = {as_known(true, 'mean', 2)} ({self.prob:.0%} HPDI "
+            f"  true association: r = {as_known(true, 'mean', 2)} ({as_percent(self.prob)} HPDI "
             f"{' to '.join(ends_as_known(true, usual=2))}), for new words and targets like these",
             f"  one standard deviation of {known.fact} ({self.scale:.3g}) goes with {as_known(slope, 'mean', signed=True)} in "
             f"cosine ({' to '.join(ends_as_known(slope, signed=True))}) towards {self.sets[0]}",
-            f"  off the line (its {self.prob:.0%} interval excludes 0): {', '.join(self.off_line) or 'no target'}",
+            f"  off the line (its {as_percent(self.prob)} interval excludes 0): {', '.join(self.off_line) or 'no target'}",
         ]
         for title, words in (
             ("targets", known.missing),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known, error_of
-from bayesbias.basics.wording import number_of, some
+from bayesbias.basics.wording import as_percent, number_of, some
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.standard import in_full
@@ -182,7 +182,7 @@ def _left_out(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
 def _farthest(cells: pd.DataFrame, names: pd.Series, lead: str) -> str:
     """Name the two cells of one unit that are farthest apart, and say whether they can be told apart."""
     ends = [
-        f"{names[at]} ({as_known(row, 'standardised', 2, signed=True)}, {row['prob']:.0%} HPDI "
+        f"{names[at]} ({as_known(row, 'standardised', 2, signed=True)}, {as_percent(row['prob'])} HPDI "
         f"{' to '.join(ends_as_known(row, 'standardised_low', 'standardised_high', 2, signed=True))}; "
         f"{as_known(row, 'distance', signed=True)} in cosine distance)"
         for at, row in ((at, cells.loc[at]) for at in (cells.index[0], cells.index[-1]))

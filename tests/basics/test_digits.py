@@ -7,6 +7,7 @@ import functools
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,7 +24,7 @@ from bayesbias.cli import planning
 from bayesbias.columns import table as columns
 from bayesbias.columns.sentences import contrast_columns
 from bayesbias.columns.table import Table, screen_table
-from bayesbias.columns.words import new_word_columns, parameter_columns
+from bayesbias.columns.words import new_word_columns, parameter_columns, summary_columns
 from bayesbias.figures import (
     change as figures_of_change,
     contrasts as figures_of_contrasts,
@@ -235,6 +236,18 @@ def test_with_the_usual_digits_it_would(name, monkeypatch):
     for module in (digits, columns):
         monkeypatch.setattr(module, "allowed", lambda error, usual=3: usual)
     assert moved(printed(name, 3), printed(name, 4))
+
+
+@pytest.mark.parametrize(("prob", "said"), [(0.89, "89%"), (0.975, "97.5%"), (0.999, "99.9%"), (0.29, "29%")])
+def test_an_interval_is_called_by_all_digits_of_its_probability(prob, said):
+    heading = next(column.heading for column in summary_columns(prob) if "HPDI" in column.heading)
+    assert heading == f"{said} HPDI"
+
+
+def test_no_probability_is_rounded_to_whole_per_cents():
+    """One function writes them all."""
+    for path in Path(bb.__file__).parent.rglob("*.py"):
+        assert not re.search(r"\bprob\b[^{}\n]*:[.\d]*%\}", path.read_text(encoding="utf-8")), path
 
 
 @pytest.mark.parametrize(
