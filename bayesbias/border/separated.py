@@ -43,11 +43,10 @@ def separated(
     --------
     >>> list(separated(["word,d1", "", '"a,b",2'], ",", "v.csv"))
     [(1, ['word', 'd1']), (3, ['a,b', '2'])]
-    >>> list(separated(["word,d1\n", '"she,1\n', 'he,2\n', '",3\n'], ",", "v.csv"))
+    >>> list(separated(["word,d1\n", '"she,1\n', 'he,2\n', '",3\n'], ",", "v.csv"))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    bayesbias.InputError: v.csv, line 2: a cell goes on in the next line; found: 'she,1'; a quotation mark that opens a cell also
-    closes it, and one within a cell is written twice
+    bayesbias.InputError: v.csv, line 2: a cell goes on in the next line; found: 'she,1'; a quotation mark that opens ...
     """
     rows = csv.reader(lines, delimiter=mark, strict=True)
     before = 0

@@ -557,10 +557,7 @@ class BiasFit(Shown):
         return copy.deepcopy(kept_with(self, "diagnostics", lambda: diagnose(self.tree, names, quick)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one netCDF file, whole or not at all, without what `load_fit` makes again: pointwise values and effects.
-
-        Another version of NumPy may draw other effects from the same scales.
-        """
+        """Write one netCDF file, whole or not at all, without what `load_fit` makes again: pointwise values and effects."""
         write_fit(path, self.tree, self.table, self.spec, self.provenance)
 
     def __repr__(self) -> str:
