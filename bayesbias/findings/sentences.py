@@ -207,7 +207,7 @@ def _prior_doubts(result: SeatResult, several: bool) -> list[Doubt]:
         bool(farther_than(LARGE_SHIFT, row.prior_shift, error_of(row, "prior_shift")))
         for row in result.frame.itertuples()
     ]
-    rows = result.frame[far]
+    rows = result.frame.loc[far]
     rows = rows[rows["converged"].astype(bool)]
     spec = load_model("sentence")  # which every test is fitted with
     out = []

@@ -143,7 +143,7 @@ class Frequency(Shown):
             bool(farther_than(rope, row.change, error_of(row, "change")))
             for row in self.contrasts.itertuples()
         ]
-        chosen = self.contrasts[far]
+        chosen = self.contrasts.loc[far]
         order = chosen["change"].abs().sort_values(ascending=False, kind="stable").index
         return chosen.loc[order].reset_index(drop=True)
 

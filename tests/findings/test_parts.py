@@ -510,6 +510,24 @@ def test_it_is_said_which_p_is_meant_and_a_bound_is_rounded_up(method, says):
     assert says in text
 
 
+def test_where_no_test_could_be_run_no_prior_is_doubted():
+    columns = [
+        "model",
+        "options",
+        "test",
+        "level",
+        "p_upper",
+        "p_words",
+        "p_holm",
+        "contrast",
+        "prior_shift",
+        "converged",
+    ]
+    nothing = pd.DataFrame(columns=["model", "options", "test", "set", "word", "sentence", "note", "reason"])
+    found = findings_of(SeatResult(pd.DataFrame(columns=columns), nothing, nothing, nothing, {"prob": 0.89}))
+    assert (found.headline, found.doubts) == ("No test was run.", ())
+
+
 def of_sentence_tests(over_words: list[float], method: str) -> tuple[str, ...]:
     """Return the sentences on tests whose p over sentences is 0.00135, with these over words."""
     frame = pd.DataFrame(
