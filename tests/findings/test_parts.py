@@ -29,7 +29,6 @@ from bayesbias.runs.layout import Content
 from bayesbias.runs.words import LAYOUT
 from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.studies.construction import find_construction
-from bayesbias.studies.seat_result import SeatResult
 from bayesbias.studies.sentiment import analysis_of_table
 from bayesbias.studies.sentiment_fit import classifier_contrasts
 from bayesbias.tables.change import join_pairs
@@ -417,128 +416,6 @@ def test_differences_however_small_are_printed_with_their_digits():
     fit = made_up(sentiment_table(near), "sentiment_logit")
     (text,) = [line for line in findings_of(fit).lines() if "Of log odds" in line]
     assert re.search(r"Of log odds \(female - male \+0\.0000\d{2}\)", text), text
-
-
-# -- sentence tests --------------------------------------------------------------------------------
-
-
-def test_sentence_tests_say_how_many_are_clear_and_what_is_left_out():
-    frame = pd.DataFrame(
-        {
-            "model": "m", "options": "", "test": ["one", "two"], "level": "sentence", "p_value": [1e-5, 0.2],
-            "p_upper": [1e-5, 0.2], "p_method": "bounds", "p_words": [0.3, 0.4], "p_holm": [2e-5, 0.2], "effect_size": [1.0, 0.1],
-            "num_targ1": 8, "num_targ2": 8, "num_attr1": 8, "num_attr2": 8,
-        }
-    )  # fmt: skip
-    dropped = pd.DataFrame(
-        {"model": "m", "options": "", "test": "one", "set": "targ1", "word": ["a"], "sentence": ["a"]}
-    )
-    notes = pd.DataFrame({"model": ["m"], "options": [""], "test": ["two"], "note": ["few words"]})
-    failures = pd.DataFrame(columns=["model", "options", "test", "reason"])
-    found = findings_of(SeatResult(frame, failures, dropped, notes))
-    assert (
-        found.headline
-        == "p is below 0.01 after Holm's correction in 1 of 2 tests on m, of which 0 when each word counts once."
-    )
-    assert found.sentences == (
-        "The one sentence test with p below 0.01 loses that when each word counts once; sentences of one word are not "
-        "independent, and p falls with every template that is added (one: p at most 1e-05 over sentences, exact bound; 0.3 "
-        "over words).",
-        "† two: few words.",
-    )
-    assert found.notes == ("m lacks forms of 1 word; 1 example made of those forms is left out: a",)
-    fitted = frame.assign(
-        contrast=[0.1, float("nan")],
-        hpdi_low=[-0.1, float("nan")],
-        hpdi_high=[0.2, float("nan")],
-        converged=[False, True],
-    )
-    found = findings_of(SeatResult(fitted, failures, dropped, notes, {"prob": 0.89}))
-    assert found.problems == ("the fit of one to m has not converged",)
-    assert "fitted model" not in found.headline
-    fitted = fitted.assign(contrast=[-0.1, 0.2], hpdi_low=[-0.2, 0.1], hpdi_high=[-0.05, 0.3], converged=True)
-    found = findings_of(SeatResult(fitted, failures, dropped, notes, {"prob": 0.89}))
-    assert found.headline == (
-        "p is below 0.01 after Holm's correction in 1 of 2 tests on m, of which 0 when each word counts once (by the fitted "
-        "model, for new words and templates, the 89% HPDI of associated - different lies below zero, as supposed, in 1 of "
-        "2, above in 1)."
-    )
-    assert found.doubts == ()  # what was written before shifts were known
-    moved = fitted.assign(prior_shift=[-0.4, 0.7], prior=["cbar halved", "csd doubled"])
-    (doubt,) = findings_of(SeatResult(moved, failures, dropped, notes, {"prob": 0.89})).doubts
-    assert (doubt.kind, doubt.group, doubt.parameter) == ("prior", "two", "csd")
-    assert doubt.text.startswith(
-        "two: the contrast rests on a prior, and moves by 0.7 of its sd with the prior of the spread of differences by "
-        "protected word and connection (csd) twice as wide"
-    )
-
-
-@pytest.mark.parametrize(
-    ("over_words", "says"),
-    [
-        ([0.001], "The one sentence test with p below 0.01 keeps that when each word counts once."),
-        ([0.001, 0.002], "Of 2 sentence tests with p below 0.01, all keep that when each word counts once."),
-        ([0.1, 0.2], "Of 2 sentence tests with p below 0.01, none keeps that when each word counts once; "),
-        (
-            [0.1, 0.002],
-            "Of 2 sentence tests with p below 0.01, 1 keeps that when each word counts once and 1 does not; ",
-        ),
-        (
-            [0.1, 0.2, 0.002, 0.001],
-            "Of 4 sentence tests with p below 0.01, 2 keep that when each word counts once and 2 do not; ",
-        ),
-    ],
-)
-def test_sentences_that_count_words_once_are_singular_or_plural(over_words, says):
-    (text,) = of_sentence_tests(over_words, "exact")
-    assert text.startswith(says)
-
-
-@pytest.mark.parametrize(
-    ("method", "says"),
-    [
-        ("exact", "(test 0: exact p 0.001 over sentences; 0.1 over words)"),
-        ("bounds", "(test 0: p at most 0.0014 over sentences, exact bound; 0.1 over words)"),
-        (
-            "montecarlo",
-            "(test 0: p at most 0.0014 over sentences, 99% bound of drawn partitions; 0.1 over words)",
-        ),
-    ],
-)
-def test_it_is_said_which_p_is_meant_and_a_bound_is_rounded_up(method, says):
-    (text,) = of_sentence_tests([0.1], method)
-    assert says in text
-
-
-def test_where_no_test_could_be_run_no_prior_is_doubted():
-    columns = [
-        "model",
-        "options",
-        "test",
-        "level",
-        "p_upper",
-        "p_words",
-        "p_holm",
-        "contrast",
-        "prior_shift",
-        "converged",
-    ]
-    nothing = pd.DataFrame(columns=["model", "options", "test", "set", "word", "sentence", "note", "reason"])
-    found = findings_of(SeatResult(pd.DataFrame(columns=columns), nothing, nothing, nothing, {"prob": 0.89}))
-    assert (found.headline, found.doubts) == ("No test was run.", ())
-
-
-def of_sentence_tests(over_words: list[float], method: str) -> tuple[str, ...]:
-    """Return the sentences on tests whose p over sentences is 0.00135, with these over words."""
-    frame = pd.DataFrame(
-        {
-            "model": "m", "options": "", "test": [f"test {i}" for i in range(len(over_words))], "level": "sentence",
-            "p_value": 0.00135, "p_upper": 0.00135, "p_method": method, "p_words": over_words, "p_holm": 0.5,
-            "effect_size": 1.0, "num_targ1": 8, "num_targ2": 8, "num_attr1": 8, "num_attr2": 8,
-        }
-    )  # fmt: skip
-    nothing = pd.DataFrame(columns=["model", "options", "test", "set", "word", "sentence", "note", "reason"])
-    return findings_of(SeatResult(frame, nothing, nothing, nothing)).sentences
 
 
 # -- nobody reads prose back -----------------------------------------------------------------------

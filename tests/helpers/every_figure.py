@@ -51,7 +51,8 @@ def _comparison() -> Any:
 def _seat() -> Any:
     found = bb.seat(["weat7", "sent-weat7"], seed=1, cache=False)
     drawn = {"contrast": [-0.04, -0.02], "hpdi_low": [-0.07, -0.05], "hpdi_high": [-0.01, 0.01]}
-    shares = {"share_word": [0.5, 0.4], "share_template": [0.0, 0.2], "converged": [True, True]}
+    shares = {"share_word": [0.5, 0.4], "share_template": [0.0, 0.2], "share_sentence": [0.1, 0.1]}
+    shares |= {"share_residual": [0.4, 0.3], "converged": [True, True]}
     provenance = {**found.provenance, "prob": 0.89}
     return dataclasses.replace(found, frame=found.frame.assign(**drawn, **shares), provenance=provenance)
 
