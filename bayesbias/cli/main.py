@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import sys
 import warnings
 from typing import Any, NoReturn
@@ -75,6 +76,8 @@ def cli() -> None:
 def main() -> None:
     """Run the command; errors a user can mend are one message and exit code 2."""
     screen.prepare()
+    # A command saves figures and shows none: no backend of a screen, that may not even be there, is asked for.
+    os.environ["MPLBACKEND"] = "agg"
     warnings.formatwarning = _one_line
     try:
         ended = cli(prog_name="bayesbias", standalone_mode=False)

@@ -3,11 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable
 from typing import Any
 
-from numba import cfunc, njit
-from numba.core.caching import FunctionCache
+from bayesbias.basics.errors import AsWritten, InputError
+from bayesbias.border.cleaning import in_one_line
+
+try:
+    from numba import cfunc, njit
+    from numba.core.caching import FunctionCache
+except ValueError as error:  # it reads its variables where it is first imported
+    asked = {name: value for name, value in os.environ.items() if name.startswith("NUMBA_")}
+    raise InputError(
+        f"numba refuses what the environment asks of it ({in_one_line(str(error))})",
+        where=", ".join(sorted(asked)) or "numba",
+        found=AsWritten(in_one_line(", ".join(f"{name}={value}" for name, value in sorted(asked.items())))),
+        hint="unset it",
+    ) from None
 
 
 class _Kept(FunctionCache):

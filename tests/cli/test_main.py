@@ -141,3 +141,33 @@ def test_vectors_are_not_replaced_by_what_was_made_of_them(run, tmp_path):
     code, _, err = run("debias", "--embedding", path, "--wordlist", "gender", "--out", tmp_path / "same.txt")
     assert (code, path.read_text()) == (2, "she 1 2\nhe 2 1\n")
     assert "is the file of the vectors themselves" in err
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "loaded", "said"),
+    [
+        ("MPLBACKEND", "nonsense", "matplotlib", ""),
+        (
+            "NUMBA_NUM_THREADS",
+            "0",
+            "bayesbias.inference.kernel",
+            "bayesbias: NUMBA_NUM_THREADS: numba refuses what the environment asks of it",
+        ),
+    ],
+)
+def test_what_the_environment_asks_of_libraries(variable, value, loaded, said):
+    """Figures are saved without a screen whatever is set; what a library refuses is one line that names the variable."""
+    program = (
+        "import importlib; from bayesbias.cli import main as command\n"
+        f"command.cli = lambda **_: importlib.import_module({loaded!r}) and 0\ncommand.main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, variable: value},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.stderr.startswith(said)
+    assert (done.returncode, len(done.stderr.splitlines())) == ((2, 1) if said else (0, 0))
