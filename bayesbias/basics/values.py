@@ -7,16 +7,34 @@ with many answers. All others are equal where their contents are.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import html
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from bayesbias.basics.literal import literal
 
 
 class Shown:
-    """A value that a notebook shows as its `repr`."""
+    """A value that a notebook shows as its `repr`, in which names from outside are `literal`, as wherever they are shown."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Make what a class says of itself literal, here once, since each names words, files and labels."""
+        super().__init_subclass__(**more)
+        for name in ("__repr__", "__str__"):
+            if name in vars(cls):
+                setattr(cls, name, _literally(vars(cls)[name]))
 
     def _repr_html_(self) -> str:
         return as_html(repr(self))
+
+
+def _literally(says: Callable[[Any], str]) -> Callable[[Any], str]:
+    @functools.wraps(says)
+    def said(value: Any) -> str:
+        return literal(says(value), lines=True)
+
+    return said
 
 
 def as_html(text: str) -> str:

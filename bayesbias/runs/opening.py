@@ -13,6 +13,7 @@ from bayesbias.basics.errors import InputError, warn_user
 from bayesbias.basics.face import public_in
 from bayesbias.basics.files import lies_at
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import some
 from bayesbias.border.opening import absent, read_bytes, state_of
 from bayesbias.border.seals import State, damaged, seal_of_file, state_of_file
@@ -45,7 +46,7 @@ _FIRST_LAYOUT = {
 
 @public_in("bayesbias.runs")
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Shown):
     """A result with what is known of the run that made it.
 
     Attributes

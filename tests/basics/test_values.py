@@ -196,3 +196,18 @@ def test_a_sweep_is_itself_alone(tmp_path):
     assert result != copy.copy(result)
     assert result in [result]
     assert isinstance(hash(result), int)
+
+
+def test_names_from_outside_do_nothing_where_a_value_is_shown():
+    odd = "\x1b[2Jx\r\u202e"
+    frame = bb.distance_table("minilm-static", "weat7", controls="none").frame
+    shown = [
+        bb.load_embedding({"a": [1.0, 0.0], "b": [0.0, 1.0]}, ["a", "b", odd]),
+        bb.predict(lambda sentences: [0.5 + 0.01 * (i % 7) for i in range(len(sentences))], name=odd),
+        bb.read_distances(frame, name=odd),
+        dataclasses.replace(bb.sentence_test("weat6"), name=odd),
+    ]
+    for value in shown:
+        for text in (repr(value), str(value), value._repr_html_()):
+            assert not {"\x1b", "\r", "\u202e"} & set(text), text
+            assert r"\x1b[2Jx\x0d\u202e" in text
