@@ -25,6 +25,9 @@ except ImportError:  # Windows
 if TYPE_CHECKING:
     import pandas as pd
 
+_LONGEST_NAME = 255  # bytes, on the file systems in use
+_LONGEST_ENDING = 64
+_DRAWN = 8  # characters that `tempfile` adds
 _PACKAGE = Path(str(importlib.resources.files("bayesbias")))
 
 
@@ -188,7 +191,8 @@ def line_of_sum(digest: str, name: str) -> str:
 def _begun(path: Path) -> tuple[int | None, Path]:
     """Make a temporary file, locked for as long as its writer lives, where there are locks."""
     while True:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=path.suffix, dir=path.parent)
+        prefix, suffix = _around(path)
+        handle, name = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=path.parent)
         if fcntl is None:
             os.close(handle)
             return None, Path(name)
@@ -203,9 +207,19 @@ def _begun(path: Path) -> tuple[int | None, Path]:
         os.close(handle)
 
 
+def _around(path: Path) -> tuple[str, str]:
+    """Return what the name of a temporary file begins and ends with: that of the file, or its hash where it leaves no room."""
+    whole = f".{path.name}.", path.suffix
+    if len(os.fsencode("".join(whole))) + _DRAWN <= _LONGEST_NAME:
+        return whole
+    short = hashlib.sha256(os.fsencode(path.name)).hexdigest()[:32]
+    return f".{short}.", path.suffix if len(os.fsencode(path.suffix)) <= _LONGEST_ENDING else ""
+
+
 def unfinished(path: Path) -> list[Path]:
     """Return the temporary files beside a file: of writers that are at work, and of those that were killed."""
-    ours = re.compile(re.escape(f".{path.name}.") + "[a-z0-9_]{8}" + re.escape(path.suffix))
+    prefix, suffix = _around(path)
+    ours = re.compile(re.escape(prefix) + f"[a-z0-9_]{{{_DRAWN}}}" + re.escape(suffix))
     with os.scandir(path.parent) as entries:
         return [Path(entry.path) for entry in entries if ours.fullmatch(entry.name)]
 

@@ -20,7 +20,7 @@ import pytest
 from helpers.places import ROOT
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import records, sum_beside, whole_file
+from bayesbias.basics.files import records, sum_beside, unfinished, whole_file
 from bayesbias.border.seals import State, state_of_summed
 
 CALLS = ("open", "fsync", "replace", "unlink", "mkdir", "close", "chmod")
@@ -207,6 +207,17 @@ def test_a_file_of_any_name_is_held_to_its_sum(name, tmp_path):
         assert checked.returncode == 0, checked.stderr
     path.write_bytes(b"other")
     assert state_of_summed(path) is State.DAMAGED
+
+
+@pytest.mark.parametrize("ending", [".txt", f".{'e' * 240}"])
+def test_a_name_may_be_as_long_as_the_file_system_takes(ending, tmp_path):
+    path = tmp_path / f"{'y' * (255 - len(ending))}{ending}"
+    for content in ("one", "other"):
+        with whole_file(path) as temporary:
+            temporary.write_text(content)
+            assert len(unfinished(path)) == 1  # by which that of a killed writer is found
+        assert path.read_text() == content
+    assert hidden(tmp_path) == []
 
 
 def test_rows_for_json_keep_all_digits_and_what_does_not_exist_is_null():

@@ -362,3 +362,10 @@ def test_the_checksum_of_an_npz_is_looked_at_to_its_end(tmp_path, vectors):
     path.write_bytes(good[:at] + bytes([good[at] ^ 1]) + good[at + 1 :])
     with pytest.raises(InputError, match=r"the array is damaged \(Bad CRC"):
         load_embedding(path, [WORDS[0]])
+
+
+@pytest.mark.parametrize("first", ["{", "{{", "{a}", '{"a":'])
+def test_a_word_may_begin_with_a_brace(first, tmp_path):
+    path = tmp_path / "glove.txt"
+    path.write_text(f"{first} 1 2\nthe 3 4\n")
+    assert load_embedding(path).words == (first, "the")

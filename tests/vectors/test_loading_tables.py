@@ -41,6 +41,16 @@ def test_what_pandas_writes(ending, options, form, tmp_path):
     assert load_embedding(packed).words == found.words
 
 
+@pytest.mark.parametrize(("mark", "ending"), [(",", ".csv"), ("\t", ".tsv")])
+def test_blanks_other_than_those_of_a_keyboard_are_words(mark, ending, tmp_path):
+    """Crawled text has such tokens; other formats take them, too."""
+    path = tmp_path / f"v{ending}"
+    rows = [("word", "d1", "d2"), ("the", "1", "2"), ("\u3000", "3", "4"), ("\u00a0", "5", "6")]
+    path.write_text("".join(f"{mark.join(row)}\n" for row in rows), encoding="utf-8")
+    assert load_embedding(path, ["the"]).words == ("the",)
+    assert load_embedding(path).words == ("the", "\u3000", "\u00a0")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -49,6 +59,7 @@ def test_what_pandas_writes(ending, options, form, tmp_path):
         (b"word,a,b\nx,1,2\ny,1,1_0\n", "line 3: is not a number; found: '1_0'"),
         (b"word;a;b\nx;1;2\ny;1,5;2\n", "line 3: is not a number; found: '1,5'.*decimal comma"),
         (b"word,a,b\nx,1,2\n,1,2\n", "line 3: the word is missing"),
+        (b"word,a,b\nx,1,2\n  ,1,2\n", "line 3: the word is missing"),
         (b"word,a,b\nx,1,2\nx,3,4\n", "'x' stands .*twice; found: 'lines 2 and 3'"),
         (b"word,a,b\nx,1,2\ny,1,nan\n", "line 3: the vector of 'y' holds NaN"),
         (b'word,a,b\nx,1,2\n"y,1,2\n', "is not a table .*quotation mark"),

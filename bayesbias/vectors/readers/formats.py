@@ -33,6 +33,7 @@ KNOWN: tuple[Format, ...] = (
 )
 _ARRAY = "a single numpy array, which holds no words"
 _WITH_WORDS = "an .npz file with the arrays 'words' and 'vectors'; in Python load_embedding((words, matrix))"
+_JSON = "JSON"
 _OTHER_FORMATS = {
     b"BZh": "bzip2; unpack it, or compress it with gzip",
     b"\xfd7zXZ": "xz; unpack it, or compress it with gzip",
@@ -40,7 +41,7 @@ _OTHER_FORMATS = {
     b"\x89HDF": "HDF5",
     b"\x93NUMPY": _ARRAY,
     b"PAR1": "Parquet",
-    b"{": "JSON",
+    b"{": _JSON,
 }
 
 
@@ -118,7 +119,10 @@ def _beginning(start: bytes) -> object:
 
 def _refuse_others(head: Head) -> None:
     for magic, name in _OTHER_FORMATS.items():
-        if head.start.startswith(magic) and not (magic == b"{" and head.start[1:2] == b" "):
+        if head.start.startswith(magic):
+            # A word may begin with a brace; then its line is one of a vector, and no JSON has such.
+            if name == _JSON and any(form.tells(head) for form in KNOWN if not form.magic):
+                return
             raise InputError(
                 "is not a format of word vectors known here",
                 where=head.path,

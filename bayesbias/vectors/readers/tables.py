@@ -133,7 +133,7 @@ def read_table(asked: Reading) -> Rows:
                     raise InputError("the word is not valid UTF-8", where=where, hint=HOW_TO_SKIP)
                 skipped.append(f"line {line}")
                 continue
-            if not word.strip():
+            if not word.strip(" \t\r\n"):  # other blanks are words: crawled text holds such tokens
                 raise InputError("the word is missing", where=where, valid="a word and its numbers")
             count += 1
             if wanted is None or word in wanted:
