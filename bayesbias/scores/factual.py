@@ -294,7 +294,7 @@ def wefat(
     # In the order of the alphabet, so that one seed draws the same orders whatever that of the facts.
     scores, values = (np.array([row[i] for row in sorted(rows)]) for i in (4, 5))
     for what, numbers in ((f"the fact {chosen.name!r}", values), ("the score", scores)):
-        if np.ptp(numbers) == 0:
+        if np.ptp(numbers) <= ROUNDING * np.abs(numbers).max():
             raise InputError(
                 f"{what} is the same for all {len(rows)} words", where=chosen.source, found=float(numbers[0])
             )

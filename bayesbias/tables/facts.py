@@ -47,6 +47,7 @@ _POINTED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
 _PER_CENT = re.compile(r"([+-]?\d+([.,]\d+)?) ?%")
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 _LEAST = 3
+_ROUNDING = 1e-9  # of the largest number: what differs by less differs by nothing that was meant
 _TABLE = "a table with a column word, and one column a fact or of counts"
 OWN_COLUMN = "the table"
 """The source of a fact that was a column already."""
@@ -522,7 +523,7 @@ def _with_column(
     kept: dict[str, Any]
     if given.numeric:
         numbers = np.array([float(value) for value in of_words.values()])
-        if np.ptp(numbers) == 0:
+        if np.ptp(numbers) <= _ROUNDING * np.abs(numbers).max():  # 0.3 beside 0.1 + 0.2
             raise InputError(
                 f"the fact {given.name!r} is the same for all {len(of_words)} {noun}",
                 where=given.source,

@@ -91,6 +91,11 @@ def test_words_whose_number_is_missing_are_named(tmp_path) -> None:
         (None, None, "no fact to correlate with"), ({"f": VALUES, "g": VALUES}, None, "name the fact"),
         ({"fact": VALUES}, "fct", "did you mean 'fact'"), ({"f": dict.fromkeys(JOBS, "a")}, None, "is no number"),
         ({"f": dict.fromkeys(JOBS, 2.0)}, None, "is the same for all 7 words"),
+        (
+            {"f": {job: 0.1 + 0.2 if i else 0.3 for i, job in enumerate(JOBS)}},
+            None,
+            "is the same for all 7 words",
+        ),
         ({"f": {job: k * 1e300 for k, job in enumerate(JOBS)}}, None, "too large or too small"),
         ({"f": {"job1": 1.0, "job2": 2.0, "job3": 3.0}}, None, "fewer than 4 words"),
         ({"f": {"x1": 1.0}}, None, "no word has the fact"),

@@ -229,6 +229,7 @@ y1 = "old"
         ("word,f\na1,1\na2,2\na1,3\nb1,1\n", "lines 2 and 4: the word 'a1' has two values of f; found: (1.0, 3.0)"),
         ("word,f\na1,x\na2,y\na1,z\n", "lines 2 and 4: the word 'a1' has two values of f"),
         ("word,f\na1,5\na2,5\nb1,5\n", "the fact 'f' is the same for all 3 attributes; found: 5.0"),
+        ("word,f\na1,0.3\na2,0.30000000000000004\nb1,0.3\n", "the fact 'f' is the same for all 3 attributes; found: 0.3"),
         ("word,f\na1,red\na2,red\nb1,red\n", "the fact 'f' is the same for all 3 attributes; found: 'red'"),
         ("word,f\na1,5\na2,6\nb9,5\n", "2 words of the table have the fact 'f'"),
         ("word,f\nq,5\nr,6\nt,7\n", "0 words of the table have the fact 'f'; found: 'q, r, t'"),
