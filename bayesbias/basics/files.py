@@ -114,6 +114,28 @@ def check_folder(out: Path | None) -> None:
         ) from None
 
 
+def check_file(out: Path) -> None:
+    """Refuse a file that cannot be written, before the work and not after it."""
+    folder = out.parent
+    try:
+        _refuse_in_place(out)
+        with contextlib.suppress(FileNotFoundError):
+            os.lstat(out)  # a loop of links, a file where a folder is meant, too long a name
+        while not os.path.lexists(folder) and folder != folder.parent:  # whole_file makes them
+            folder = folder.parent
+        with tempfile.TemporaryDirectory(prefix=".bayesbias-", dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", where=out) from None
+
+
+def _refuse_in_place(path: Path) -> None:
+    """Refuse to put a file in the place of a folder, a device or a pipe, which renaming would replace."""
+    if path.exists() and not path.is_file():
+        kind = "a folder" if path.is_dir() else "a device or a pipe"
+        raise InputError(f"is {kind}, and no file can be written in its place", where=path)
+
+
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str], *, summed: bool = False) -> Iterator[Path]:
     """Write a file whole or not at all.
@@ -138,9 +160,7 @@ def whole_file(path: str | os.PathLike[str], *, summed: bool = False) -> Iterato
     temporary: Path | None = None
     handle: int | None = None
     try:
-        if path.exists() and not path.is_file():  # a device or a pipe, which renaming would replace
-            kind = "a folder" if path.is_dir() else "a device or a pipe"
-            raise InputError(f"is {kind}, and no file can be written in its place", where=path)
+        _refuse_in_place(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_stale(path)
         handle, temporary = _begun(path)

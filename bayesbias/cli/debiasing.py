@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import check_file
 from bayesbias.cli import options, screen
 from bayesbias.debiasing.methods import METHODS
 
@@ -74,6 +75,7 @@ def debias(
     form_of_ending(out)  # before the work
     if os.path.exists(embedding) and os.path.exists(out) and os.path.samefile(embedding, out):
         raise InputError("is the file of the vectors themselves", where="--out", found=str(out))
+    check_file(out)
     listed = load_wordlist(wordlist, controls=controls)
     in_sets = [word for group in listed.definitional_sets for word in group]
     wanted = dict.fromkeys([*listed.words, *in_sets]) if words == "listed" else None

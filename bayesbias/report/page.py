@@ -16,7 +16,7 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import data_dir, whole_file
+from bayesbias.basics.files import check_file, data_dir, whole_file
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.literal import literal
 from bayesbias.basics.versions import own_version
@@ -111,6 +111,7 @@ def write_report(
         raise InputError("a report is an HTML file", where=target, found=target.suffix, valid=_SUFFIXES)
     if os.path.isdir(target):
         raise InputError("is a folder, not a file", where=target)
+    check_file(target)
     result: Any = run
     rope_given = rope
     command, where = None, None

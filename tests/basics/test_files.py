@@ -20,7 +20,7 @@ import pytest
 from helpers.places import ROOT
 
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import records, sum_beside, unfinished, whole_file
+from bayesbias.basics.files import check_file, records, sum_beside, unfinished, whole_file
 from bayesbias.border.seals import State, state_of_summed
 
 CALLS = ("open", "fsync", "replace", "unlink", "mkdir", "close", "chmod")
@@ -218,6 +218,23 @@ def test_a_name_may_be_as_long_as_the_file_system_takes(ending, tmp_path):
             assert len(unfinished(path)) == 1  # by which that of a killed writer is found
         assert path.read_text() == content
     assert hidden(tmp_path) == []
+
+
+def test_a_place_is_refused_before_the_work(tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").write_text("old")
+    for place, said in {
+        "loop/x.html": "cannot be written: Too many levels of symbolic links",
+        "file/x.html": "cannot be written: Not a directory",
+        f"{'x' * 300}.html": "cannot be written: File name too long",
+        ".": "is a folder",
+    }.items():
+        with pytest.raises(InputError, match=said) as caught:
+            check_file(tmp_path / place)
+        assert str(tmp_path) in str(caught.value)
+    for place in ("file", "new", "new/newer/x.html"):
+        check_file(tmp_path / place)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "loop"]
 
 
 def test_rows_for_json_keep_all_digits_and_what_does_not_exist_is_null():

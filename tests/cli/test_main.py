@@ -171,3 +171,13 @@ def test_what_the_environment_asks_of_libraries(variable, value, loaded, said):
     )
     assert done.stderr.startswith(said)
     assert (done.returncode, len(done.stderr.splitlines())) == ((2, 1) if said else (0, 0))
+
+
+def test_where_nothing_can_be_written_is_said_before_the_work(run, tmp_path):
+    (tmp_path / "loop").symlink_to("loop")
+    # What is to be read is not there either, which would be said where it is read.
+    for command in (("debias", "--embedding", "nowhere.txt", "--wordlist", "gender"), ("report", "nowhere")):
+        out = tmp_path / "loop" / ("x.txt" if command[0] == "debias" else "x.html")
+        code, _, err = run(*command, "--out", out)
+        assert code == 2
+        assert f"{out}: cannot be written: Too many levels of symbolic links" in err
