@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import numbers
+import operator
 import os
 import sys
 from collections.abc import Collection, Iterable, Mapping
@@ -20,6 +21,7 @@ from bayesbias.basics.wording import Shortened, put_in_words
 MOST_SEED = 2**32 - 1
 LARGEST = 1e100  # whose square is still a number, and that of its inverse
 MOST_CHAINS = 1000
+MOST_GIVEN = 50_000_000  # in one list; of vectors in use there are millions
 MOST_DRAWS = 1_000_000  # of all chains; of the default model with all its scales they take 128 MB
 _MOST_UNKNOWN = 100  # keys, each of which is told with what may be meant
 _LONGEST_NAME, _LONGEST_PATH = 255, 4095  # bytes, on every system in use
@@ -358,6 +360,16 @@ def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:
             where=where,
             found=Shortened(values),
             valid=f"[{noun}, ...]",
+        )
+    try:
+        size = operator.length_hint(values, 0)
+    except OverflowError:
+        size = sys.maxsize
+    if (
+        size > MOST_GIVEN
+    ):  # as a range may have: no memory holds them, and some systems end whoever asks for so much
+        raise InputError(
+            "holds more than any list", where=where or noun, found=size, valid=f"at most {MOST_GIVEN:,}"
         )
     try:
         return list(values)

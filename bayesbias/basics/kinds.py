@@ -139,6 +139,10 @@ class _Fault:
     names: Mapping[str, Any]
 
     def in_words(self) -> InputError:
+        if _is_broken_path(self.value):
+            return _marked(
+                checks.wrong_kind(self.value, self.where, "the path of a file or folder"), self.value, None
+            )
         return _marked(_worded(self.value, self.kind, self.names, self.where), self.value, None)
 
     def said_by(self, error: InputError, *, own: bool) -> InputError:
@@ -202,7 +206,9 @@ def _fault(
         for number, one in enumerate(value if spread else (value,), start=1):
             where = f"{name}, number {number}" if spread and len(value) > 1 else name
             faults.append(_Fault(name, where, one, kind, names))
-    wrong = (fault for fault in faults if not fits(fault.value, fault.kind, names))
+    wrong = (
+        fault for fault in faults if _is_broken_path(fault.value) or not fits(fault.value, fault.kind, names)
+    )
     meant = (fault for fault in faults if fault.value is told and _takes_all(fault.kind, names))
     return next(itertools.chain(wrong, meant), None)
 
@@ -315,6 +321,17 @@ def _fits_generic(value: Any, name: str, inner: list[ast.expr], names: Mapping[s
     if name == "PathLike":
         return isinstance(value, os.PathLike)
     return _fits_name(value, "ndarray", None) if name == "NDArray" else True
+
+
+def _is_broken_path(value: Any) -> bool:
+    """Say whether a value calls itself a path and gives none, which no annotation tells, not even one that takes anything."""
+    if not isinstance(value, os.PathLike):
+        return False
+    try:
+        os.fspath(value)
+    except Exception:  # whatever it says of itself
+        return True
+    return False
 
 
 def _is_many(value: Any) -> bool:

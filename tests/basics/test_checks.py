@@ -254,3 +254,9 @@ def test_a_member_of_an_enumeration_is_its_value():
 
     assert checks.path(List.RELIGION, "wordlist") == "religion"
     assert type(checks.path(List.RELIGION, "wordlist")) is str
+
+
+@pytest.mark.parametrize("size", [10**12, 10**30])
+def test_a_range_that_no_memory_holds_is_refused(size):
+    with pytest.raises(InputError, match="fits: holds more than any list"):
+        checks.several(range(size), "fit", "fits")

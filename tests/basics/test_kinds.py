@@ -274,3 +274,22 @@ def test_a_warning_points_at_the_line_of_the_user():
     with pytest.warns(UserWarning, match="something") as caught:
         warn_user("something")
     assert caught[0].filename == __file__
+
+
+class _NoPath:
+    def __fspath__(self):
+        return 5
+
+
+@pytest.mark.parametrize(
+    "door",
+    [
+        bb.load_embedding, bb.load_wordlist, bb.load_fit, bb.read_distances, bb.load_model, bb.open_run, bb.load_encoder,
+        bb.read_predictions,
+    ],
+)  # fmt: skip
+def test_what_calls_itself_a_path_and_gives_none_is_refused(door):
+    with pytest.raises(
+        bb.InputError, match=r"is none of what is taken here.*valid: the path of a file or folder"
+    ):
+        door(_NoPath())
