@@ -42,6 +42,7 @@ TASKS: dict[str, tuple[click.Command, ...]] = {
     "What was written": (report, verify),
 }
 
+_BACKEND = "MPLBACKEND"
 _FORMAT = warnings.formatwarning
 
 
@@ -75,9 +76,21 @@ def cli() -> None:
 
 def main() -> None:
     """Run the command; errors a user can mend are one message and exit code 2."""
+    # A command saves figures and shows none: no backend of a screen, that may not even be there, is asked for. Where it is called
+    # from Python, what comes after it has its own again.
+    before = os.environ.get(_BACKEND)
+    os.environ[_BACKEND] = "agg"
+    try:
+        _run()
+    finally:
+        if before is None:
+            del os.environ[_BACKEND]
+        else:
+            os.environ[_BACKEND] = before
+
+
+def _run() -> NoReturn:
     screen.prepare()
-    # A command saves figures and shows none: no backend of a screen, that may not even be there, is asked for.
-    os.environ["MPLBACKEND"] = "agg"
     warnings.formatwarning = _one_line
     try:
         ended = cli(prog_name="bayesbias", standalone_mode=False)

@@ -173,6 +173,15 @@ def test_what_the_environment_asks_of_libraries(variable, value, loaded, said):
     assert (done.returncode, len(done.stderr.splitlines())) == ((2, 1) if said else (0, 0))
 
 
+def test_a_command_leaves_the_backend_of_figures_as_it_was(run, monkeypatch):
+    monkeypatch.delenv("MPLBACKEND", raising=False)
+    run("list", "wordlists")
+    assert "MPLBACKEND" not in os.environ
+    monkeypatch.setenv("MPLBACKEND", "svg")
+    run("show", "nothing-of-that-name")
+    assert os.environ["MPLBACKEND"] == "svg"
+
+
 def test_where_nothing_can_be_written_is_said_before_the_work(run, tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     # What is to be read is not there either, which would be said where it is read.
