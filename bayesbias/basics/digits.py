@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 _MOST = 12  # decimals
+_ENDS = (0, 100)  # per cent: none, and all
 _LOW_OF_MEAN = "hpdi_low"  # of a mean that is clear of zero: neither it nor its ends are printed as zero
 
 
@@ -195,7 +196,9 @@ def p_printed(p: float, error: float | None = None, usual: int = 2) -> str:
     return f"{rounded:.{max(1, min(usual, counting))}g}"
 
 
-def share_printed(value: float, error: float | None = None, usual: int = 0) -> str:
+def share_printed(
+    value: float, error: float | None = None, usual: int = 0, marks: Sequence[float] = _ENDS
+) -> str:
     """Write a share in per cent, to the digits that its error allows; as 0% or 100% only what may be that.
 
     Examples
@@ -205,10 +208,12 @@ def share_printed(value: float, error: float | None = None, usual: int = 0) -> s
     >>> share_printed(0.3, 0.11), share_printed(0.962, 0.02), share_printed(0.004), share_printed(0.99999)
     ('30%', '96%', '0.4%', '> 99.9%')
     """
-    return shares_printed([value], error, usual)[0]
+    return shares_printed([value], error, usual, marks)[0]
 
 
-def shares_printed(values: Sequence[float], error: float | None = None, usual: int = 0) -> list[str]:
+def shares_printed(
+    values: Sequence[float], error: float | None = None, usual: int = 0, marks: Sequence[float] = _ENDS
+) -> list[str]:
     """Write shares that belong together, such as both ends of an interval or the parts of a whole, with as many digits each.
 
     Digits end with tens, since nothing is left of a share in hundreds.
@@ -220,29 +225,34 @@ def shares_printed(values: Sequence[float], error: float | None = None, usual: i
         The largest of their Monte Carlo errors.
     usual : int
         Decimals of a per cent.
+    marks : sequence of float
+        Per cents that are read as more than a number, such as 50 where that is chance: no share is rounded to one that is
+        farther from it than its error.
 
     Examples
     --------
     >>> shares_printed([0.759, 0.241], 0.011), shares_printed([0.004, 0.0812], 0.001)
     (['80%', '20%'], ['0.4%', '8.1%'])
+    >>> shares_printed([0.545, 0.949], 0.019), shares_printed([0.545, 0.949], 0.019, marks=(0, 50, 100))
+    (['50%', '90%'], ['55%', '95%'])
     """
     hundred = [100 * value for value in values]
     least = 100 * error if error is not None and error == error else 0.0
     digits, finest = max(-1, allowed(least, usual)), max(usual, 1)
-    while digits < finest and any(_reads_as_end(each, digits, least) for each in hundred):
+    while digits < finest and any(_reads_as_mark(each, digits, least, marks) for each in hundred):
         digits += 1
     return [f"{_share(each, digits, least)}%" for each in hundred]
 
 
 def _share(value: float, digits: int, error: float) -> str:
-    if not _reads_as_end(value, digits, error):
+    if not _reads_as_mark(value, digits, error, _ENDS):
         return printed(value, None, digits)
     return f"< {10.0**-digits:.{digits}f}" if value < 50 else f"> {100 - 10.0**-digits:.{digits}f}"
 
 
-def _reads_as_end(value: float, digits: int, error: float) -> bool:
-    """Say whether a percentage would be rounded to 0 or 100, from which it is farther than its error."""
-    return error < min(value, 100 - value) and round(value, digits) in (0, 100)
+def _reads_as_mark(value: float, digits: int, error: float, marks: Sequence[float]) -> bool:
+    """Say whether a percentage would be rounded to a mark that it is farther from than its error."""
+    return any(error < abs(value - mark) and round(value, digits) == mark for mark in marks)
 
 
 def _typed(text: str) -> str:

@@ -246,6 +246,8 @@ def ends_text(
 ) -> tuple[str, str]:
     """Write both ends of an interval with as many digits each, as `end_text` does; where both would be zero, as plain zeros.
 
+    One that would be zero beside the other, and is clear of it, has the digits that show it.
+
     Parameters
     ----------
     low, high, digits, signed, errors
@@ -261,19 +263,26 @@ def ends_text(
     (('+0.00001', '+0.00003'), ('0.000', '0.000'))
     """
     ends = (low, high)
-    first, second = (
-        end_text(end, digits, signed=signed, error=error) for end, error in zip(ends, errors, strict=True)
-    )
-    if not (_is_zero(first) and _is_zero(second)):
-        needed = max(digits, *(len(text.partition(".")[2]) for text in (first, second)))
-        first, second = (
-            end_text(end, needed, signed=signed, error=error) for end, error in zip(ends, errors, strict=True)
-        )
+    known = [_has_sign(end, error) for end, error in zip(ends, errors, strict=True)]
+
+    def written(digits: int) -> list[str]:
+        return [
+            end_text(end, digits, signed=signed, error=error) for end, error in zip(ends, errors, strict=True)
+        ]
+
+    def shown(end: float) -> str:
+        return number_text(end, -math.floor(math.log10(abs(end))), signed=signed)
+
+    texts = written(digits)
+    if all(map(_is_zero, texts)):
+        clear = fine and low * high > 0 and all(known)
+        first, second = (shown(end) if clear else number_text(end, digits, signed=signed) for end in ends)
         return first, second
-    clear = fine and low * high > 0 and all(map(_has_sign, ends, errors))
+    texts = written(max(digits, *(len(text.partition(".")[2]) for text in texts)))
+    # An end that is next to nothing beside the other has a digit of its own, if a sign.
     first, second = (
-        number_text(end, -math.floor(math.log10(abs(end))) if clear else digits, signed=signed)
-        for end in ends
+        shown(end) if _is_zero(text) and sign else text
+        for end, text, sign in zip(ends, texts, known, strict=True)
     )
     return first, second
 

@@ -261,6 +261,7 @@ def _print_comparison(comparison: Comparison, prob: float, rope: float) -> None:
     from bayesbias.columns.change import change_columns, gap_columns, geometry_columns, ranking_columns
     from bayesbias.columns.table import screen_table
     from bayesbias.findings.change import findings_of_change
+    from bayesbias.inference.verdicts import within_error
 
     screen.lines([*findings_of_change(comparison, prob, rope).lines(), ""])
     for name, item in comparison.methods.items():
@@ -273,7 +274,13 @@ def _print_comparison(comparison: Comparison, prob: float, rope: float) -> None:
             ("change of the gaps", comparison.contrasts(prob, rope, "population", name), gap_columns(prob)),
         ):
             title = f"{name}, {len(item.pairs):,} pairs: {what}, for new words like these (population)"
-            screen.show(screen_table(title, columns, frame[frame["level"] == "overall"].itertuples()))
+            rows = frame[frame["level"] == "overall"]
+            screen.show(screen_table(title, columns, rows.itertuples()))
+            if within_error(rows):
+                screen.say(
+                    "Nothing is concluded from an end that is nearer to zero than twice its Monte Carlo error, "
+                    "though the interval leaves zero out."
+                )
     if comparison.has_slopes:
         from bayesbias.columns.slopes import slopes_on_screen
         from bayesbias.columns.table import text

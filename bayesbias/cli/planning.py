@@ -424,6 +424,14 @@ def _plan_reliability(
         screen.say(line)
 
 
+_MEANS = " (harmonic means of lists of unequal length)"
+
+
+def _uneven(plan: ReliabilityPlan) -> bool:
+    """Say whether the numbers of words that a plan starts from are means of several."""
+    return any(number % 1 for number in (plan.listed_words, plan.listed_attributes))
+
+
 def reliability_lines(plan: ReliabilityPlan, path: str) -> list[str]:
     """Say what a plan for reliability came to."""
     from bayesbias.columns.words import COEFFICIENTS_SAID, MEASURES_SAID
@@ -443,7 +451,8 @@ def reliability_lines(plan: ReliabilityPlan, path: str) -> list[str]:
     grid.index.name, grid.columns.name = "words", ""
     lines = [
         f"reliability of {MEASURES_SAID[plan.measure]}, held against {COEFFICIENTS_SAID[plan.coefficient]}, from {path}",
-        f"as it is, with {numbers(plan.listed_words, plan.listed_attributes)}: {value(plan.now)}",
+        f"as it is, with {numbers(plan.listed_words, plan.listed_attributes)}{_MEANS if _uneven(plan) else ''}: "
+        f"{value(plan.now)}",
         "",
         "with other numbers of words (rows) and stereotypes per list (columns), mean over the posterior:",
         grid.to_string(),

@@ -196,6 +196,8 @@ def _print_table(result: SweepResult, width: int | None) -> None:
         if row.cell in contrast_of:
             numbers, verdict = _numbers(contrast_of[row.cell], row.cell in marked)
         note = "failed" if row.status == "failed" else _note(row)
+        if row.status != "failed" and row.cell not in contrast_of:
+            note = "; ".join(filter(None, ["no such contrast", note]))
         texts = [*numbers, "; ".join(filter(None, [verdict, note]))]
         for column, text in zip(rest.values(), texts, strict=True):
             column.append(text)

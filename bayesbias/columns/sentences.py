@@ -65,14 +65,15 @@ def contrast_columns(prob: float, several: bool) -> list[Column]:
 
 
 def shares_of_variance(row: Any) -> dict[str, str]:
-    """Write the shares of a test, which are parts of a whole: all with as many digits, or 80% stands beside 12%, 8% and 4%."""
-    known = [getattr(row, field) for field in _SHARES]
-    return dict(zip(_SHARES, shares_printed(known, error_of(row, *_SHARES)), strict=True))
+    """Write the shares of a test that there are, parts of a whole: with as many digits, or 80% stands beside 12%, 8% and 4%."""
+    known = {field: value for field in _SHARES if (value := float(getattr(row, field))) == value}
+    return dict(zip(known, shares_printed(list(known.values()), error_of(row, *_SHARES)), strict=True))
 
 
 def _share_cell(field: str, row: Any) -> Cell:
     value = float(getattr(row, field))
-    return share_cell(value) if value != value else Cell(shares_of_variance(row)[field], True, repr(value))
+    shares = shares_of_variance(row)
+    return Cell(shares[field], True, repr(value)) if field in shares else share_cell(value)
 
 
 def says_of_contrast(row: Any) -> str:

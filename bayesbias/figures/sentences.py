@@ -104,6 +104,9 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
     ax.set_ylim(len(rows), 0)
     points = height_of(ax) / len(rows)
     size = float(np.clip(0.62 * points, 4.0, 8.0))
+    # Sets of unequal size may be farther apart.
+    largest = float(np.fmax(_LARGEST, result.frame["effect_size"].abs().max()))
+    limit = f"{largest:.3g}"
     seen = set()
     for at, row in zip(named.index, result.frame.loc[named.index].itertuples(), strict=True):
         y, x = row_of[named.at[at, "title"], named.at[at, "context"]], models.index((row.model, row.options))
@@ -121,9 +124,9 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
             color=ink,
         )
         if pd.notna(row.effect_size):
-            zero, per_unit = _scale(x, _NUMBERS / room if wide else 0.0)
+            zero, per_unit = _scale(x, _NUMBERS / room if wide else 0.0, largest)
             bar_y = y + (0.5 if wide else 0.86)
-            end = zero + per_unit * float(np.clip(row.effect_size, -_LARGEST, _LARGEST))
+            end = zero + per_unit * row.effect_size
             ax.plot(
                 [zero, end],
                 [bar_y, bar_y],
@@ -151,16 +154,16 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
             if (x, y) not in seen:
                 _cell(ax, x, y, "#EFEFEF", hatch="////")
     for x in range(columns):
-        zero, per_unit = _scale(x, _NUMBERS / room if wide else 0.0)
+        zero, per_unit = _scale(x, _NUMBERS / room if wide else 0.0, largest)
         # In narrow columns it is no longer than the bars, which lie below the numbers.
         tops = [0.0] if wide else [y + 0.76 for y in range(len(rows))]
         ends = [float(len(rows))] if wide else [y + 0.96 for y in range(len(rows))]
         ax.vlines([zero] * len(tops), tops, ends, color=FAINT, linewidth=pt(0.6), zorder=2, label="_zero")
         if wide:
-            marked = [zero - _LARGEST * per_unit, zero, zero + _LARGEST * per_unit]
+            marked = [zero - largest * per_unit, zero, zero + largest * per_unit]
             ax.set_xticks([*ax.get_xticks(minor=True), *marked], minor=True)
     if wide:
-        ax.set_xticks(ax.get_xticks(minor=True), labels=["−2", "0", "2"] * columns, minor=True)
+        ax.set_xticks(ax.get_xticks(minor=True), labels=[f"−{limit}", "0", limit] * columns, minor=True)
         ax.tick_params(axis="x", which="minor", length=pt(2), pad=pt(1.5), labelsize=pt(6.5))
     _row_names(ax, rows, points)
     label = 7.5 if columns <= 6 else 6.5
@@ -187,9 +190,10 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
     ]
     if len(seen) < len(models) * len(rows):
         handles.append(marks.patch_handle("#EFEFEF", "not run", hatch="////", edge="#B5B5B5"))
+    unequal = " (beyond 2 where sets are of unequal size)" if largest > _LARGEST else ""
     subtitle = (
-        f"Bars: effect sizes, of −2 to 2; {number_of(len(result.frame), 'test')} in the family. One-sided: a negative "
-        "effect is never significant."
+        f"Bars: effect sizes, of −{limit} to {limit}{unequal}; {number_of(len(result.frame), 'test')} in the family. "
+        "One-sided: a negative effect is never significant."
     )
     headings.add_headings(
         ax,
@@ -280,12 +284,16 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
             linestyle="none",
             label=f"_{row.context}",
         )
-    shares = rows[rows["share_template"] > 0].drop_duplicates("title").set_index("title")
+    known = rows[rows["share_word"].notna()]
+    # Of words and sentences in one row, those that have templates.
+    shares = known.sort_values("share_template", ascending=False, kind="stable").drop_duplicates("title")
+    shares = shares.set_index("title") if (known["share_template"] > 0).any() else shares.iloc[:0]
     for i, title in enumerate(titles):
         if title in shares.index:
+            of = shares_of_variance(shares.loc[title])
             for column, at in (("share_word", 22.0), ("share_template", 63.0)):
-                text = shares_of_variance(shares.loc[title])[column]
-                headings.write_aside(ax, i + 0.5, text, min(size, 7.5), shift=at, ha="right")
+                if column in of:
+                    headings.write_aside(ax, i + 0.5, of[column], min(size, 7.5), shift=at, ha="right")
     if len(shares):
         headings.write_aside(ax, None, "word", 7.5, shift=22.0, up=3, ha="right")
         headings.write_aside(ax, None, "template", 7.5, shift=63.0, up=3, ha="right")
@@ -390,10 +398,10 @@ def _cell(ax: Axes, x: float, y: float, colour: str, hatch: str | None = None) -
     )
 
 
-def _scale(x: int, taken: float) -> tuple[float, float]:
+def _scale(x: int, taken: float, largest: float) -> tuple[float, float]:
     """Return where zero lies in the column of an encoder, and how far one unit reaches; a share is taken by numbers."""
     half = (1 - taken) / 2
-    return x + half, 0.94 * half / _LARGEST
+    return x + half, 0.94 * half / largest
 
 
 def _row_names(ax: Axes, rows: list[tuple[str, str]], points: float) -> None:

@@ -306,15 +306,17 @@ def construction_sentences(construction: Construction) -> list[str]:
         )
         if {"associated", "different"} <= set(raw.index):
             a, d = (float(raw.loc[c, "after"]) for c in ("associated", "different"))
-            claim = (
-                "so the raw means of associated and different are equal, whatever the vectors were"
-                if whole
-                else f"so associated and different are drawn together for {construction.share:.0%} of the protected words "
-                "whatever the vectors were"
-            )
-            out.append(
-                f"{claim} (raw means {a:.4f} and {d:.4f} after); that they agree is no evidence of success"
-            )
+            after = f"(raw means {a:.4f} and {d:.4f} after)"
+            if whole:
+                out.append(
+                    f"so the raw means of associated and different are equal, whatever the vectors were {after}; that they agree "
+                    "is no evidence of success"
+                )
+            elif construction.share:
+                out.append(
+                    f"so associated and different are drawn together for {percent(construction.share)} of the protected words "
+                    f"whatever the vectors were {after}; how near they are to each other is no evidence of success"
+                )
     if "controls_moved" in flags:
         worst = construction.controls.loc[construction.controls["max_change"].abs().idxmax()]
         far = sets.loc[sets["control_gap_after"].idxmax()]
@@ -328,11 +330,12 @@ def construction_sentences(construction: Construction) -> list[str]:
         out.append("no distance to a control word changed, so that no drift of the controls could come out")
     if construction.found:
         near = list(construction.attributes.loc[construction.attributes["near_everything"], "attribute"])
-        out.append(
-            "what can still be learned: the gap there was before, how far the controls drifted, and which "
-            "stereotypes stay near everything"
-            + (f" (nearer than 90% of the control words: {some(near, 12)})" if near else " (none does)")
-        )
+        learned = "what can still be learned: the gap there was before"
+        if len(construction.controls):
+            learned += ", how far the controls drifted, and which stereotypes stay near everything" + (
+                f" (nearer than 90% of the control words: {some(near, 12)})" if near else " (none does)"
+            )
+        out.append(learned)
     return out
 
 

@@ -41,17 +41,17 @@ def findings_of_single_category(result: SingleCategory) -> Findings:
         else f"Whether a target of {subject} lies nearer to {first} or to {second} words the higher its {known.fact} is open"
     )
     headline = (
-        f"{what}: true associations correlate with {known.fact} by {as_known(true, 'mean', 2, signed=True)} "
-        f"({_interval(true, result.prob, 2)}), for new words and targets like these."
+        f"{what}: one standard deviation of {known.fact} goes with {as_known(slope, 'mean', signed=True)} in cosine towards "
+        f"{first} ({_interval(slope, result.prob, 3)}), for new words and targets like these; true associations correlate with "
+        f"it by {as_known(true, 'mean', 2, signed=True)} ({_interval(true, result.prob, 2)})."
     )
     per = result.slope_per_unit
     digits = digits_of(per.sd)
     sentences = [
         published,
         *_undivided(result),
-        f"One standard deviation of {known.fact} ({result.scale:.3g}) goes with {as_known(slope, 'mean', signed=True)} in "
-        f"cosine towards {first} ({_interval(slope, result.prob, 3)}), one unit with "
-        f"{as_known(per, 'mean', digits, signed=True)} ({_interval(per, result.prob, digits)}).",
+        f"One unit of {known.fact} goes with {as_known(per, 'mean', digits, signed=True)} in cosine "
+        f"({_interval(per, result.prob, digits)}); its standard deviation is {result.scale:.3g}.",
         _off_line(result),
     ]
     return Findings(subject, headline, tuple(sentences), notes=tuple(notes), trust=agreed(result.fit))

@@ -341,13 +341,17 @@ def _ends(row: Any) -> str:
     return " to ".join(ends_as_known(row, signed=True))
 
 
+# Times in a hundred that say more than their number: never, always, and chance.
+_MARKS = {"superiority": (0, 50, 100), "opposite": (0, 100)}
+
+
 def _of_hundred(row: Any, field: str) -> str:
-    return share_printed(row[field], error_of(row, field)).removesuffix("%")
+    return share_printed(row[field], error_of(row, field), marks=_MARKS[field]).removesuffix("%")
 
 
 def _ends_of_hundred(row: Any, field: str) -> list[str]:
     error = error_of(row, f"{field}_low", f"{field}_high")
-    ends = shares_printed([row[f"{field}_{end}"] for end in ("low", "high")], error)
+    ends = shares_printed([row[f"{field}_{end}"] for end in ("low", "high")], error, marks=_MARKS[field])
     return [end.removesuffix("%") for end in ends]
 
 

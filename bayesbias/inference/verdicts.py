@@ -28,6 +28,7 @@ __all__ = [
     "sentiment_verdict",
     "side",
     "sides",
+    "within_error",
 ]
 
 
@@ -70,6 +71,14 @@ def place(low: float, high: float, rope: float = ROPE) -> Verdict:
 def side(low: float, high: float, below: Verdict = Verdict.BELOW, above: Verdict = Verdict.ABOVE) -> Verdict:
     """Say on which side of zero an interval lies, whatever the ROPE; open where it holds zero."""
     return below if high < 0 else above if low > 0 else Verdict.OPEN
+
+
+def within_error(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> bool:
+    """Say whether an interval of some rows leaves out zero by so little that nothing is concluded from it."""
+    return any(
+        side(getattr(row, low), getattr(row, high)) is not side(*sure_ends(row, low, high))
+        for row in rows.itertuples()
+    )
 
 
 def sides(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> tuple[list[str], list[str]]:

@@ -306,9 +306,11 @@ def _data(study: _Study) -> Data:
     if not len(result.dropped):
         sentences.append("Every example has a vector of its own.")
     asked = _asked(result)
+    called = {about["name"]: about.get("categories") for about in result.provenance.get("tests", ())}
+    called |= {name: test.categories for name, test in asked.items()}
     sized = rows.assign(
-        targets=[_sides(asked.get(test), "targ1", "targ2") for test in rows["test"]],
-        attributes=[_sides(asked.get(test), "attr1", "attr2") for test in rows["test"]],
+        targets=[_sides(called.get(test), "targ1", "targ2") for test in rows["test"]],
+        attributes=[_sides(called.get(test), "attr1", "attr2") for test in rows["test"]],
     )
     # The sizes are those of the tests, but for what an encoder lacks.
     lacking_some = len(result.dropped) > 0
@@ -361,12 +363,11 @@ def _published_cut(result: SeatResult) -> bool:
     return any(sentence_test(name).sha256 != digests[name] for name in _asked(result))
 
 
-def _sides(test: SentenceTest | None, first: str, second: str) -> str:
-    return (
-        "not known"
-        if test is None
-        else f"{_spaced(test.categories[first])} against {_spaced(test.categories[second])}"
-    )
+def _sides(categories: Mapping[str, str] | None, first: str, second: str) -> str:
+    """Name two sets; results of earlier versions do not hold what those of one's own tests are called."""
+    if not categories:
+        return "not known"
+    return f"{_spaced(categories[first])} against {_spaced(categories[second])}"
 
 
 def _spaced(category: str) -> str:
@@ -539,7 +540,8 @@ def _glossary(study: _Study) -> list[Labelled]:
         "mathematics, as words or put into sentences. Bleached sentences (sent) say little beside the word, such as “This is "
         "a mother.”; unbleached ones (sent (u)) say more.",
         "Effect size": "The difference of the mean scores of the two target sets in standard deviations of all scores, between "
-        "−2 and 2. Positive: as the test supposes. It depends on the spread of the scores, not only on how far they differ.",
+        "−2 and 2 where both sets are of one size. Positive: as the test supposes. It "
+        "depends on the spread of the scores, not only on how far they differ.",
         "p, published and over all partitions": "How often a random partition of the targets into two sets has a difference at "
         "least as large. The paper samples partitions; beside it stands what all of them give.",
         "p, each word once": "The same over words, each with the mean score of its sentences. Ten sentences of one word are not "

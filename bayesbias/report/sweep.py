@@ -16,7 +16,14 @@ from bayesbias.inference.estimands import STANDARD_ROPE
 from bayesbias.report.again import called, reproduction
 from bayesbias.report.parts import Again, Answer, Box, Data, Labelled, Page, Part, labelled
 from bayesbias.report.pictures import Gallery
-from bayesbias.sweeps.comparing import cell_names, in_words, of_another_unit, telling_labels, unit_of
+from bayesbias.sweeps.comparing import (
+    cell_names,
+    cells_without,
+    in_words,
+    of_another_unit,
+    telling_labels,
+    unit_of,
+)
 from bayesbias.sweeps.result import SweepResult
 
 if TYPE_CHECKING:
@@ -50,7 +57,7 @@ def of_sweep(result: SweepResult, prob: float, command: Sequence[str] | None = N
                 f"{number_of(len(result.cells), 'cell')}, each one fit. Words that an embedding lacks make no pair; a cell "
                 "that lacks words answers for those it has."
             ],
-            [_cells_table(result)],
+            [_cells_table(result, frame)],
         ),
         sections=_sections(result, frame, prob),
         models=[],
@@ -119,11 +126,19 @@ def _with_labels(frame: pd.DataFrame) -> tuple[dict[str, list[str]], list[Any]]:
     return labels, rows
 
 
-def _cells_table(result: SweepResult) -> Table:
+def _cells_table(result: SweepResult, frame: pd.DataFrame) -> Table:
     cells = result.cells
+    lacking = set(cells_without(frame, result.frame)) if len(frame) else set()
+    again, left = cells["look_again"].notna(), cells["classes_left_out"].fillna("")
     notes = [
-        "; ".join([*(["look again"] if again else []), *([f"without the classes {left}"] if left else [])])
-        for again, left in zip(cells["look_again"].notna(), cells["classes_left_out"].fillna(""), strict=True)
+        "; ".join(
+            [
+                *(["look again"] if doubted else []),
+                *([f"without the classes {classes}"] if classes else []),
+                *([f"has no {with_minus(str(frame['contrast'].iloc[0]))}"] if cell in lacking else []),
+            ]
+        )
+        for cell, doubted, classes in zip(cells["cell"], again, left, strict=True)
     ]
     labels, rows = _with_labels(cells.assign(note=notes))
     return page_table("t-cells", "The cells", cell_columns(labels), rows)

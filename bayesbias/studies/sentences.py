@@ -498,7 +498,15 @@ def _provenance(
     sampler: tuple[int, int, int],
 ) -> dict[str, Any]:
     out: dict[str, Any] = {
-        "tests": [{"name": test.name, "sha256": test.sha256, "origin": test.origin} for test in tests],
+        "tests": [
+            {
+                "name": test.name,
+                "sha256": test.sha256,
+                "origin": test.origin,
+                "categories": dict(test.categories),
+            }
+            for test in tests
+        ],
         "encoders": [describe_encoder(encoder) for encoder in encoders],
         "seed": seed,
         "samples": samples,

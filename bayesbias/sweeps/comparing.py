@@ -160,7 +160,32 @@ def in_words(compared: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
         if len(cells) > 1:
             lead = f"Of those in {in_full(str(unit))}, the" if len(cells) < len(known) else "The"
             out.append(_farthest(cells, names, lead))
-    return [*out, *_disagreements(known, frame), *_left_out(known, frame)]
+    return [
+        *out,
+        *_disagreements(known, frame),
+        *_left_out(known, frame),
+        *_without(contrast, compared, frame),
+    ]
+
+
+def cells_without(compared: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
+    """Return the keys of the fitted cells that lack a contrast, such as those of a list of one class."""
+    fitted = frame.loc[frame["status"] == "ok", "cell"].drop_duplicates()
+    return fitted[~fitted.isin(compared["cell"])].tolist()
+
+
+def _without(contrast: str, compared: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
+    """Name the fitted cells that lack the contrast: their pairs have not both connections."""
+    cells = frame.drop_duplicates("cell")
+    lacking = set(cells_without(compared, frame))
+    said = [name or key for key, name in zip(cells["cell"], cell_names(cells), strict=True) if key in lacking]
+    if not said:
+        return []
+    first, second = contrast.split(" - ")
+    return [
+        f"{number_of(len(said), 'cell')} {'has' if len(said) == 1 else 'have'} no such contrast, since no pair is {first}, or "
+        f"none {second}, as in a list of one class: {some(said, 4)}."
+    ]
 
 
 def _left_out(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:

@@ -8,7 +8,6 @@ import pytest
 from click.testing import CliRunner
 from helpers.damage import KINDS, made_up_run
 
-from bayesbias.basics.errors import InputError
 from bayesbias.cli.main import cli
 from bayesbias.runs.kinds import LAYOUTS
 
@@ -68,5 +67,25 @@ def test_one_object_has_each_run(tmp_path):
 def test_what_is_no_run_is_said(make, says, tmp_path):
     make(tmp_path / "it")
     done = run(tmp_path / "it")
-    assert isinstance(done.exception, InputError)
-    assert says in str(done.exception)
+    assert done.exit_code == 2
+    assert says in done.stderr
+
+
+def test_what_is_no_run_does_not_hide_the_others(tmp_path):
+    made_up_run(tmp_path / "whole", LAYOUTS[KINDS[0]])
+    (tmp_path / "tables").mkdir()
+    sums = tmp_path / "vectors.txt.sha256"
+    (tmp_path / "vectors.txt").write_text("she 1 2\n")
+    sums.write_text("0" * 64 + "  vectors.txt\n")
+    done = run(tmp_path / "tables", tmp_path / "whole", sums)
+    assert done.exit_code == 2
+    assert f"{tmp_path / 'whole'}: run of" in done.stdout
+    # The hash beside a file is asked for with the file, and is no run of its own.
+    assert len(done.stderr.splitlines()) == 1
+    assert "holds no run" in done.stderr
+    answer = json.loads(run(tmp_path / "tables", tmp_path / "whole", "--json").stdout)
+    assert (answer["ok"], [each["ok"] for each in answer["runs"]], len(answer["refused"])) == (
+        False,
+        [True],
+        1,
+    )

@@ -76,6 +76,46 @@ def test_few_encoders_fill_the_figure_and_every_effect_is_seen(result, encoders)
     assert len(ends) == len(many.frame)
 
 
+@pytest.mark.slow
+def test_an_effect_beyond_2_is_drawn_to_its_end_and_the_axis_says_so(result):
+    import dataclasses
+
+    from matplotlib.figure import Figure
+
+    frame = result.frame[result.frame["model"] == result.frame["model"].iloc[0]]
+    sizes = [2.1, *np.linspace(-0.5, 1.0, len(frame) - 1)]
+    ax = plot_seat(
+        dataclasses.replace(result, frame=frame.assign(effect_size=sizes)),
+        ax=Figure(figsize=(7, 5)).subplots(),
+    )
+    bars = [line.get_xdata() for line in ax.lines if line.get_label() == "_effect"]
+    lengths = np.array([bar[1] - bar[0] for bar in bars])
+    assert lengths.max() / np.sort(lengths)[-2] == pytest.approx(2.1 / sorted(sizes)[-2])
+    assert [tick.get_text() for tick in ax.get_xticklabels(minor=True)] == ["−2.1", "0", "2.1"]
+
+
+@pytest.mark.slow
+def test_a_test_of_words_beside_sentences_shows_its_share_of_words(result):
+    import dataclasses
+
+    from matplotlib.figure import Figure
+
+    frame = result.frame[result.frame["model"] == result.frame["model"].iloc[0]].head(2)
+    drawn = {"contrast": -0.04, "hpdi_low": -0.07, "hpdi_high": -0.01, "converged": True}
+    shares = {
+        "share_word": [0.78, 0.45], "share_template": [np.nan, 0.44], "share_sentence": [np.nan, 0.01],
+        "share_residual": [0.22, 0.1],
+    }  # fmt: skip
+    named = {"test": ["one", "two"], "level": ["word", "sentence"]}
+    both = dataclasses.replace(
+        result, frame=frame.assign(**drawn, **shares, **named), provenance={**result.provenance, "prob": 0.89}
+    )
+    ax = plot_seat_contrasts(both, ax=Figure(figsize=(7, 4)).subplots())
+    said = {text.get_text() for text in ax.figure.findobj(lambda artist: hasattr(artist, "get_text"))}
+    assert {"78%", "45%", "44%"} <= said
+    assert "nan%" not in said
+
+
 @pytest.mark.claim
 def test_contrasts_are_drawn_where_they_were_fitted(result, tmp_path):
     from matplotlib.figure import Figure

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
+
+import pandas as pd
 import pytest
 from helpers.changes import NONE, changed, table
 from helpers.draws import made_up_comparison
 
+from bayesbias.findings.change import construction_sentences
 from bayesbias.findings.of_result import findings_of
 from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.construction import find_construction
+from bayesbias.tables.change import join_pairs
 from bayesbias.tables.reading import as_pair_table
 
 
@@ -70,3 +76,27 @@ def test_what_is_left_is_said_by_class_and_of_the_listed_words_where_they_alone_
     assert (listed in by_class) is apart
     hidden = "The classes of the listed words disagree, after: nearer for x, farther for y."
     assert (hidden in part.headline) is apart
+
+
+def test_what_is_forced_for_no_word_and_what_controls_would_tell_is_not_said():
+    before = table()
+    pairs = join_pairs(as_pair_table(before), as_pair_table(changed(before, NONE, 1)))[0]
+    plain = find_construction(pairs)
+    sets = pd.DataFrame(
+        {
+            "words": [("x0", "y0")],
+            "gap_before": [0.3],
+            "gap_after": [1e-16],
+            "control_gap_after": [0.0],
+            "control_gap_before": [0.1],
+        }
+    )
+    partly = dataclasses.replace(plain, flags=("equalised_partly",), sets=sets)
+    nothing = " ".join(construction_sentences(dataclasses.replace(partly, share=0.0)))
+    assert "drawn together" not in nothing
+    assert "how far the controls drifted" in nothing
+    some = " ".join(construction_sentences(dataclasses.replace(partly, share=0.25)))
+    assert "drawn together for 25% of the protected words" in some
+    assert "how near they are to each other is no evidence of success" in some
+    without = dataclasses.replace(partly, share=0.25, controls=partly.controls.iloc[:0])
+    assert construction_sentences(without)[-1] == "what can still be learned: the gap there was before"

@@ -14,24 +14,26 @@ from bayesbias.findings.of_result import findings_of
         (
             0.04,
             "The higher its percent_women, the nearer a target of made up lies to female rather than to male words: "
-            "true associations correlate with percent_women by +",
+            "one standard deviation of percent_women goes with +",
         ),
         (
             -0.04,
             "The higher its percent_women, the nearer a target of made up lies to male rather than to female words: "
-            "true associations correlate with percent_women by -",
+            "one standard deviation of percent_women goes with -",
         ),
         (
             0.0,
             "Whether a target of made up lies nearer to female or to male words the higher its percent_women is open: "
-            "true associations correlate with percent_women by ",
+            "one standard deviation of percent_women goes with ",
         ),
     ],
 )
 def test_the_headline_follows_the_slope(slope, said):
     result = made_up_test(slope, seed=5)
     found = findings_of(result)
-    assert found.headline.startswith(said)
+    assert found.headline.startswith(said)  # and the interval that decides it follows
+    assert "in cosine towards female (89% HPDI" in found.headline
+    assert "; true associations correlate with it by " in found.headline
     assert f"r = {result.r:.4f}" in found.sentences[0]
     assert found.notes == (
         "a note",

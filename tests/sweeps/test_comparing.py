@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pandas as pd
 import pytest
 from helpers.sweeps import made_up_sweep
@@ -49,6 +51,17 @@ def test_the_contrast_that_there_is_stands_in_for_the_usual_one():
 
 def said_of(result):
     return in_words(result.compared(), result.frame)
+
+
+def test_cells_without_the_contrast_are_named():
+    result = made_up_sweep(CELLS)
+    lone = result.frame["embedding"] == "wide"
+    other = result.frame.assign(term=result.frame["term"].mask(lone, "associated - human"))
+    result = dataclasses.replace(result, frame=other)
+    said = in_words(result.compared("associated - different"), result.frame)
+    assert said[-1] == (
+        "1 cell has no such contrast, since no pair is associated, or none different, as in a list of one class: wide."
+    )
 
 
 def test_what_is_said_counts_verdicts_and_names_both_ends():
