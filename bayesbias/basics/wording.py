@@ -306,7 +306,6 @@ def interval_text(
     digits: int = 3,
     signed: bool = False,
     errors: tuple[float | None, float | None] = (None, None),
-    fine: bool = False,
 ) -> str:
     """Write the ends of an interval as `ends_text` has them.
 
@@ -315,7 +314,7 @@ def interval_text(
     >>> interval_text(0.25, 1), interval_text(-0.25, 1, signed=True), interval_text(-0.04, -0.001, digits=2)
     ('0.250 to 1.000', '−0.250 to +1.000', '−0.040 to −0.001')
     """
-    return " to ".join(ends_text(low, high, digits, signed=signed, errors=errors, fine=fine))
+    return " to ".join(ends_text(low, high, digits, signed=signed, errors=errors))
 
 
 def with_minus(contrast: str) -> str:

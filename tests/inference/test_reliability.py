@@ -49,6 +49,10 @@ _SPREADS = {
 
 
 def _spec(*terms: str) -> ModelSpec:
+    return parse_model(_text(*terms).encode(), "terms.toml")
+
+
+def _text(*terms: str) -> str:
     chosen = {name: _TERMS[name] for name in terms or _TERMS}
     lines = ["schema = 1", 'name = "terms"', 'description = "for the tests"', 'source = "these tests"']
     lines += ["[likelihood]", 'outcome = "distance"', 'distribution = "Normal"']
@@ -62,7 +66,7 @@ def _spec(*terms: str) -> ModelSpec:
         if name in used:
             lines += [f"[parameter.{name}]", f"dims = {dims}".replace("'", '"')]
             lines += ['distribution = "Exponential"', "lam = 2"]
-    return parse_model("\n".join(lines).encode(), "terms.toml")
+    return "\n".join(lines)
 
 
 def _grid(classes: int, words: int, attributes: int) -> pd.DataFrame:
@@ -439,43 +443,12 @@ def test_unequal_classes_count_by_their_harmonic_mean():
 def test_what_cancels_by_number_does_not_cancel_where_an_effect_counts_more_in_one_class():
     """Of two classes and a list each, WEAT's own less other is s(x) - s(y): an attribute's effect v counts ka_x - ka_y times."""
     frame = _grid(2, 3, 4)
-    text = """
-schema = 1
-name = "factors"
-description = "for the tests"
-source = "these tests"
-[likelihood]
-outcome = "distance"
-distribution = "Normal"
-mu = ["f", "v"]
-sigma = "sigma"
-[parameter.f]
-dims = ["protected_class", "attribute_class"]
-distribution = "Normal"
-mu = 0
-sigma = 0.2
-[parameter.v]
-dims = ["attribute"]
-distribution = "Normal"
-mu = 0
-sigma = "vs"
-times = "ka"
-[parameter.vs]
-distribution = "Exponential"
-lam = 10
-[parameter.ka]
-dims = ["protected_class"]
-distribution = "LogNormal"
-mu = 0
-sigma = 0.4
-[parameter.sigma]
-distribution = "Exponential"
-lam = 10
-"""
+    factor = '[parameter.ka]\ndims = ["protected_class"]\ndistribution = "LogNormal"\nmu = 0\nsigma = 0.4\n'
+    text = _text("f", "v").replace('sigma = "vs"', 'sigma = "vs"\ntimes = "ka"') + f"\n{factor}"
     design = Design.of(parse_model(text.encode(), "factors.toml"), frame)
     vs, ka = 0.1, np.array([0.8, 1.5])
     draws = _one_draw(
-        {"vs": np.array(vs), "ka": ka, "sigma": np.array(0.05), "f": np.array([[0.3, 0.1], [0.2, 0.4]])}
+        _spreads(design) | {"vs": np.full(2, vs), "ka": ka, "f": np.array([[0.3, 0.1], [0.2, 0.4]])}
     )
     part = _part(score_components(design, frame, draws), "weat", "against_zero")
     rng = np.random.default_rng(shifted(5))
