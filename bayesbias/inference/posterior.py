@@ -546,18 +546,20 @@ class BiasFit(Shown):
         Returns
         -------
         dict
-            ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters (of a collapsed fit: all
-            but the per-attribute ones, which are drawn exactly; None where there are too few chains or draws for
-            one), ``ok``, and ``problems``: a list of sentences, empty where all is well.
+            ``divergences`` (count), ``max_r_hat``, ``min_ess_bulk`` over all parameters (of a collapsed fit without those per
+            attribute, drawn exactly; None of too few chains or draws), ``ok``, and ``problems``: sentences, none if all is well.
         """
-        # Attribute effects, most of all numbers, are drawn exactly given the scales: they mix as those do.
+        # Attribute effects are drawn exactly given the scales, and mix as those do.
         exact = "attribute" if self.provenance.get("sampler", {}).get("method") == "collapsed" else None
         names = [name for name, about in self.spec.parameters.items() if exact not in about.dims]
         quick = self.engine.name == "quick"
         return copy.deepcopy(kept_with(self, "diagnostics", lambda: diagnose(self.tree, names, quick)))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write one netCDF file, whole or not at all, without what `load_fit` makes again: pointwise values and effects."""
+        """Write one netCDF file, whole or not at all; `load_fit` makes pointwise values and effects again.
+
+        Another version of NumPy may draw other effects from the same scales.
+        """
         write_fit(path, self.tree, self.table, self.spec, self.provenance)
 
     def __repr__(self) -> str:

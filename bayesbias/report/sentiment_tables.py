@@ -205,5 +205,5 @@ def control_table(frame: pd.DataFrame) -> Table:
 
 def earnings_table(frame: pd.DataFrame) -> Table:
     """Tabulate correlations of sentiment with earnings, with their intervals."""
-    columns = earnings_columns(f"{as_percent(float(frame['prob'].iloc[0]))}")
+    columns = earnings_columns(as_percent(float(frame["prob"].iloc[0])))
     return page_table("t-earnings", "Earnings and sentiment", columns, frame.itertuples())
