@@ -24,9 +24,9 @@ _MOST = 3  # lists that a doubt names
 def pooling_doubts(spec: ModelSpec, frame: pd.DataFrame) -> list[Doubt]:
     """Return a doubt for each level at which answers for new words and for the listed ones contradict each other.
 
-    A model whose effects of class and list have a learned spread, one or one for each kind of attributes, draws them to each
-    other (partial pooling), the more the less they differ. Of one list alone that may hide what its words show, or show what
-    they do not. It is doubted of ``associated - different`` where, beyond two Monte Carlo errors, the interval of
+    A model whose effects of class and list have a learned spread, one for all or one for each connection or kind of
+    attributes, draws them to each other (partial pooling), the more the less they differ. Of one list alone that may
+    hide what its words show, or show what they do not. It is doubted of ``associated - different`` where, beyond two Monte Carlo errors, the interval of
     ``population`` leaves out the mean of ``these_words``. That one interval excludes zero and the other does not is no
     contradiction: lists that are alike tell something of each other's new words.
 

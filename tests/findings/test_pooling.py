@@ -15,7 +15,7 @@ CONTRAST = "associated - different"
 
 
 ONE_SPREAD = parse_model(
-    load_model("cells").text.replace('fsd]\ndims = ["attribute_kind"]', "fsd]").encode(), "one_spread.toml"
+    load_model("cells").text.replace('fsd]\ndims = ["connection"]', "fsd]").encode(), "one_spread.toml"
 )
 
 
@@ -72,7 +72,7 @@ def test_both_numbers_are_named_with_their_intervals_and_what_to_read():
     # Without control words there is one kind alone, and such a copy would be the same model.
     (alone,) = pooling_doubts(ONE_SPREAD, frame[frame["contrast"] == CONTRAST])
     assert "copy of the model" not in alone.text
-    # The default keeps kinds apart already.
+    # The default keeps connections apart already.
     (apart,) = pooling_doubts(load_model("cells"), frame)
     assert "copy of the model" not in apart.text
 
@@ -93,13 +93,14 @@ def _fit(**own):
         "cells",
         {"g": 0.9, "sigma": 0.05, "ka": 1, "kw": 1} | own,
         sd=0.0002,
+        seed=1,
     )
 
 
 def test_a_fit_that_draws_a_list_to_the_others_says_so(monkeypatch):
     for slow in ("word_doubts", "unexamined_priors"):
         monkeypatch.setattr(words, slow, lambda fit: [])
-    fit = _fit(u=lambda group, attribute, connection: -0.2 * (group == "x" and attribute[0] == "p"))
+    fit = _fit(u=lambda group, attribute: -0.2 * (group == "x" and attribute[0] == "p"))
     found = findings_of(fit)
     doubts = [doubt for doubt in found.doubts if doubt.kind == "drawn_together"]
     assert [doubt.level for doubt in doubts] == ["class", "stereotype"]
@@ -108,5 +109,5 @@ def test_a_fit_that_draws_a_list_to_the_others_says_so(monkeypatch):
 
 
 def test_a_fit_that_leaves_a_list_where_it_lies_does_not():
-    fit = _fit(f=lambda group, listed: -0.2 * (group == listed == "x"))
+    fit = _fit(f=lambda group, listed, connection: -0.2 * (group == listed == "x"))
     assert pooling_doubts(fit.spec, fit.contrasts()) == []

@@ -49,9 +49,9 @@ def test_a_new_pair_brings_attributes_and_noise_too():
     pair = added(design, table, x, "one_new_pair", "class", name, "associated - neutral")
     ka = x["ka"][:, 1] ** 2
     more = ka * sum(x["ws"][:, kind(k)] ** 2 for k in ("stereotype", "neutral"))
-    more = more + sum(
-        ka * x["us"][:, label(c)] ** 2 + x["sigma"][:, label(c)] ** 2 for c in ("associated", "neutral")
-    )
+    more = more + ka * sum(x["us"][:, kind(k)] ** 2 for k in ("stereotype", "neutral"))
+    more = more + x["os"][:, 1] ** 2  # of the class's own list alone
+    more = more + sum(x["sigma"][:, label(c)] ** 2 for c in ("associated", "neutral"))
     np.testing.assert_allclose((pair - word)[:, 0], more, rtol=1e-10)
 
 

@@ -76,15 +76,16 @@ DOCUMENTED["cells"] = (
         "c": "Normal(0, csd)",
         "v": "Normal(0, ws)",
         "u": "Normal(0, us)",
+        "o": "Normal(0, os)",
         "m": "Normal(0, ms)",
         "b": "Normal(0, bs)",
     }
     | {sd: "Exponential(10)" for sd in ("fsd", "csd", "sigma")}
-    | {sd: "Exponential(20)" for sd in ("ws", "ms", "bs")}
-    | {"us": "Exponential(30)"}
+    | {sd: "Exponential(20)" for sd in ("ws", "os", "ms", "bs")}
+    | {"us": "Exponential(80)"}
     | {factor: "LogNormal(0, 0.4)" for factor in ("ka", "kw")},
 )
-_CHANGE = {name: written for name, written in DOCUMENTED["cells"][1].items() if name != "ka"}
+_CHANGE = {name: written for name, written in DOCUMENTED["cells"][1].items() if name not in ("ka", "o", "os")}
 DOCUMENTED["change"] = (
     "Normal",
     _CHANGE | {"g": "Normal(0, 0.25)"} | {sd: "Exponential(10)" for sd in ("us", "ws", "ms")},
@@ -123,7 +124,7 @@ def test_shipped_models_are_the_documented_ones(name):
         values = [v if isinstance(v, str) else f"{v:g}" for v in parameter.args.values()]
         written[key] = f"{parameter.distribution}({', '.join(values)})"
     assert spec.name == name
-    some = {"m": {"attribute_kind": "stereotype"}} if name == "cells" else {}
+    some = {"m": {"attribute_kind": "stereotype"}, "o": {"connection": "associated"}} if name == "cells" else {}
     assert {key: dict(parameter.only) for key, parameter in spec.parameters.items() if parameter.only} == some
     assert (spec.likelihood, written) == (likelihood, priors)
     assert spec.outcome == OUTCOMES.get(name, "distance")
