@@ -1,4 +1,4 @@
-"""Coverage on pools of real words that nothing was tuned on, chosen to be hard: three classes, and changes of debiased vectors.
+"""Coverage on pools of real words chosen to be hard: three classes, and changes of debiased vectors.
 
 All words are in `minilm-static`. ``python -m benchmarks.harder_pools --tables 200``; coverage is to be compared with that of a
 flawless method.
@@ -61,6 +61,27 @@ SURNAMES = {
         "babinski sorokin levin pavlov rodin agin kuznetsov volkov petrov morozov",
         "russia moscow vodka siberia kremlin caviar ballet soviet tsar borscht cossack lenin stalin communism sputnik "
         "bear chess petersburg ukraine babushka matryoshka fur tundra ruble",
+    ),
+}
+# Written and first drawn from after the terms of `cells` were settled on the pools above.
+GIVEN_NAMES = {
+    "italian": (
+        "giovanni giuseppe marco paolo luca antonio francesco alessandro matteo lorenzo giulia chiara francesca paola "
+        "giovanna lucia caterina bianca silvia elena stefano roberto vincenzo carlo pietro",
+        "italy rome milan venice naples pasta pizza espresso opera mafia vatican tuscany sicily gondola mozzarella "
+        "gelato renaissance vespa ferrari prosecco risotto florence lasagna chianti",
+    ),
+    "german": (
+        "hans klaus jurgen wolfgang heinrich friedrich dieter helmut gunther manfred ursula helga ingrid gisela "
+        "brigitte greta heidi otto ernst karl rudolf werner gerhard horst uwe",
+        "germany berlin munich hamburg beer sausage bavaria autobahn pretzel sauerkraut prussia rhine bundestag "
+        "oktoberfest engineering punctual philosophy porsche kaiser castle frankfurt cologne saxony strudel",
+    ),
+    "japanese": (
+        "hiroshi takashi kenji yuki akira satoshi kazuo haruki makoto daisuke yoko sakura naoko keiko michiko ayumi "
+        "emiko tomoko yumi reiko taro ichiro shigeru noboru masako",
+        "japan tokyo osaka kyoto sushi samurai ninja geisha kimono anime manga sake karate origami shogun tofu ramen "
+        "bonsai haiku zen tempura sumo toyota nintendo",
     ),
 }
 NAMES = {
@@ -170,7 +191,11 @@ def main(arguments: Sequence[str] = ()) -> None:
     asked = parser.parse_args(arguments)
     for name, classes, sizes in (
         ("religion", RELIGION, {"words": 5, "attributes": 4}),
+        ("religion, more words", RELIGION, {"words": 8, "attributes": 8}),
         ("surnames", SURNAMES, {"words": 5, "attributes": 5}),
+        ("surnames, more words", SURNAMES, {"words": 10, "attributes": 8}),
+        ("given names", GIVEN_NAMES, {"words": 5, "attributes": 5}),
+        ("given names, more words", GIVEN_NAMES, {"words": 10, "attributes": 8}),
     ):
         report = bb.calibrate_on(
             VECTORS,
