@@ -205,7 +205,9 @@ def test_rotated_coordinates_are_the_same_distribution(kind, tmp_path, monkeypat
     ]
     # Compiling for speed would take longer than all that is computed here; rewriting puts more in one sum than it may.
     slow = pytensor.compile.mode.Mode(linker="py", optimizer=None)
-    joint = pytensor.function(value_vars, [rotated.logp(), pt.concatenate(columns)], mode=slow)
+    # In Python no sum has more than 31 terms: those of the density are added up as entries of one vector.
+    density = pt.stack([term.sum() for term in rotated.logp(sum=False)]).sum()
+    joint = pytensor.function(value_vars, [density, pt.concatenate(columns)], mode=slow)
     plain_logp = plain.compile_logp(mode=slow)
     shapes = {v.name: np.shape(plain.initial_point()[v.name]) for v in plain.value_vars}
     start = rotated.initial_point()
@@ -243,12 +245,12 @@ def test_rotated_coordinates_are_the_same_distribution(kind, tmp_path, monkeypat
 
 @pytest.mark.claim  # compiles a model
 def test_what_no_row_touches_is_drawn_from_its_prior():
-    """Of u, whose connection follows from class and attribute, most entries: standard normal in units of their spread."""
+    """Of f, whose connection follows from class and list, most entries: standard normal in units of their spread."""
     found = fit(grid((3, 3), (2, 2), 3, 3), "cells", sampler="pairwise", seed=shifted(1), **QUICK)
-    left, draws = left_out(found.design, "u"), found.draws()
+    left, draws = left_out(found.design, "f"), found.draws()
     assert 0 < left.sum() < left.size
-    sd = draws["us"][:, found.design.parent["u", "sigma"]]
-    standard = (draws["u"].reshape(len(sd), -1) / sd)[:, left].ravel()
+    sd = draws["fsd"][:, found.design.parent["f", "sigma"]]
+    standard = (draws["f"].reshape(len(sd), -1) / sd)[:, left].ravel()
     assert abs(standard.mean()) < 5 / np.sqrt(len(standard))
     assert abs(standard.std() - 1) < 5 / np.sqrt(2 * len(standard))
 

@@ -124,7 +124,9 @@ def test_shipped_models_are_the_documented_ones(name):
         values = [v if isinstance(v, str) else f"{v:g}" for v in parameter.args.values()]
         written[key] = f"{parameter.distribution}({', '.join(values)})"
     assert spec.name == name
-    some = {"m": {"attribute_kind": "stereotype"}, "o": {"connection": "associated"}} if name == "cells" else {}
+    some = (
+        {"m": {"attribute_kind": "stereotype"}, "o": {"connection": "associated"}} if name == "cells" else {}
+    )
     assert {key: dict(parameter.only) for key, parameter in spec.parameters.items() if parameter.only} == some
     assert (spec.likelihood, written) == (likelihood, priors)
     assert spec.outcome == OUTCOMES.get(name, "distance")
