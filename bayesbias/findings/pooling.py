@@ -26,9 +26,9 @@ def pooling_doubts(spec: ModelSpec, frame: pd.DataFrame) -> list[Doubt]:
 
     A model whose effects of class and list have a learned spread, one for all or one for each connection or kind of
     attributes, draws them to each other (partial pooling), the more the less they differ. Of one list alone that may
-    hide what its words show, or show what they do not. It is doubted of ``associated - different`` where, beyond two Monte Carlo errors, the interval of
-    ``population`` leaves out the mean of ``these_words``. That one interval excludes zero and the other does not is no
-    contradiction: lists that are alike tell something of each other's new words.
+    hide what its words show, or show what they do not. It is doubted of ``associated - different`` where, beyond two
+    Monte Carlo errors, the interval of ``population`` leaves out the mean of ``these_words``. That one interval excludes
+    zero and the other does not is no contradiction: lists that are alike tell something of each other's new words.
 
     Parameters
     ----------
