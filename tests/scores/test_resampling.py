@@ -66,7 +66,10 @@ def test_one_seed_draws_the_same_words_in_whatever_order_they_are_listed(measure
     }
     expected = found(as_listed, sets)
     for _ in range(3):
-        assert found(_shuffled(words, how), how.sample(sets, len(sets))) == expected
+        again = found(_shuffled(words, how), how.sample(sets, len(sets)))
+        # Kernels of some processors add up a row by its place in the matrix, to the last bits; other
+        # words would show in the third digit.
+        assert again == pytest.approx(expected, rel=1e-12, abs=1e-14)
 
 
 def test_signs_are_drawn_alike_in_any_order() -> None:
