@@ -84,7 +84,6 @@ def intervals(
         "tune": 500,
         "chains": chains,
         "seed": seed,
-        "target_accept": 0.9,
         "engine": engine,
     }
     posterior = sample_collapsed(reduced, settings, 1)["posterior"].dataset

@@ -52,7 +52,6 @@ def one(model: str, seed: int, engine: str = "quick") -> tuple[dict[str, float],
         "tune": 500,
         "chains": 2,
         "seed": seed,
-        "target_accept": 0.9,
         "engine": engine,
     }
     posterior = sample_collapsed(reduced, settings, 1)["posterior"].dataset

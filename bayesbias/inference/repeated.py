@@ -17,7 +17,7 @@ from bayesbias.inference.answers import asked_rows, mixed_rows, rows_at
 from bayesbias.inference.collapsed import Collapsed, NotCollapsible, collapse
 from bayesbias.inference.engine import Engine
 from bayesbias.inference.estimands import Rows
-from bayesbias.inference.fitting import COLLAPSED_TARGET, refuse_no_noise, refuse_no_spread
+from bayesbias.inference.fitting import refuse_no_noise, refuse_no_spread
 from bayesbias.inference.moments import Projected
 from bayesbias.inference.orbits import factors_of
 from bayesbias.inference.row_order import in_own_order
@@ -78,7 +78,7 @@ class Repeated:
         reduced = self.reduced.of_outcome(y if self.order is None else y[self.order])
         refuse_no_spread(reduced.design)
         refuse_no_noise(reduced)
-        own = {**settings, "target_accept": COLLAPSED_TARGET}
+        own = dict(settings)
         theta = sample_theta(reduced, own, 1)
         chains = theta.shape[0]
         scales = {

@@ -36,7 +36,12 @@ from bayesbias.inference.linear import joined
 from bayesbias.inference.mixing import standard_errors
 from bayesbias.inference.mixtures import mixture_interval, mixture_mean_sd
 from bayesbias.inference.moments import conditional_moments
-from bayesbias.inference.sampling import FEWEST_TO_THIN, MOST_CUBES_TO_THIN, sample_collapsed
+from bayesbias.inference.sampling import (
+    FEWEST_TO_THIN,
+    MOST_CUBES_TO_THIN,
+    asked_target,
+    sample_collapsed,
+)
 from bayesbias.models.design import Design
 from bayesbias.models.distributions import DISTRIBUTIONS
 from bayesbias.models.spec import ModelSpec
@@ -340,8 +345,9 @@ class _Weighing:
     def fitted_again(self, changed: ModelSpec, sd: np.ndarray, k: float, short: bool) -> _Answer:
         """Answer by a fit with the changed prior; a short one has few draws, whose exact conditional means say enough."""
         assert self.reduced is not None
-        names = ("draws", "tune", "chains", "seed", "target_accept")
+        names = ("draws", "tune", "chains", "seed")
         settings = {name: self.sampler[name] for name in names} | {"engine": "quick"}
+        settings["target_accept"] = asked_target(self.sampler)
         if short:
             settings |= {name: min(settings[name], most) for name, most in _SHORT.items()}
         reduced = collapse(replace(self.reduced.design, spec=changed))

@@ -12,7 +12,7 @@ from helpers.tables import grid
 from bayesbias.inference import coordinates as room
 from bayesbias.inference.collapsed import collapse
 from bayesbias.inference.coordinates import plain_coordinates, shaped_coordinates
-from bayesbias.inference.sampling import sample_theta, starting_point
+from bayesbias.inference.sampling import TARGETS, asked_target, sample_theta, starting_point
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 
@@ -82,5 +82,14 @@ def test_where_nothing_fits_plain_coordinates_are_sampled(reduced, monkeypatch):
     assert shaped_coordinates(reduced, start, 1).shaped
     monkeypatch.setattr(room, "_LEAST_EFFICIENCY", 2.0)
     assert shaped_coordinates(reduced, start, 1) is None
-    settings = {"draws": 20, "tune": 50, "chains": 2, "seed": shifted(1), "target_accept": 0.9}
+    settings = {"draws": 20, "tune": 50, "chains": 2, "seed": shifted(1)}
     assert np.isfinite(sample_theta(reduced, settings, 1)).all()
+    assert (settings["coordinates"], settings["target_accept"]) == ("plain", TARGETS["plain"])
+
+
+@pytest.mark.parametrize("asked", [None, 0.85])
+def test_steps_are_as_large_as_the_coordinates_allow_or_as_is_asked(reduced, asked):
+    settings = {"draws": 20, "tune": 50, "chains": 2, "seed": shifted(1), "target_accept": asked}
+    sample_theta(reduced, settings, 1)
+    assert (settings["coordinates"], settings["target_accept"]) == ("shaped", asked or TARGETS["shaped"])
+    assert asked_target(settings) == asked

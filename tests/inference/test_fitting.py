@@ -93,6 +93,7 @@ def test_rows_that_were_kept_are_kept_when_the_rows_are_fitted_again(tmp_path):
         ({}, {}),
         ({"engine": "quick"}, {"engine": "quick"}),
         ({"target_accept": 0.95}, {"target_accept": 0.95}),
+        ({"target_accept": 0.9, "engine": "quick"}, {"target_accept": 0.9, "engine": "quick"}),
         ({"sampler": "collapsed"}, {}),  # which it takes by itself
         ({"sampler": "pairwise", "target_accept": 0.9}, {"sampler": "pairwise", "target_accept": 0.9}),
         ({"sampler": "pairwise"}, {"sampler": "pairwise"}),

@@ -76,7 +76,7 @@ def test_two_scales_are_those_of_a_grid():
 @pytest.mark.slow
 def test_it_agrees_with_nuts(model):
     reduced = reduced_of(model)
-    settings = {"draws": 500, "tune": 500, "chains": 4, "seed": shifted(2), "target_accept": 0.9}
+    settings = {"draws": 500, "tune": 500, "chains": 4, "seed": shifted(2)}
     chains = sample_collapsed(reduced, dict(settings), 2)["posterior"]
     weighed = sample_collapsed(reduced, {**settings, "engine": "quick"}, 2)["posterior"]
     for name in reduced.scales:
@@ -118,7 +118,7 @@ def test_where_weights_are_not_to_be_trusted_nuts_takes_over(monkeypatch, limit,
     if limit == "FEWEST_PER_CHAIN":
         monkeypatch.setattr(importance, "effective_weights", lambda weights: 1.0)
     reduced = reduced_of("two")
-    settings = {"draws": 20, "tune": 50, "chains": 2, "seed": 1, "target_accept": 0.9, "engine": "quick"}
+    settings = {"draws": 20, "tune": 50, "chains": 2, "seed": 1, "engine": "quick"}
     tree = sample_collapsed(reduced, settings, 1)
     assert (settings["engine"]["name"], settings["engine"]["asked"]) == ("nuts", "quick")
     assert settings["engine"]["why_not"] == why
@@ -164,7 +164,7 @@ def test_ranks_of_the_truth_are_even():
         truth = design.prior_draws(1, seed)
         own = replace(design, y=design.outcome_draws(truth, seed + 1)[0])
         reduced = collapse(own)
-        settings = {"draws": draws, "tune": 500, "chains": 1, "seed": seed, "target_accept": 0.9}
+        settings = {"draws": draws, "tune": 500, "chains": 1, "seed": seed}
         settings["engine"] = "quick"
         posterior = sample_collapsed(reduced, settings, 1)["posterior"]
         taken_over += settings["engine"]["name"] == "nuts"
@@ -204,7 +204,7 @@ def test_threads_of_linear_algebra_change_no_draw():
     design = Design.of(load_model("cells"), grid((5, 4, 4), (8, 8, 8), 8, 8))
     drawn = []
     for threads in (1, 2):
-        settings = {"draws": 50, "tune": 50, "chains": 2, "seed": 1, "target_accept": 0.9, "engine": "quick"}
+        settings = {"draws": 50, "tune": 50, "chains": 2, "seed": 1, "engine": "quick"}
         with threadpool_limits(threads, user_api="blas"):
             drawn.append(sample_theta(collapse(design), settings, 1))
     np.testing.assert_array_equal(*drawn)
