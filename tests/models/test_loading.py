@@ -85,10 +85,10 @@ DOCUMENTED["cells"] = (
     | {"us": "Exponential(80)"}
     | {factor: "LogNormal(0, 0.4)" for factor in ("ka", "kw")},
 )
-_CHANGE = {name: written for name, written in DOCUMENTED["cells"][1].items() if name not in ("ka", "o", "os")}
+_CHANGE = {name: written for name, written in DOCUMENTED["cells"][1].items() if name != "ka"}
 DOCUMENTED["change"] = (
     "Normal",
-    _CHANGE | {"g": "Normal(0, 0.25)"} | {sd: "Exponential(10)" for sd in ("us", "ws", "ms")},
+    _CHANGE | {"g": "Normal(0, 0.25)"} | {sd: "Exponential(10)" for sd in ("us", "os", "ws", "ms")},
 )
 DOCUMENTED["sentence"] = (
     "Normal",
@@ -119,14 +119,13 @@ for _name, _sd, _rate in (("sentiment", "0.2", "5"), ("sentiment_logit", "1", "1
 def test_shipped_models_are_the_documented_ones(name):
     spec = load_model(name)
     likelihood, priors = DOCUMENTED[name]
+    own = {"connection": "associated"}
     written = {}
     for key, parameter in spec.parameters.items():
         values = [v if isinstance(v, str) else f"{v:g}" for v in parameter.args.values()]
         written[key] = f"{parameter.distribution}({', '.join(values)})"
     assert spec.name == name
-    some = (
-        {"m": {"attribute_kind": "stereotype"}, "o": {"connection": "associated"}} if name == "cells" else {}
-    )
+    some = {"cells": {"m": {"attribute_kind": "stereotype"}, "o": own}, "change": {"o": own}}.get(name, {})
     assert {key: dict(parameter.only) for key, parameter in spec.parameters.items() if parameter.only} == some
     assert (spec.likelihood, written) == (likelihood, priors)
     assert spec.outcome == OUTCOMES.get(name, "distance")
