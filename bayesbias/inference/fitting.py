@@ -25,7 +25,7 @@ from bayesbias.inference.graph import pymc_model
 from bayesbias.inference.pairwise import sample_pairwise
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.prediction import with_pointwise
-from bayesbias.inference.sampling import TARGETS, asked_target, sample_collapsed
+from bayesbias.inference.sampling import TARGETS, sample_collapsed
 from bayesbias.inference.saving import read_fit
 from bayesbias.models.design import Design, refuse_labels_of_no_row
 from bayesbias.models.loading import DEFAULT_MODEL, load_model, shipped_models
@@ -138,8 +138,8 @@ def fit(
         model that is sampled pair by pair, NUTS takes its place; `BiasFit.engine` says which it was, and why.
     target_accept : float in (0, 1), optional
         Of NUTS. By default 0.7 for ``collapsed`` where the posterior is first made near normal, 0.9 where it cannot be, and
-        0.98 for ``pairwise``: spreads near zero make the posterior narrow in places, and small steps cost little beside the
-        compilation. ``fit.provenance["sampler"]`` says which it was.
+        0.95 in a second run where a step diverged; 0.98 for ``pairwise``: spreads near zero make the posterior narrow in
+        places, and small steps cost little beside the compilation. ``fit.provenance["sampler"]`` says which it was.
     pointwise : bool
         Whether the tree gets the log-likelihood of each pair and predictive draws: 8 bytes for each pair and draw, 150 MB
         for a usual table. For those who work on the tree: `bayesbias.inference.loo`, `bayesbias.compare_models` and the
@@ -212,6 +212,7 @@ def fit(
         "chains": int(chains),
         "seed": int(seed),
         "target_accept": target_accept if reduced else target_accept or TARGETS["pairwise"],
+        "target_asked": target_accept,
     }
     prepared = time.perf_counter()
     if reduced:
@@ -248,7 +249,7 @@ def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:
         out["engine"] = asked
     if sampler.get("why_pairwise") == _ASKED:
         out["sampler"] = "pairwise"
-    if (target := asked_target(sampler)) is not None:
+    if (target := sampler.get("target_asked")) is not None:
         out["target_accept"] = target
     return out
 

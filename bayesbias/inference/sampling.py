@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 # Near a standard normal a share of .7 gives as many effective draws as one of .9, from half the steps. In logarithms the
 # posterior of a spread near zero is narrow in places, where larger steps would stop short of it.
 TARGETS = {"shaped": 0.7, "plain": 0.9, "pairwise": 0.98}
+CAREFUL = 0.95  # where a step of the usual size went astray
 # Scales near zero mix slowly. A longer run of the collapsed model costs little, so that draws are thinned until each
 # chain has twice the effective draws that diagnostics ask for, and chains agree; not where so few are asked for
 # that nobody could tell, nor where it costs much.
@@ -77,13 +78,6 @@ def _sampled(
     return sampled
 
 
-def asked_target(sampler: Mapping[str, Any]) -> float | None:
-    """Return the share of accepted steps that was asked for, by what a fit says of its sampler; None for the usual one."""
-    target = sampler.get("target_accept")
-    usual = TARGETS.get(sampler.get("coordinates", sampler.get("method", "")))
-    return None if target == usual else target
-
-
 def starting_point(reduced: Collapsed) -> np.ndarray:
     """Return log-scales to start from: a factor from one, a spread from that of the outcome; shape (n_theta,)."""
     spread = np.log(max(float(np.std(reduced.design.y)), 1e-6) / 2)
@@ -91,11 +85,25 @@ def starting_point(reduced: Collapsed) -> np.ndarray:
 
 
 def _by_nuts(reduced: Collapsed, settings: dict[str, Any], cores: int) -> tuple[np.ndarray, xr.Dataset]:
-    """Sample by NUTS; where draws are too alike, run longer and keep fewer."""
+    """Sample by NUTS; where a step went astray, by smaller steps, unless their size was asked for."""
     shaped = shaped_coordinates(reduced, starting_point(reduced), settings["seed"])
     coordinates = plain_coordinates(reduced) if shaped is None else shaped
+    asked = settings.get("target_accept")
+    settings["target_asked"] = asked
     settings["coordinates"] = "plain" if shaped is None else "shaped"
-    settings["target_accept"] = settings.get("target_accept") or TARGETS[settings["coordinates"]]
+    for target in (asked,) if asked else (TARGETS[settings["coordinates"]], CAREFUL):
+        settings["target_accept"] = target
+        theta, stats = _long_enough(reduced, settings, cores, coordinates)
+        if not stats["diverging"].any():
+            break
+    return theta, stats
+
+
+def _long_enough(
+    reduced: Collapsed, settings: dict[str, Any], cores: int, coordinates: Coordinates
+) -> tuple[np.ndarray, xr.Dataset]:
+    """Sample by NUTS; where draws are too alike, run longer and keep fewer."""
+    settings.pop("thin", None)
     sampled = _sample_scales(reduced, settings, cores, 1, coordinates)
     cost = sum(float(size) ** 3 for size in reduced.component_sizes)
     if settings["draws"] >= FEWEST_TO_THIN and cost <= MOST_CUBES_TO_THIN:

@@ -39,7 +39,6 @@ from bayesbias.inference.moments import conditional_moments
 from bayesbias.inference.sampling import (
     FEWEST_TO_THIN,
     MOST_CUBES_TO_THIN,
-    asked_target,
     sample_collapsed,
 )
 from bayesbias.models.design import Design
@@ -347,7 +346,7 @@ class _Weighing:
         assert self.reduced is not None
         names = ("draws", "tune", "chains", "seed")
         settings = {name: self.sampler[name] for name in names} | {"engine": "quick"}
-        settings["target_accept"] = asked_target(self.sampler)
+        settings["target_accept"] = self.sampler.get("target_asked")
         if short:
             settings |= {name: min(settings[name], most) for name, most in _SHORT.items()}
         reduced = collapse(replace(self.reduced.design, spec=changed))

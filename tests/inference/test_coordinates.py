@@ -9,10 +9,10 @@ import pytest
 from helpers.seeds import shifted
 from helpers.tables import grid
 
-from bayesbias.inference import coordinates as room
+from bayesbias.inference import coordinates as room, sampling
 from bayesbias.inference.collapsed import collapse
 from bayesbias.inference.coordinates import plain_coordinates, shaped_coordinates
-from bayesbias.inference.sampling import TARGETS, asked_target, sample_theta, starting_point
+from bayesbias.inference.sampling import CAREFUL, TARGETS, sample_theta, starting_point
 from bayesbias.models.design import Design
 from bayesbias.models.loading import load_model
 
@@ -92,4 +92,25 @@ def test_steps_are_as_large_as_the_coordinates_allow_or_as_is_asked(reduced, ask
     settings = {"draws": 20, "tune": 50, "chains": 2, "seed": shifted(1), "target_accept": asked}
     sample_theta(reduced, settings, 1)
     assert (settings["coordinates"], settings["target_accept"]) == ("shaped", asked or TARGETS["shaped"])
-    assert asked_target(settings) == asked
+    assert settings["target_asked"] == asked
+
+
+@pytest.mark.parametrize(("asked", "used"), [(None, CAREFUL), (0.6, 0.6)])
+def test_where_a_step_diverged_smaller_ones_are_taken_unless_their_size_was_asked_for(
+    reduced, asked, used, monkeypatch
+):
+    """As if every first run had one divergence."""
+    settings = {"draws": 20, "tune": 50, "chains": 2, "seed": shifted(1), "target_accept": asked}
+    sampled, targets = sampling._sample_scales, []
+
+    def astray(reduced, settings, *others):
+        targets.append(settings["target_accept"])
+        found = sampled(reduced, settings, *others)
+        found["sample_stats"]["diverging"][0, 3] = len(targets) == 1
+        return found
+
+    monkeypatch.setattr(sampling, "_sample_scales", astray)
+    _, stats = sampling._sampled(reduced, settings, 1)
+    assert settings["target_accept"] == used == targets[-1]
+    assert int(stats["diverging"].sum()) == (asked is not None)
+    assert len(targets) == (1 if asked else 2)
