@@ -257,6 +257,10 @@ def text(value: Any, where: object) -> str:
     """Return a text with more than blanks in it."""
     if not is_text(value):
         raise InputError("must be a text that is not empty", where=where, found=Shortened(value))
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise InputError("holds half of a surrogate pair", where=where, found=Shortened(value)) from None
     return value
 
 

@@ -276,7 +276,8 @@ def converged(state: Mapping[str, object]) -> None:
     if state["ok"]:
         lines(
             [
-                f"converged: R-hat at most {state['max_r_hat']:.3f}, at least {state['min_ess_bulk']:.0f} effective draws"
+                f"converged: of every parameter R-hat is at most {state['max_r_hat']:.3f}, and there are at least "
+                f"{state['min_ess_bulk']:.0f} effective draws"
             ]
         )
 

@@ -6,7 +6,7 @@ Distances are float64 and lie in [0, 2].
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -99,7 +99,8 @@ class PairTable(Shown):
 
 def holds_pairs(x: Any) -> bool:
     """Say whether a value is a table of pairs, or a data frame in the layout of one and not of vectors."""
-    return isinstance(x, PairTable) or (hasattr(x, "columns") and "protected_word" in x.columns)
+    columns = getattr(x, "columns", None)
+    return isinstance(x, PairTable) or (isinstance(columns, Iterable) and "protected_word" in columns)
 
 
 def as_pair_columns(frame: pd.DataFrame, own: Sequence[str] = ()) -> pd.DataFrame:

@@ -118,6 +118,8 @@ def load_embedding(
     ('priest',)
     """
     asked = _words_asked(words)
+    if name is not None:
+        checks.text(name, "name")
     checks.choice(on_invalid_utf8, ("error", "skip"), "value of on_invalid_utf8")
     how = (name, allow_pickle, on_invalid_utf8 == "skip", progress, index)
     if postprocess is None:

@@ -181,7 +181,7 @@ def test_the_shipped_predictions_in_words(run):
     line = next(line for line in out.splitlines() if line.lstrip().startswith("these sentences alone"))
     assert "female higher" in line
     assert "4 of 20 noun pairs carry the difference" in out
-    assert "converged: R-hat at most 1.0" in out
+    assert "converged: of every parameter R-hat is at most 1.0" in out
 
 
 def test_no_conclusion_without_convergence(run):
