@@ -17,7 +17,7 @@ from bayesbias.inference.verdicts import Verdict, side
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["no_class_goes_that_way", "unequal_doubts"]
+__all__ = ["unequal_doubts", "unlike_all_classes"]
 
 _ESTIMANDS = {"population": "on average over new words", "these_words": "for the listed words"}
 _LEAST = 0.1  # of the width of the overall interval: less than that no reader would see
@@ -55,10 +55,10 @@ def unequal_doubts(frame: pd.DataFrame, table: pd.DataFrame) -> list[Doubt]:
         return [
             Doubt(
                 "unequal_lists",
-                f"{said} {overall.contrast} is {_quoted(overall)} overall ({as_percent(overall.prob)} HPDI), and in every class "
-                f"{'more' if overall.mean < classes['mean'].min() else 'less'}: {each}; lists are of unequal length, so that "
-                "classes have other shares of its first side than of its second, and how near a class is to everything "
-                "enters: read the classes",
+                f"{said} {overall.contrast} is {_quoted(overall)} overall ({as_percent(overall.prob)} HPDI), which is "
+                f"{'below' if overall.mean < classes['mean'].min() else 'above'} that of every class: {each}; lists are of "
+                "unequal length, so that classes have other shares of its first side than of its second, and how near a "
+                "class is to everything enters: read the classes",
                 level="overall",
                 contrast=overall.contrast,
             )
@@ -66,15 +66,19 @@ def unequal_doubts(frame: pd.DataFrame, table: pd.DataFrame) -> list[Doubt]:
     return []
 
 
-def no_class_goes_that_way(frame: pd.DataFrame, table: pd.DataFrame) -> bool:
-    """Say whether the interval of the first contrast, for new words, lies on a side of zero where no class has its mean."""
+def unlike_all_classes(frame: pd.DataFrame, table: pd.DataFrame) -> str:
+    """Say so where the first contrast, for new words, is clear overall and in no class; empty elsewhere."""
     overall, classes = _rows(frame, "population")
     if overall is None or not _weighed_otherwise(frame, table):
-        return False
+        return ""
     where = side(*sure_ends(overall))
     if where is Verdict.OPEN or not _outside(overall, classes):
-        return False
-    return bool((classes["mean"] >= 0).all() if where is Verdict.BELOW else (classes["mean"] <= 0).all())
+        return ""
+    if any(side(*sure_ends(row)) is where for row in classes.itertuples()):
+        return ""
+    other = (classes["mean"] >= 0).all() if where is Verdict.BELOW else (classes["mean"] <= 0).all()
+    how = "goes that way" if other else "shows that by itself"
+    return f"No class {how}, as lists are of unequal length: read the classes."
 
 
 def _weighed_otherwise(frame: pd.DataFrame, table: pd.DataFrame) -> bool:

@@ -21,7 +21,7 @@ from bayesbias.findings.priors import unexamined_priors
 from bayesbias.findings.residuals import word_doubts
 from bayesbias.findings.slopes import sentences_of_slopes
 from bayesbias.findings.trust import agreed, no_conclusion
-from bayesbias.findings.unequal import no_class_goes_that_way, unequal_doubts
+from bayesbias.findings.unequal import unequal_doubts, unlike_all_classes
 from bayesbias.findings.wide_rope import rope_doubts, wide_rope
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -187,8 +187,8 @@ def _as_here(fit: BiasFit) -> str:
 
 def _disagreement(frame: pd.DataFrame, table: pd.DataFrame) -> str:
     """Say so where the mean over classes hides that they clearly point different ways, or goes a way that none of them goes."""
-    if no_class_goes_that_way(frame, table):
-        return " No class goes that way, as lists are of unequal length: read the classes."
+    if said := unlike_all_classes(frame, table):
+        return f" {said}"
     how = disagreement(_first_contrast(frame, "class"))
     return f" The classes disagree: {how}." if how else ""
 
