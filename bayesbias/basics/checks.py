@@ -358,7 +358,7 @@ def several[T](values: Iterable[T], noun: str, where: object = None) -> list[T]:
     ...
     bayesbias.InputError: one word was given where a list is expected; found: 'rabbi'; valid: [word, ...]
     """
-    if isinstance(values, str):
+    if isinstance(values, str | bytes | bytearray):
         raise InputError(
             f"one {noun} was given where a list is expected",
             where=where,

@@ -41,13 +41,18 @@ _OTHER_MARKS = (
 _WIDE = re.compile(rb"([\t\n\r -~]\0){4}|(\0[\t\n\r -~]){4}")  # UTF-16 that has no mark
 
 
-def decoded(content: bytes, where: object) -> str:
-    """Return the text of bytes in UTF-8, without the byte-order mark that some editors write."""
+def wide_encoding(content: bytes) -> str | None:
+    """Name the encoding of a text whose first bytes say that it is in UTF-32 or UTF-16; None for any other."""
     for mark, name in _OTHER_MARKS:
         if content.startswith(mark):
-            raise InputError(f"is {name} text", where=where, valid="UTF-8", hint="save it as UTF-8")
-    if _WIDE.match(content[:8]):
-        raise InputError("is UTF-16 text", where=where, valid="UTF-8", hint="save it as UTF-8")
+            return name
+    return "UTF-16" if _WIDE.match(content[:8]) else None
+
+
+def decoded(content: bytes, where: object) -> str:
+    """Return the text of bytes in UTF-8, without the byte-order mark that some editors write."""
+    if (name := wide_encoding(content)) is not None:
+        raise InputError(f"is {name} text", where=where, valid="UTF-8", hint="save it as UTF-8")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -83,6 +83,12 @@ def contrasts_at(
 
     checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     known = fit.spec.facts()
+    if not known:
+        raise InputError(
+            f"{fit.spec.label} has no slope on a fact",
+            where="fit",
+            hint="bayesbias.models.with_slopes gives a model one",
+        )
     if not facts:
         raise InputError("no fact is named", where="facts", valid=known)
     for name, value in facts.items():

@@ -248,7 +248,9 @@ def _numbers(value: Any, where: str, default: float) -> list[float]:
     if value is None:
         return [default]
     several = (
-        list(value) if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) else [value]
+        list(value)
+        if isinstance(value, Sequence | np.ndarray) and not isinstance(value, str | bytes | bytearray)
+        else [value]
     )
     if not several:
         raise InputError("holds no number", where=where, found=value, valid="at least one whole number")

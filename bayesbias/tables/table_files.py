@@ -17,6 +17,7 @@ from bayesbias.border.csv_files import opened_packed, read_csv
 from bayesbias.border.frames import plain_frame
 from bayesbias.border.guarding import guarded
 from bayesbias.border.parquet import read_columns
+from bayesbias.border.texts import wide_encoding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,8 +97,8 @@ def _refuse_format(path: Path, called: object, layouts: str) -> None:
         kind, hint = "packed with Zstandard", "unpack it, or pack it with gzip"
     elif head.startswith(b"PAR1") and path.suffix.lower() != ".parquet":
         kind, hint = "Parquet by its content", "rename it to end in .parquet"
-    elif head.startswith((b"\xff\xfe", b"\xfe\xff")) or re.match(rb"([ -~]\0){4}|(\0[ -~]){4}", head):
-        kind, hint = "UTF-16 text", "save it as UTF-8"
+    elif (name := wide_encoding(head)) is not None:
+        kind, hint = f"{name} text", "save it as UTF-8"
     if kind:
         raise InputError(
             f"is {kind}", where=called, valid="CSV in UTF-8, or Parquet named .parquet", hint=hint

@@ -61,10 +61,11 @@ TOO_LARGE = 10**400  # no floating-point number holds it
         (lambda v: checks.between(v, "n", 0, 0.5), [0, 0.5, NAN, "0.1"], "must lie between 0 and 0.5"),
         (lambda v: checks.probability(v, "n"), [0, 1, 0.0, 1.0, -0.1, 95, NAN, "0.9", True, None], "must lie between 0 and 1"),
         (lambda v: checks.text(v, "n"), ["", " \t", 3, None, b"x"], "must be a text that is not empty"),
+        (lambda v: checks.text(v, "n"), ["a\ud800"], "holds half of a surrogate pair"),
         (lambda v: checks.texts(v, "n"), ["abc", 3, None, {"a": 1}], "must be a list of texts"),
         (lambda v: checks.texts(v, "n", 2), [["a"], []], "must be a list of texts, 2 or more"),
         (lambda v: checks.table(v, "n"), [[], "a", None, 3], "must be a table"),
-        (lambda v: checks.several(v, "word", "n"), ["abc", ""], "one word was given where a list is expected"),
+        (lambda v: checks.several(v, "word", "n"), ["abc", "", b"abc", bytearray(b"a")], "one word was given where a list is expected"),
     ],
 )  # fmt: skip
 def test_what_is_refused_is_named_with_its_place(check, values, words):

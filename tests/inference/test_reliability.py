@@ -412,7 +412,9 @@ def test_a_model_over_other_columns_says_so():
     assert set(score_components(design, table, {"csd": np.ones((1, 4))}).values()) == {"other_columns"}
 
 
-@pytest.mark.parametrize("arguments", [{"words": 0}, {"attributes": 2.5}, {"words": "5"}, {"attributes": []}])
+@pytest.mark.parametrize(
+    "arguments", [{"words": 0}, {"attributes": 2.5}, {"words": "5"}, {"words": b"5"}, {"attributes": []}]
+)
 def test_numbers_of_words_are_whole(crossed, arguments):
     with pytest.raises(InputError, match=r"whole number"):
         crossed.reliability(**arguments)

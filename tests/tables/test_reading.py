@@ -125,6 +125,7 @@ BAD_OWN = {
     "Parquet": (b"PAR1" + b"\0" * 40, "is Parquet by its content; .*end in .parquet"),
     "zip": (b"PK\x03\x04" + b"\0" * 40, "is a zip archive .*save the table as CSV"),
     "UTF-16": ("\n".join(GOOD).encode("utf-16"), "is UTF-16 text; .*save it as UTF-8"),
+    "UTF-32": ("\n".join(GOOD).encode("utf-32"), "is UTF-32 text; .*save it as UTF-8"),
     "UTF-16 without mark": ("\n".join(GOOD).encode("utf-16-le"), "is UTF-16 text; .*save it as UTF-8"),
     "below zero": (with_line(4, "a1,a,hand,human,human,human,-0.2"), "line 4.*-0.2; valid: 0 to 2$"),
     # The sentinel of the published tables is none of ours.

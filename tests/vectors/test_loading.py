@@ -290,6 +290,9 @@ def test_mapping(vectors):
         {"Rabbi": "rabbi"},
     )
     assert np.array_equal(e.vectors, vectors[[2, 0]])
+    for name in (np.int64(3), b"x", "", "\ud800"):
+        with pytest.raises(InputError, match=r"^name: "):
+            load_embedding({"a": [1, 2]}, name=name)
     with pytest.raises(InputError, match=r"key 'b': wrong dimension.*found: .shape \(3,\)"):
         load_embedding({"a": [1, 2], "b": [1, 2, 3]})
     with pytest.raises(InputError, match=r"key 'b'.*valid: strings -> 2 numbers"):
