@@ -76,7 +76,7 @@ def test_what_the_model_has_no_slope_on_is_refused(made):
     ):
         with pytest.raises(InputError, match=said):
             contrasts_at(made, facts)
-    with pytest.raises(InputError, match="the model cells has no slope on a fact"):
+    with pytest.raises(InputError, match="fit: model cells has no slope on a fact"):
         contrasts_at(made_up_fit(grid(), "cells"), {"age": 0})
     with pytest.raises(InputError, match="estimand"):
         contrasts_at(made, {"age": 0}, estimand="everyone")
