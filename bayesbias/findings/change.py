@@ -12,7 +12,7 @@ from bayesbias.findings.parts import Doubt, Findings, Unexamined, sentence_of_lo
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
 from bayesbias.findings.slopes import sentences_of_slopes
 from bayesbias.findings.trust import ALL_AGREED, no_conclusion
-from bayesbias.findings.words import said_by_class, said_of_each
+from bayesbias.findings.words import classes_of_one_word, said_by_class, said_of_each
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.scope import same_for_all_words
 from bayesbias.inference.verdicts import disagreement
@@ -166,7 +166,7 @@ def _class_sentences(result: Comparison, item: Method, prob: float, rope: float)
     text = f"{begin}: {said_of_each(classes, *ends)}"
     if disagreement(listed, *ends[1:]) and not disagreement(classes, *ends[1:]):
         text += f"; of the listed words alone {said_of_each(listed, *ends)}"
-    return [f"{text}."]
+    return [f"{text}.", *classes_of_one_word(item.after.spec, item.pairs)]
 
 
 def _control_sentences(result: Comparison, item: Method, prob: float, rope: float) -> list[str]:

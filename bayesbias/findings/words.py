@@ -42,7 +42,14 @@ from bayesbias.tables.coverage import Loss, composed_in_words, losses, losses_fo
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["findings_of_words", "lists_in_order", "own_lists", "said_by_class", "said_of_each"]
+__all__ = [
+    "classes_of_one_word",
+    "findings_of_words",
+    "lists_in_order",
+    "own_lists",
+    "said_by_class",
+    "said_of_each",
+]
 
 _CALLED = {
     "protected_class": "classes",
@@ -228,6 +235,7 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
     classes, lists = _first_contrast(frame, "class"), lists_in_order(frame)
     if len(classes) > 1:
         out.append(f"{said_by_class(_gap(classes), fit.spec)}: {said_of_each(classes)}.")
+        out += classes_of_one_word(fit.spec, fit.table)
     if len(lists) > 1:
         out.append(
             f"By list of stereotypes, words of its own class less words of others: {said_of_each(lists)}."
@@ -262,6 +270,30 @@ def said_by_class(contrast: str, spec: ModelSpec, when: str = "") -> str:
     'By class, own stereotypes less others, after (new words of the class)'
     """
     return f"By class, {_LESS[contrast]}{f', {when}' if when else ''} ({holds_for(spec, 'class')})"
+
+
+def classes_of_one_word(spec: ModelSpec, table: pd.DataFrame) -> list[str]:
+    """Say so where new words are spoken of in a class of which a single word was fitted.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> table = bb.distance_table("minilm-static", "weat7", controls="none").frame
+    >>> classes_of_one_word(bb.load_model("cells"), table)
+    []
+    >>> classes_of_one_word(bb.load_model("cells"), table[table["protected_word"].isin(["math", "poetry", "art"])])
+    ['Of math a single word was fitted, which shows no scatter: how far new words of it vary comes from the other classes and the prior.']
+    """
+    if not words_scatter(spec) or "protected_word" in spec.results.levels["class"].held:
+        return []
+    one = [name for name, n in words_of_groups(table, "protected_class", "protected_word").items() if n == 1]
+    if not one:
+        return []
+    own, other = ("it", "the other classes") if len(one) == 1 else ("them", "other classes")
+    return [
+        f"Of {conjoined(one)} a single word{'' if len(one) == 1 else ' each'} was fitted, which shows no scatter: how far new "
+        f"words of {own} vary comes from {other} and the prior."
+    ]
 
 
 def said_of_each(

@@ -117,7 +117,8 @@ def compare(
     )  # words without the facts, which no table may then have
     joined = {name: join_pairs(first, _without(table, gone), name) for name, table in tables.items()}
     for _, account in joined.values():
-        account["notes"] = [*first.coverage.notes[len(whole.coverage.notes) :], *account["notes"]]
+        known = set(whole.coverage.notes)
+        account["notes"] = [*(note for note in first.coverage.notes if note not in known), *account["notes"]]
     pairs, accounts = common_pairs(joined)
     if seed is None:
         seed = int(np.random.SeedSequence().generate_state(1)[0])

@@ -212,6 +212,8 @@ class Coverage(Shown):
         Rows of a published table that repeat another row and were counted once.
     notes : tuple of str
         Sentences on anything else a reader should know.
+    thin : tuple of str
+        Those of the notes that say which lists have few words; they are written anew where words are left out of a fit.
     columns : tuple of str
         Columns of the reader's own, which the rows keep; a note names them.
     facts : Mapping of str to Mapping
@@ -226,6 +228,7 @@ class Coverage(Shown):
     notes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    thin: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         return content_hash(self)
@@ -245,7 +248,7 @@ class Coverage(Shown):
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dictionaries and lists, for JSON."""
-        lists = {"notes": self.notes, "columns": self.columns, "missing": self.missing}
+        lists = {"notes": self.notes, "columns": self.columns, "missing": self.missing, "thin": self.thin}
         return {**asdict(self), **{name: list(values) for name, values in lists.items()}}
 
     def frame(self) -> pd.DataFrame:
@@ -350,20 +353,20 @@ def thin_classes(
     frame: pd.DataFrame,
     known: Mapping[str, bool],
     groups: tuple[dict[str, Any], dict[str, Any]],
-    place: str,
+    there: str,
 ) -> list[str]:
-    """Say which classes rest on few words that were found, and of which control words there is one.
+    """Say which classes rest on few words, and of which control words there is one.
 
     Parameters
     ----------
     frame : DataFrame
         The pairs of the classes that are not left out.
     known : Mapping of str to bool
-        Whether a word was found.
+        Whether a word was found, or fitted.
     groups : tuple of dict
         What `found_by_class` returns.
-    place : str
-        Where words were sought.
+    there : str
+        What is said of a word that was: ``is in the vocabulary``.
     """
     # An attribute of two classes stands in one attribute class, but is associated with both.
     own = frame.loc[frame["connection"] == "associated", ["protected_class", "attribute"]]
@@ -372,10 +375,12 @@ def thin_classes(
     for name, words in stereotypes.items():
         group = groups[0][name]
         if group["found"] == 1:
-            notes.append(f"only one protected word of {name} is in the {place}; its class rests on that word")
+            notes.append(
+                f"only one protected word of {name} {there}; its class rests on that word, and one word shows no scatter"
+            )
         known_words = sum(known[w] for w in words)
         if known_words == 1 < len(words):
-            notes.append(f"only one stereotype of {name} is in the {place}; all it says rests on that word")
+            notes.append(f"only one stereotype of {name} {there}; all it says rests on that word")
         few = [
             number_of(count, noun)
             for count, noun, one_said in (
@@ -389,8 +394,34 @@ def thin_classes(
     for name in CONTROLS:
         control = groups[1].get(name)
         if control and control["found"] == 1 < control["listed"]:
-            notes.append(f"only one {name} control word is in the {place}; that group says little")
+            notes.append(f"only one {name} control word {there}; that group says little")
     return notes
+
+
+def fitted_alone(coverage: Coverage, frame: pd.DataFrame, fitted: pd.DataFrame) -> Coverage:
+    """Return the coverage of a table of which only some rows are fitted: what is thin is said of the words of those.
+
+    Parameters
+    ----------
+    coverage : Coverage
+    frame, fitted : DataFrame
+        The pairs of the table, and those that are fitted.
+    """
+    columns = ["protected_class", "protected_word", "attribute_class", "attribute", "connection"]
+    # Sets of sentences are counted by examples.
+    if (
+        not set(columns) <= set(frame.columns)
+        or not coverage.protected
+        or "protected_template" in frame.columns
+    ):
+        return coverage
+    frame, fitted = frame[columns].astype(str), fitted[columns].astype(str)
+    frame = frame[frame["protected_class"].isin(fitted["protected_class"])]
+    left = {*fitted["protected_word"], *fitted["attribute"]}
+    known = {word: word in left for word in {*frame["protected_word"], *frame["attribute"]}}
+    notes = thin_classes(frame, known, found_by_class(frame, known, {}), "was fitted")
+    rest = [note for note in coverage.notes if note not in coverage.thin]
+    return replace(coverage, notes=(*rest, *notes), thin=tuple(notes))
 
 
 def without_lost_classes(

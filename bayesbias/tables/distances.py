@@ -103,12 +103,13 @@ def distance_table(
     matched = {word: found for word, found in embedding.matched.items() if known.get(word)}
     groups = found_by_class(frame, known, matched, set(embedding.composed))
     kept, lost = without_lost_classes(frame, known, groups, embedding.name)
+    thin = thin_classes(kept, known, groups, "is in the vocabulary")
     notes = [
         *words.notes,
         *embedding.notes,
         *([account["note"]] if account else []),
         *lost,
-        *thin_classes(kept, known, groups, "vocabulary"),
+        *thin,
     ]
     spelling = {word: embedding.matched.get(word, word) for word in known}
     frame = kept[kept["protected_word"].map(known) & kept["attribute"].map(known)]
@@ -118,7 +119,7 @@ def distance_table(
         notes.append(f"{word} and {attribute} are one word in {embedding.name}; their pair is left out")
     frame = frame[~one].reset_index(drop=True)
     frame["distance"] = _distances(embedding, frame)
-    coverage = Coverage(groups[0], groups[1], matched, 0, tuple(notes))
+    coverage = Coverage(groups[0], groups[1], matched, 0, tuple(notes), thin=tuple(thin))
     provenance = {
         "name": f"{words.name} in {embedding.name}",
         "wordlist": {

@@ -24,7 +24,7 @@ from bayesbias.basics.wording import Shortened, number_of, put_in_words, some
 from bayesbias.border.cleaning import checked_label
 from bayesbias.border.frames import plain_frame
 from bayesbias.border.opening import sha256_file, unchanged
-from bayesbias.tables.coverage import FACT_NOUNS
+from bayesbias.tables.coverage import FACT_NOUNS, fitted_alone
 from bayesbias.tables.fact_accounts import joined_once_more, share_between_classes
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.words.foreign import separated_rows
@@ -152,6 +152,7 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
     Of a fact that hardly any control word has (the share of women, of occupations), control words have no part in its slope: it
     is 0 there. Otherwise the rows of words without the fact are left out, and the coverage says whose.
     """
+    whole = table.frame
     for name in names:
         if name not in table.frame.columns:
             continue  # what it lacks is said when the model is laid over it
@@ -188,6 +189,8 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
             frame = rest.reset_index(drop=True)
         coverage = replace(table.coverage, notes=(*table.coverage.notes, *notes))
         table = replace(table, frame=frame, coverage=coverage)
+    if len(table.frame) < len(whole):
+        table = replace(table, coverage=fitted_alone(table.coverage, whole, table.frame))
     return table
 
 

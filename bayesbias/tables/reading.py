@@ -166,7 +166,8 @@ def _pair_table(
     known = {word: word not in absent for column in PAIR for word in Codes.of(frame[column]).labels}
     groups = found_by_class(frame, known, {})
     kept, lost_classes = without_lost_classes(frame, known, groups, where)
-    notes = [*respelt, *lost_classes, *thin_classes(kept, known, groups, "table")]
+    thin = thin_classes(kept, known, groups, "is in the table")
+    notes = [*respelt, *lost_classes, *thin]
     marked = _marked(raw) if published else 0
     if marked:
         rows = "1 row carries" if marked == 1 else f"{marked} rows carry"
@@ -196,7 +197,7 @@ def _pair_table(
         notes.append(
             f"{'a column' if len(own) == 1 else 'columns'} of your own, kept with the rows: {some(own)}"
         )
-    coverage = Coverage(groups[0], groups[1], {}, counted.repeats, tuple(notes), tuple(own))
+    coverage = Coverage(groups[0], groups[1], {}, counted.repeats, tuple(notes), tuple(own), thin=tuple(thin))
     provenance = {
         "name": name or (where if path is None else path.stem),
         "source": where if path is None else path.name,

@@ -296,6 +296,21 @@ def test_rows_without_the_fact_are_left_out_of_the_fit_by_name(table) -> None:
     assert set(counted.frame["attribute"]) & {"n1", "n2", "n3", "h1", "h2"} == set(some)
 
 
+def test_what_is_thin_is_said_of_the_words_that_are_fitted(table) -> None:
+    words = {"a": {"protected": X, "attributes": A}, "b": {"protected": Y, "attributes": B}}
+    whole = distance_table(vectors(3, [*X, *Y, *A, *B]), words)
+    lasting = [note for note in whole.coverage.notes if note not in whole.coverage.thin]
+    kept = with_facts_known(join_facts(whole, {"year": {X[0]: 1, Y[0]: 2, Y[1]: 4}}), ["year"]).coverage
+    alone = (
+        "only one protected word of a was fitted; its class rests on that word, and one word shows no scatter"
+    )
+    assert alone in kept.thin
+    assert any(note.startswith("b has 2 protected words") for note in kept.thin)
+    assert kept.notes == (*lasting, kept.notes[-len(kept.thin) - 1], *kept.thin)
+    assert kept.as_dict()["thin"] == list(kept.thin)
+    assert not set(whole.coverage.thin) & set(kept.notes) - set(kept.thin)
+
+
 def test_a_few_control_words_that_happen_to_have_a_fact_do_not_cost_the_others(table) -> None:
     kept = with_facts_known(join_facts(table, {"count": {**WOMEN, "b3": 1.0, "n1": 3.0}}), ["count"])
     controls = kept.frame["attribute_kind"] != "stereotype"

@@ -200,7 +200,7 @@ def test_a_table_of_few_words_says_so(hand, tmp_path):
         for attribute, kind in more.items()
     ]
     assert read_distances(written(tmp_path, [HEADER, *lines])).coverage.notes == (
-        "only one protected word of a is in the table; its class rests on that word",
+        "only one protected word of a is in the table; its class rests on that word, and one word shows no scatter",
         "b has 2 protected words and 2 stereotypes: how far they vary is weakly known",
     )
     # A file of our own says of a thin table what the vectors said.
@@ -422,7 +422,7 @@ def test_single_missing_pairs_are_said(tmp_path):
     assert len(table) == 8
     assert table.coverage.missing == ()
     assert table.coverage.notes == (
-        "only one protected word of a is in the table; its class rests on that word",
+        "only one protected word of a is in the table; its class rests on that word, and one word shows no scatter",
         "a has 1 stereotype: how far they vary is weakly known",
         "b has 2 protected words and 1 stereotype: how far they vary is weakly known",
         "1 row carries the mark of a missing word (below -1)",
