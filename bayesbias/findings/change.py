@@ -15,7 +15,7 @@ from bayesbias.findings.trust import ALL_AGREED, no_conclusion
 from bayesbias.findings.words import classes_of_one_word, said_by_class, said_of_each
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.scope import same_for_all_words
-from bayesbias.inference.verdicts import disagreement
+from bayesbias.inference.verdicts import disagreement, hidden_disagreement
 from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.studies.construction import EXACT, Construction, control_changes
 from bayesbias.studies.geometry import Geometry, Left, Related
@@ -130,21 +130,14 @@ def _gap_sentence(result: Comparison, item: Method, prob: float, rope: float) ->
     classes, listed = _by_class(result, item, prob, rope)
     forced = ", as the method forces it to be" if row.by_construction else ""
     after = " to ".join(ends_as_known(row, "after_low", "after_high", signed=True))
-    hidden = next(
-        (
-            f" The classes {of}disagree, after: {how}."
-            for of, rows in (("", classes), ("of the listed words ", listed))
-            if (how := disagreement(rows, "after_low", "after_high"))
-        ),
-        "",
-    )
+    hidden = hidden_disagreement(classes, listed, "after_low", "after_high", ", after")
     change = f"{as_known(row, 'mean', signed=True)} ({as_percent(prob)} HPDI {' to '.join(ends_as_known(row, signed=True))}"
     if max(-row.hpdi_low, row.hpdi_high) < min(_NOTHING, rope):
         change = f"less than {_NOTHING:.5f} either way ({as_percent(prob)} HPDI"
     return (
         f"{row.contrast} was {as_known(row, 'before', signed=True)} and changed by {change}: {row.verdict}); it is now "
         f"{as_known(row, 'after', signed=True)} ({after}: "
-        f"{row.verdict_after}{forced}).{hidden}"
+        f"{row.verdict_after}{forced}).{f' {hidden}' if hidden else ''}"
     )
 
 

@@ -35,7 +35,14 @@ from bayesbias.inference.scope import (
 )
 from bayesbias.inference.spreads import has_variance
 from bayesbias.inference.standard import in_full
-from bayesbias.inference.verdicts import Verdict, contrast_phrase, disagreement, side, sides
+from bayesbias.inference.verdicts import (
+    Verdict,
+    contrast_phrase,
+    disagreement,
+    hidden_disagreement,
+    side,
+    sides,
+)
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.coverage import Loss, composed_in_words, losses, losses_for_facts, words_of_groups
 
@@ -196,8 +203,8 @@ def _disagreement(frame: pd.DataFrame, table: pd.DataFrame) -> str:
     """Say so where the mean over classes hides that they clearly point different ways, or goes a way that none of them goes."""
     if said := unlike_all_classes(frame, table):
         return f" {said}"
-    how = disagreement(_first_contrast(frame, "class"))
-    return f" The classes disagree: {how}." if how else ""
+    hidden = hidden_disagreement(*(_first_contrast(frame, "class", which) for which in _OF_CLASSES))
+    return f" {hidden}" if hidden else ""
 
 
 def _caveat(doubts: tuple[Doubt, ...]) -> str:
@@ -236,6 +243,9 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
     if len(classes) > 1:
         out.append(f"{said_by_class(_gap(classes), fit.spec)}: {said_of_each(classes)}.")
         out += classes_of_one_word(fit.spec, fit.table)
+    listed = _first_contrast(frame, "class", "these_words")
+    if disagreement(listed) and not disagreement(classes):
+        out.append(f"By class, of the listed words alone: {said_of_each(listed)}.")
     if len(lists) > 1:
         out.append(
             f"By list of stereotypes, words of its own class less words of others: {said_of_each(lists)}."
@@ -281,8 +291,9 @@ def classes_of_one_word(spec: ModelSpec, table: pd.DataFrame) -> list[str]:
     >>> table = bb.distance_table("minilm-static", "weat7", controls="none").frame
     >>> classes_of_one_word(bb.load_model("cells"), table)
     []
-    >>> classes_of_one_word(bb.load_model("cells"), table[table["protected_word"].isin(["math", "poetry", "art"])])
-    ['Of math a single word was fitted, which shows no scatter: how far new words of it vary comes from the other classes and the prior.']
+    >>> few = table[table["protected_word"].isin(["math", "poetry", "art"])]
+    >>> [text.split(":")[0] for text in classes_of_one_word(bb.load_model("cells"), few)]
+    ['Of math a single word was fitted, which shows no scatter']
     """
     if not words_scatter(spec) or "protected_word" in spec.results.levels["class"].held:
         return []
@@ -420,9 +431,12 @@ def _rows(frame: pd.DataFrame, level: str, estimand: str) -> pd.DataFrame:
     return frame[(frame["level"] == level) & (frame["estimand"] == estimand)]
 
 
-def _first_contrast(frame: pd.DataFrame, level: str) -> pd.DataFrame:
+_OF_CLASSES = ("population", "these_words")
+
+
+def _first_contrast(frame: pd.DataFrame, level: str, estimand: str = "population") -> pd.DataFrame:
     """Return the rows of the contrast of the headline, at another level."""
-    rows = _rows(frame, level, "population")
+    rows = _rows(frame, level, estimand)
     return rows[rows["contrast"] == _rows(frame, "overall", "population")["contrast"].iloc[0]]
 
 

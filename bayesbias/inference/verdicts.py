@@ -23,6 +23,7 @@ __all__ = [
     "contrast_verdict",
     "disagreement",
     "gap_verdict",
+    "hidden_disagreement",
     "method_verdict",
     "place",
     "sentiment_verdict",
@@ -112,6 +113,45 @@ def disagreement(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_hi
     """Say which rows of a contrast clearly point different ways, so that a mean over them hides it; empty where none do."""
     nearer, farther = sides(rows, low, high)
     return f"nearer for {', '.join(nearer)}, farther for {', '.join(farther)}" if nearer and farther else ""
+
+
+def hidden_disagreement(
+    classes: pd.DataFrame,
+    listed: pd.DataFrame,
+    low: str = "hpdi_low",
+    high: str = "hpdi_high",
+    when: str = "",
+) -> str:
+    """Say of which classes a mean hides that they point different ways: those of new words, or else of the listed ones.
+
+    Parameters
+    ----------
+    classes, listed : DataFrame
+        The contrast by class, for new words and for the listed ones, as `sides` takes it.
+    low, high : str
+        The columns of the ends.
+    when : str
+        Put after what is said to disagree.
+
+    Returns
+    -------
+    str
+        A sentence; empty where neither disagree.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> unsure = pd.DataFrame({"name": ["a", "b"], "hpdi_low": [-0.2, -0.1], "hpdi_high": [0.1, 0.2]})
+    >>> sure = unsure.assign(hpdi_low=[-0.2, 0.1], hpdi_high=[-0.1, 0.2])
+    >>> hidden_disagreement(unsure, sure)
+    'The classes of the listed words disagree: nearer for a, farther for b.'
+    >>> hidden_disagreement(sure, sure, when=", after")
+    'The classes disagree, after: nearer for a, farther for b.'
+    """
+    for of, rows in (("", classes), (" of the listed words", listed)):
+        if how := disagreement(rows, low, high):
+            return f"The classes{of} disagree{when}: {how}."
+    return ""
 
 
 def contrast_verdict(low: float, high: float, rope: float = ROPE) -> str:

@@ -181,3 +181,29 @@ def test_a_difference_that_may_be_that_of_the_lists_is_said_whatever_the_list_is
         f"whether the stereotypes of {of} are nearer to words of x than to words of other classes is open"
         in " ".join(said)
     )
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_classes_of_the_listed_words_that_disagree_are_named_where_new_words_leave_it_open(
+    apart, monkeypatch
+):
+    table = read_distances(pairs(MEANS)).frame
+    result = made_up(table, "cells", {"g": 0.9, "sigma": 0.05, "ka": 1, "kw": 1}, seed=1)
+    made = type(result).contrasts
+
+    def contrasts(self, *args, **kwargs):
+        frame = made(self, *args, **kwargs)
+        for name, middle in (("x", -0.1), ("y", 0.1 if apart else -0.1)):
+            for which, half in (("population", 0.2), ("these_words", 0.02)):
+                mine = (frame["level"] == "class") & (frame["name"] == name) & (frame["estimand"] == which)
+                ends = {"mean": middle, "hpdi_low": middle - half, "hpdi_high": middle + half}
+                errors = dict.fromkeys(("mcse_mean", "mcse_low", "mcse_high"), 1e-4)
+                frame.loc[mine, [*ends, *errors]] = [*ends.values(), *errors.values()]
+        return frame
+
+    monkeypatch.setattr(type(result), "contrasts", contrasts)
+    found = findings_of(result)
+    hidden = "The classes of the listed words disagree: nearer for x, farther for y."
+    assert (hidden in found.headline) is apart
+    each = "By class, of the listed words alone: x -0.100 (-0.120 to -0.080), y +0.100 (+0.080 to +0.120)."
+    assert (each in found.sentences) is apart
