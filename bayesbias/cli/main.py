@@ -16,13 +16,14 @@ from bayesbias.basics.errors import BayesbiasError
 from bayesbias.border.cleaning import in_one_line
 from bayesbias.border.guarding import MOST_CHARACTERS
 from bayesbias.cli import options, screen
+from bayesbias.cli.calibrating import calibrate
 from bayesbias.cli.comparing import compare
 from bayesbias.cli.correlating import wefat
 from bayesbias.cli.debiasing import debias
 from bayesbias.cli.describing import describe
 from bayesbias.cli.fitting import demo, fit
 from bayesbias.cli.measuring import measure
-from bayesbias.cli.planning import calibrate, plan
+from bayesbias.cli.planning import plan
 from bayesbias.cli.reporting import report
 from bayesbias.cli.sentence_tests import seat
 from bayesbias.cli.sentiment_analysis import sentiment

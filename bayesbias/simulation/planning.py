@@ -98,7 +98,8 @@ def plan_words(
         Wanted width of the HPDI, in cosine distance.
     contrast : str
     scenario : Scenario, optional
-        Number of classes, controls and spreads; by default those of religion/Reddit.
+        Number of classes, controls and spreads, and the model that they are of, for which the answer holds; by default
+        those of religion/Reddit by the default model (`Scenario.for_claims`).
     prob : float in (0, 1)
         Probability of the interval.
     words, attributes : sequence of int
@@ -119,8 +120,9 @@ def plan_words(
         ``words, attributes, pairs, known_width, enough, simulated_width, simulated_se, simulated_80``, leanest first
         among those that are enough. `known_width` is the width at known spreads; the last three, mean width of the
         simulated tables, its standard error, and the width that 80 % of them stay below, stand only where tables
-        were simulated: the second of two and more, the last of five and more. `enough` goes by `simulated_width`; it is
-        missing where `known_width` would do and nothing was simulated. Only where `check` is 0 does it go by `known_width`.
+        were simulated: the second of two and more, the last of five and more. `enough` goes by `simulated_width`, the mean,
+        so that single studies may have a wider interval; it is missing where `known_width` would do and nothing was
+        simulated. Only where `check` is 0 does it go by `known_width`.
 
     Examples
     --------
@@ -136,7 +138,7 @@ def plan_words(
     from bayesbias.basics.progress import ticking
 
     scenario = checks.instance(
-        Scenario() if scenario is None else scenario, Scenario, "scenario", "a Scenario"
+        Scenario.for_claims() if scenario is None else scenario, Scenario, "scenario", "a Scenario"
     )
     checks.positive(width, "width")
     checks.seed(seed, most=None)

@@ -20,9 +20,10 @@ from bayesbias.basics.wording import number_of
 from bayesbias.inference.estimands import CONTRASTS, level_means
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.design import Design
-from bayesbias.models.loading import load_model, shipped_models
+from bayesbias.models.loading import DEFAULT_MODEL, load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.checking import SIMULATED
+from bayesbias.words.pairing import CONNECTIONS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,6 +37,39 @@ RELIGION_REDDIT: Mapping[str, Any] = {
     "sigma": {"associated": 0.115, "different": 0.113, "human": 0.116, "neutral": 0.119},
 }
 """Posterior means of the crossed model on the published religion/Reddit table of 2022 (4 x 1000 draws)."""
+_LISTS = ("class0", "class1", "class2", "human", "neutral")
+_CLASSES = _LISTS[:3]
+
+
+def _by_list(*rows: tuple[float, ...]) -> dict[str, dict[str, dict[str, float]]]:
+    """Return an effect of classes (rows) and lists; a class meets a list in one connection, and the others play no part."""
+    return {
+        own: {listed: dict.fromkeys(CONNECTIONS, x) for listed, x in zip(_LISTS, row, strict=True)}
+        for own, row in zip(_CLASSES, rows, strict=True)
+    }
+
+
+RELIGION_REDDIT_CELLS: Mapping[str, Any] = {
+    "g": 0.918,
+    "d": {"associated": -0.055, "different": -0.013, "human": -0.008, "neutral": 0.024},
+    "e": {"class0": 0.05, "class1": -0.045, "class2": -0.04, "human": -0.004, "neutral": 0.011},
+    "f": _by_list(
+        (0.011, -0.004, 0.003, -0.008, -0.002),
+        (-0.006, -0.004, 0.0, 0.003, 0.001),
+        (0.004, 0.002, -0.024, 0.005, 0.002),
+    ),
+    "fsd": {"associated": 0.052, "different": 0.024, "human": 0.029, "neutral": 0.021},
+    "csd": {"associated": 0.032, "different": 0.023, "human": 0.051, "neutral": 0.029},
+    "ws": {"stereotype": 0.139, "human": 0.113, "neutral": 0.122},
+    "us": {"stereotype": 0.007, "human": 0.004, "neutral": 0.002},
+    "os": {"class0": 0.027, "class1": 0.03, "class2": 0.071},
+    "ms": 0.127,
+    "bs": 0.026,
+    "sigma": {"associated": 0.108, "different": 0.11, "human": 0.116, "neutral": 0.119},
+    "ka": {"class0": 1.184, "class1": 1.222, "class2": 1.097},
+    "kw": {"class0": 0.877, "class1": 0.926, "class2": 1.068},
+}
+"""Posterior means of the model cells on the same table, as `scenario_from_fit` gives them (4 x 1000 draws, seed 1)."""
 
 
 @public_in("bayesbias.simulation")
@@ -96,6 +130,18 @@ class Scenario(Shown):
                 for name, value in checks.table(self.values, "values").items()
             },
         )
+
+    @classmethod
+    def for_claims(cls) -> Scenario:
+        """Return the scenario of religion on Reddit by the model that claims are made with, which is the default of `fit`.
+
+        Examples
+        --------
+        >>> import bayesbias as bb
+        >>> bb.simulation.Scenario.for_claims().model
+        'cells'
+        """
+        return cls(model=DEFAULT_MODEL, values=RELIGION_REDDIT_CELLS)
 
     def without_difference(self) -> Scenario:
         """Return the scenario with all connections at one mean: whatever is called in it is a false alarm."""

@@ -538,3 +538,19 @@ def test_every_fit_can_be_simulated_from_or_says_why_not(model):
             scenario_room.scenario_from_fit(fit)
     else:
         assert len(simulate_table(scenario_room.scenario_from_fit(fit), 1)) == 15 * (11 + 85 + 226)
+
+
+@pytest.mark.claim
+def test_the_values_of_cells_are_those_of_the_published_table(shared):
+    table = bb.read_distances(
+        shared / "data/bayesbias_distances/with_controls_2022/religion_group_reddit_dataset.csv"
+    )
+    fit = bb.fit(table, seed=shifted(1), progress=False)
+    found, named = scenario_room.scenario_from_fit(fit), Scenario.for_claims()
+    sizes = ("words", "attributes", "human", "neutral", "model")
+    assert [getattr(found, name) for name in sizes] == [getattr(named, name) for name in sizes]
+    for name in ("csd", "fsd", "ws", "us", "sigma"):
+        for label, value in named.values[name].items():
+            draws = fit.draws()[name][:, fit.design.coords[fit.spec.parameters[name].dims[0]].index(label)]
+            error = draws.std() / np.sqrt(len(draws) / 10)  # of draws that are worth a tenth of as many
+            assert abs(found.values[name][label] - value) < 4 * error + 0.0005, (name, label)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 
@@ -12,8 +13,10 @@ from helpers.fits import made_up, pairs
 
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.cli import main
-from bayesbias.simulation import planning
+from bayesbias.models.loading import DEFAULT_MODEL
+from bayesbias.simulation import planning, scenario as scenario_room
 from bayesbias.simulation.planning import plan_reliability, plan_words
+from bayesbias.simulation.scenario import Scenario
 
 SPREADS = {"csd": 0.1, "ws": 0.08, "us": 0.05, "ms": 0.02, "sigma": 0.06}
 
@@ -222,3 +225,40 @@ def test_the_command_refuses_what_does_not_fit(run, arguments, says):
     code, out, err = run(*arguments)
     assert (code, out) == (2, "")
     assert says in err
+
+
+def test_a_plan_is_for_the_model_that_claims_are_made_with(run, monkeypatch):
+    how = {"words": [4], "attributes": [5], "check": 0, "progress": False}
+    usual = plan_words(0.1, **how)
+    pd.testing.assert_frame_equal(usual, plan_words(0.1, scenario=Scenario.for_claims(), **how))
+    other = plan_words(0.1, scenario=Scenario(), **how)  # by crossed, which is what it was
+    assert usual["known_width"].iloc[0] < other["known_width"].iloc[0]
+    monkeypatch.setattr(planning, "plan_words", functools.partial(plan_words, words=[4], attributes=[5]))
+    found = json.loads(run("--width", "0.1", "--check", "0", "--json")[1])
+    assert found["model"] == found["scenario"]["model"] == DEFAULT_MODEL
+    assert "simulated from the model cells" in run("--width", "0.1", "--check", "0")[1]
+
+
+def test_a_plan_for_another_model_says_so(run, monkeypatch):
+    monkeypatch.setattr(planning, "plan_words", lambda *_, **__: planned())
+    monkeypatch.setattr(scenario_room, "scenario_from_fit", lambda fit: Scenario())
+    out = run("--width", "0.1", "--fit", "fit.nc")[1]
+    assert "The answer is for crossed: claims are made with cells" in out
+    assert "The answer is for" not in run("--width", "0.1")[1]
+
+
+def test_only_what_has_an_answer_is_shown_and_what_decides_is_said(run, monkeypatch):
+    frame = pd.concat([planned(), planned(words=[20, 21], enough=pd.NA, simulated_width=np.nan,
+                                          simulated_se=np.nan, simulated_80=np.nan)], ignore_index=True)  # fmt: skip
+    monkeypatch.setattr(planning, "plan_words", lambda *_, **__: frame.astype({"enough": "boolean"}))
+    out = run("--width", "0.1")[1]
+    rows = [line.split() for line in out.splitlines()]
+    assert {row[0] for row in rows if len(row) == 8 and row[0].isdigit()} == {"12", "10"}
+    assert (
+        "enough: the mean width in simulated tables is at most 0.1; that of a single study may be more" in out
+    )
+    known = planned(simulated_width=np.nan, simulated_se=np.nan, simulated_80=np.nan)
+    monkeypatch.setattr(planning, "plan_words", lambda *_, **__: known)
+    out = run("--width", "0.1", "--check", "0")[1]
+    assert "enough: the width at known spreads is at most 0.1." in out
+    assert ["12", "3", "900", "0.095", "yes"] in [line.split() for line in out.splitlines()]
