@@ -22,6 +22,7 @@ from bayesbias.columns.table import (
 from bayesbias.columns.words import holding
 from bayesbias.inference.scope import level_said
 from bayesbias.models.spec import RESULTS_OF_PAIRS, ModelSpec, Results
+from bayesbias.studies.construction import Forced
 from bayesbias.studies.geometry import Left
 
 
@@ -43,7 +44,7 @@ def gap_columns(prob: float, level: str = "", model: ModelSpec | Results = RESUL
 
 def what_is_left(row: Any) -> str:
     """Return the verdict on the gap after debiasing, and whether the method forces it."""
-    return f"{row.verdict_after}{', by construction' if row.by_construction else ''}"
+    return f"{row.verdict_after}{_forced(row)}"
 
 
 def change_columns(
@@ -125,7 +126,12 @@ def ranking_columns(prob: float) -> list[Column]:
 def _against_the_next(row: Any) -> str:
     if not isinstance(row.verdict_next, str):
         return ""
-    return f"{row.verdict_next}{', by construction' if row.by_construction else ''}"
+    return f"{row.verdict_next}{_forced(row)}"
+
+
+def _forced(row: Any) -> str:
+    label = Forced(row.by_construction).label
+    return f", {label}" if label else ""
 
 
 def set_columns() -> list[Column]:

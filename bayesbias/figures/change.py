@@ -33,6 +33,7 @@ from bayesbias.figures.style import (
 )
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.studies.comparison import Comparison, Method
+from bayesbias.studies.construction import Forced
 from bayesbias.studies.geometry import Left
 from bayesbias.words.pairing import CONNECTIONS
 from bayesbias.words.wordlist import CONTROLS
@@ -454,7 +455,8 @@ def plot_ranking(
         )
         marks.draw_move(ax, gap["mean"], r.gap, row - 0.22, colour=INK, width=0.7, scale=8, above=3)
         narrow = across() < 5
-        forced = ("\n" if narrow else " ") + "(by construction)" if r.by_construction else ""
+        said = Forced(r.by_construction).label
+        forced = ("\n" if narrow or r.by_construction == Forced.PARTLY else " ") + f"({said})" if said else ""
         forced += f"\ncontrols {left.label}" if left.marked else ""
         ends_said = ", ".join(ends_as_known(r, "gap_low", "gap_high", signed=True))
         headings.write_aside(ax, row, f"{as_known(r, 'gap', signed=True)}\n[{ends_said}]{forced}")

@@ -17,7 +17,7 @@ from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.scope import same_for_all_words
 from bayesbias.inference.verdicts import disagreement, hidden_disagreement
 from bayesbias.studies.comparison import Comparison, Method
-from bayesbias.studies.construction import EXACT, Construction, control_changes
+from bayesbias.studies.construction import EXACT, Construction, Forced, control_changes
 from bayesbias.studies.geometry import Geometry, Left, Related
 from bayesbias.tables.coverage import Loss, losses, losses_for_facts, words_of_groups
 from bayesbias.words.wordlist import CONTROLS
@@ -118,6 +118,11 @@ _NO_CONTRAST = (
 )
 
 
+_AS_FORCED = {
+    Forced.NO: "",
+    Forced.PARTLY: ", as the method partly forces it to be",
+    Forced.WHOLLY: ", as the method forces it to be",
+}
 _NOTHING = 0.00005  # a change that four decimals do not show
 
 
@@ -128,7 +133,7 @@ def _gap_sentence(result: Comparison, item: Method, prob: float, rope: float) ->
     frame = result.contrasts(prob, rope, "population", item.name)
     row: Any = next(iter(frame[frame["level"] == "overall"].itertuples()))
     classes, listed = _by_class(result, item, prob, rope)
-    forced = ", as the method forces it to be" if row.by_construction else ""
+    forced = _AS_FORCED[Forced(row.by_construction)]
     after = " to ".join(ends_as_known(row, "after_low", "after_high", signed=True))
     hidden = hidden_disagreement(classes, listed, "after_low", "after_high", ", after")
     change = f"{as_known(row, 'mean', signed=True)} ({as_percent(prob)} HPDI {' to '.join(ends_as_known(row, signed=True))}"
@@ -261,10 +266,13 @@ def _neighbours(result: Comparison, prob: float, rope: float) -> list[str]:
         if not all(fit is None or fit.diagnostics()["ok"] for fit in fits):
             continue
         probability = probability_printed(row["p_nearer_zero"], error_of(row, "p_nearer_zero"))
-        forced = [name for name in (a, b) if result.methods[name].construction.forces_gap]
-        tail = (
-            f"; that of {conjoined(forced)} is zero by construction, which is no evidence" if forced else ""
-        )
+        forced = {name: result.methods[name].construction.forced for name in (a, b)}
+        tails = [
+            f"that of {conjoined(names)} is zero {how.label}"
+            for how in (Forced.WHOLLY, Forced.PARTLY)
+            if (names := [name for name, own in forced.items() if own is how])
+        ]
+        tail = f"; {conjoined(tails)}, which is no evidence" if tails else ""
         out.append(
             f"{a} against {b}: {row['verdict']} (probability that {a} leaves the smaller gap: {probability}{tail})."
         )

@@ -1,5 +1,9 @@
 from .comparison import Comparison as Comparison
-from .construction import Construction as Construction, find_construction as find_construction
+from .construction import (
+    Construction as Construction,
+    Forced as Forced,
+    find_construction as find_construction,
+)
 from .frequency import (
     Frequency as Frequency,
     frequency_of as frequency_of,

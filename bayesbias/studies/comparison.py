@@ -46,7 +46,7 @@ from bayesbias.studies.change_fits import (
     described_changes,
     draws_of_changes,
 )
-from bayesbias.studies.construction import Construction, control_changes
+from bayesbias.studies.construction import Construction, Forced, control_changes
 from bayesbias.studies.geometry import Geometry, find_geometry
 from bayesbias.tables.change import pairs_by_level
 
@@ -193,10 +193,11 @@ class Comparison(Shown):
             ``method, level, name, contrast, estimand, mean, sd, hpdi_low, hpdi_high, prob, ess_bulk, r_hat,
             p_below_zero, p_in_rope, rope, verdict`` of the change (positive ``associated - different``: a gap that
             made stereotypes lie nearer closed), then ``before, before_low, before_high, after, after_low,
-            after_high`` of the gap itself from the fits of either table, ``verdict_after``, and
-            ``by_construction``: whether the gap after could not have come out otherwise. That is so of ``associated -
-            different`` overall, where all sets are equalised; of one class or word that contrast compares different
-            attributes and stays open: a class whose stereotypes lie near everything keeps its gap.
+            after_high`` of the gap itself from the fits of either table, ``verdict_after``, and ``by_construction``: how
+            much of the gap after could not have come out otherwise, a value of `Forced`. Of ``associated - different`` overall it is
+            ``wholly`` where all sets of words are equalised and ``partly`` where some are, of all else ``no``: of one class
+            or word that contrast compares different attributes and stays open, and a class whose stereotypes lie near
+            everything keeps its gap.
         """
         import pandas as pd
 
@@ -237,9 +238,9 @@ class Comparison(Shown):
             gap_verdict(*sure_ends(r, "after_low", "after_high"), rope) for r in frame.itertuples()
         ]
         # Of one class or word the contrast is between different attributes, which construction does not tie.
-        frame["by_construction"] = (
-            (frame["contrast"] == OF_INTEREST) & (frame["level"] == "overall") & item.construction.forces_gap
-        )
+        tied = (frame["contrast"] == OF_INTEREST) & (frame["level"] == "overall")
+        forced = item.construction.forced.value
+        frame["by_construction"] = [forced if each else Forced.NO.value for each in tied]
         return frame
 
     def ranking(self, prob: float = PROB, rope: float = ROPE, estimand: str = "population") -> pd.DataFrame:

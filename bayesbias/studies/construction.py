@@ -6,6 +6,7 @@ it holds afterwards is no evidence of success. What can still be learned is list
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,12 +25,39 @@ from bayesbias.words.wordlist import CONTROLS
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Construction", "control_changes", "find_construction"]
+__all__ = ["Construction", "Forced", "control_changes", "find_construction"]
 
 EXACT = 1e-6
 """Distances nearer to each other than this are one number: single precision rounds distances to about 1e-7."""
 _LEAST_TIED = 2  # attributes that two words must share exactly; one may be chance
 _NEARER_THAN = 0.9
+
+
+@public_in("bayesbias.studies")
+class Forced(enum.StrEnum):
+    """How much of a gap a method makes zero whatever the vectors were; of none it is false.
+
+    Examples
+    --------
+    >>> import bayesbias as bb
+    >>> [(forced.value, bool(forced)) for forced in bb.studies.Forced]
+    [('no', False), ('partly', True), ('wholly', True)]
+    """
+
+    NO = "no"
+    PARTLY = "partly"  # for some of the protected words
+    WHOLLY = "wholly"
+
+    def __bool__(self) -> bool:
+        return self is not Forced.NO
+
+    @property
+    def label(self) -> str:
+        """What is said of it beside a number; empty where nothing is forced."""
+        return _LABELS[self]
+
+
+_LABELS = {Forced.NO: "", Forced.PARTLY: "partly by construction", Forced.WHOLLY: "by construction"}
 
 
 @public_in("bayesbias.studies")
@@ -87,7 +115,15 @@ class Construction(Shown):
     @property
     def forces_gap(self) -> bool:
         """Whether associated = different overall holds whatever the vectors were: all sets of words are equalised."""
-        return "equalised" in self.flags
+        return self.forced is Forced.WHOLLY
+
+    @property
+    def forced(self) -> Forced:
+        """How much of associated - different overall the method makes zero: of all sets of words, of some, of none."""
+        if "equalised" in self.flags:
+            return Forced.WHOLLY
+        # A set that lacks a class draws no word to all others.
+        return Forced.PARTLY if "equalised_partly" in self.flags and self.share else Forced.NO
 
     def __repr__(self) -> str:
         sets = f"; {number_of(len(self.sets), 'set')} of words" if len(self.sets) else ""

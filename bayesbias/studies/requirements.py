@@ -24,6 +24,7 @@ from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import as_percent
 from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.studies.comparison import OF_INTEREST, Comparison
+from bayesbias.studies.construction import Forced
 from bayesbias.studies.geometry import Related
 
 __all__ = ["Check", "Requirement", "check_requirements", "read_requirements"]
@@ -94,8 +95,8 @@ class Check:
         Probability of the interval.
     error : float
         Monte Carlo error of the value; not a number where it has none, or it is not known.
-    by_construction : bool
-        Whether the method makes the value zero whatever the vectors were: that a limit is met is no evidence then.
+    by_construction : Forced
+        How much of the value the method makes zero whatever the vectors were: that a limit is met is no evidence then.
     low, high : float
         The ends of the interval; not a number where there is none, or it cannot be known.
     protected_class : str
@@ -117,7 +118,7 @@ class Check:
     why: str
     prob: float
     error: float = math.nan
-    by_construction: bool = False
+    by_construction: Forced = Forced.NO
     low: float = math.nan
     high: float = math.nan
     protected_class: str = ""
@@ -144,7 +145,7 @@ class Check:
             "met": self.met,
             "why": self.why,
             "prob": self.prob,
-            "by_construction": self.by_construction,
+            "by_construction": self.by_construction.value,
             "low": None if math.isnan(self.low) else self.low,
             "high": None if math.isnan(self.high) else self.high,
             "protected_class": self.protected_class or None,
@@ -237,7 +238,6 @@ class _Quantity:
     of_gap: bool = False  # overall, which a method that equalises all sets of words makes zero
 
 
-_FORCED = "by construction: no evidence"
 _NO_GAP = "the tables hold no associated and different attributes to contrast"
 _KNOWN: Mapping[str, _Quantity] = {
     "gap": _Quantity(_gap, ("after",), _NO_GAP, size=True, of_gap=True),
@@ -329,8 +329,8 @@ def check_requirements(
     tables print it: an upper limit is held against the end that lies farther from zero, a lower one against the nearer
     end, and against zero where the interval holds it. What cannot be known,
     and what comes from a fit that has not converged, is not met. A limit of ``gap`` or ``gap_sd`` is met *by construction*,
-    and the check says so, where the method makes this gap zero whatever the vectors were (`Comparison.contrasts`): that is
-    no evidence.
+    and the check says so, where the method makes this gap zero whatever the vectors were, for all protected words or for
+    some (`Comparison.contrasts`): that is no evidence.
 
     Parameters
     ----------
@@ -393,12 +393,12 @@ def _checked(comparison: Comparison, method: str, wanted: Requirement, prob: flo
     if math.isnan(value):
         why = known.unknown
     met = not why and not missed
-    forced = known.of_gap and comparison.methods[method].construction.forces_gap
+    forced = comparison.methods[method].construction.forced if known.of_gap else Forced.NO
     check = Check(
         method, wanted, value, met, why, prob, error, forced, ends.low, ends.high, ends.protected_class
     )
     if met and forced:
-        return replace(check, why=_FORCED)
+        return replace(check, why=f"{forced.label}: no evidence")
     if not met and not why and meets(value, wanted.limit):
         near = f"{_shown(check)} is nearer to the limit than twice its Monte Carlo error: draw longer"
         return replace(check, why=near)

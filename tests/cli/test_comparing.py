@@ -94,6 +94,6 @@ def test_a_gap_that_a_method_forces_is_marked_wherever_it_is_held_against_others
         assert mark in ranking
     payload = json.loads(run(*arguments, "--json").stdout)
     for rows in (payload["requirements"], payload["ranking"]):
-        assert {row["method"]: row["by_construction"] for row in rows} == {"equal": True, "kept": False}
+        assert {row["method"]: row["by_construction"] for row in rows} == {"equal": "wholly", "kept": "no"}
     (against,) = [text for text in payload["findings"]["sentences"] if " against " in text]
     assert "that of equal is zero by construction, which is no evidence" in against

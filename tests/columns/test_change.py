@@ -13,7 +13,7 @@ ROW = pd.DataFrame(
         "contrast": "associated - different", "estimand": "population",
         "before": -0.042, "mean": 0.03, "hpdi_low": 0.01, "hpdi_high": 0.05,
         "verdict": "moved", "after": -0.012, "after_low": -0.113, "after_high": 0.007,
-        "verdict_after": "no evidence of a gap", "by_construction": True,
+        "verdict_after": "no evidence of a gap", "by_construction": "wholly",
     },
     index=[0],
 )  # fmt: skip

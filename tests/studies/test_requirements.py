@@ -10,12 +10,16 @@ import numpy as np
 import pytest
 from helpers.changes import destroyed_comparison
 from helpers.draws import made_up_comparison
+from matplotlib.text import Text
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
+from bayesbias.columns.change import ranking_columns
+from bayesbias.figures.change import plot_ranking
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import change_verdict
 from bayesbias.studies.comparison import Comparison
+from bayesbias.studies.construction import Forced
 from bayesbias.studies.limits import MEANINGS
 from bayesbias.studies.requirements import Check, Requirement, check_requirements, read_requirements
 from bayesbias.tables.reading import as_pair_table
@@ -222,23 +226,49 @@ def test_a_fit_that_cannot_be_believed_meets_nothing(found):
 def test_a_gap_that_is_zero_by_construction_is_met_without_evidence(found):
     gap, in_sds, controls = check_requirements(found, "gap<0.5, gap_sd<9, controls>0.5")
     for check in (gap, in_sds):
-        assert (check.met, check.by_construction) == (True, True)
+        assert (check.met, check.by_construction) == (True, Forced.WHOLLY)
         assert " is met by construction: no evidence (" in check.line
         assert (check.as_dict()["by_construction"], check.as_dict()["why"]) == (
-            True,
+            "wholly",
             "by construction: no evidence",
         )
-    assert (controls.by_construction, controls.why) == (False, "")
+    assert (controls.by_construction, controls.why) == (Forced.NO, "")
     assert "controls > 0.5 is met (" in controls.line
     (missed,) = check_requirements(found, "gap<0")
-    assert (missed.met, missed.by_construction, missed.why) == (False, True, "")
+    assert (missed.met, missed.by_construction, missed.why) == (False, Forced.WHOLLY, "")
     assert "is NOT met (" in missed.line
+
+
+@pytest.mark.slow
+def test_a_gap_that_is_drawn_together_for_some_words_is_met_without_evidence(found):
+    item = found.methods["hard"]
+    assert item.construction.flags[0] == "equalised"
+    flags = ("equalised_partly", *item.construction.flags[1:])
+    construction = dataclasses.replace(item.construction, flags=flags, share=0.92)
+    partly = Comparison(
+        found.original, {"hard": dataclasses.replace(item, construction=construction)}, {}, found.provenance
+    )
+    for check in check_requirements(partly, "gap<0.5, gap_sd<9"):
+        assert (check.met, check.by_construction) == (True, Forced.PARTLY)
+        assert " is met partly by construction: no evidence (" in check.line
+        assert check.as_dict()["by_construction"] == "partly"
+    frame = partly.contrasts()
+    overall = (frame["level"] == "overall") & (frame["contrast"] == "associated - different")
+    assert set(frame.loc[overall, "by_construction"]) == {"partly"}
+    assert set(frame.loc[~overall, "by_construction"]) == {"no"}
+    assert partly.ranking()["by_construction"].tolist() == ["partly"]
+    cells = [
+        column.cell(row).text for row in partly.ranking().itertuples() for column in ranking_columns(0.89)
+    ]
+    assert any(cell.endswith(", partly by construction") for cell in cells)
+    texts = [text.get_text() for text in plot_ranking(partly).figure.findobj(Text)]
+    assert any("(partly by construction)" in text for text in texts)
 
 
 @pytest.mark.slow
 def test_a_gap_that_nothing_forces_is_met_with_evidence():
     for check in check_requirements(destroyed_comparison(), "gap<100"):
-        assert (check.met, check.by_construction, check.why) == (True, False, "")
+        assert (check.met, check.by_construction, check.why) == (True, Forced.NO, "")
 
 
 @pytest.mark.parametrize(
