@@ -194,10 +194,10 @@ class Comparison(Shown):
             p_below_zero, p_in_rope, rope, verdict`` of the change (positive ``associated - different``: a gap that
             made stereotypes lie nearer closed), then ``before, before_low, before_high, after, after_low,
             after_high`` of the gap itself from the fits of either table, ``verdict_after``, and ``by_construction``: how
-            much of the gap after could not have come out otherwise, a value of `Forced`. Of ``associated - different`` overall it is
-            ``wholly`` where all sets of words are equalised and ``partly`` where some are, of all else ``no``: of one class
-            or word that contrast compares different attributes and stays open, and a class whose stereotypes lie near
-            everything keeps its gap.
+            much of the gap after could not have come out otherwise, a value of `Forced`. Of ``associated - different``
+            overall it is ``wholly`` where all sets of words are equalised and ``partly`` where some are, of all else ``no``: of
+            one class or word that contrast compares different attributes and stays open, and a class whose stereotypes lie
+            near everything keeps its gap.
         """
         import pandas as pd
 
