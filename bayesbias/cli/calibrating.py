@@ -206,19 +206,21 @@ def calibrate(
             workers=cores() if workers is None and dask is None else workers,
             dask=dask,
         )
+        doubts = shuffles.doubts_of_controls(frame, prob)
         if as_json:
             about = {"model": model, "tables": tables, "seed": seed, "prob": prob, "engine": engine}
-            screen.answer("calibrate.negative-controls", {**about, "rows": records(frame)})
+            screen.answer("calibrate.negative-controls", {**about, "rows": records(frame), "doubts": doubts})
         else:
             print_result(
-                frame,
+                frame.assign(mcse_expected=0.001),
                 f"associated - different by {model}, real and with the meaning taken out. called: share of tables whose "
                 f"{as_percent(prob)} interval leaves out zero;\nwhere there is nothing to find, about "
                 f"{as_percent(1 - prob)} or less. "
-                f"mean, sd: of the posterior means. Seed {seed}.",
+                f"mean, sd: of the posterior means. expected: the plain difference on average over all shuffles. Seed {seed}.",
                 CALIBRATION,
             )
             screen.say(engine_in_words(frame.assign(method=model), engine))
+            screen.lines(doubts or ["None of them is called clearly more often than promised."])
         return
     if controls:
         raise InputError(

@@ -28,6 +28,13 @@ if TYPE_CHECKING:
 __all__ = ["negative_controls"]
 
 _BATCH = 5  # tables that a worker takes at a time
+_CLEAR = 2  # standard errors beyond what is promised
+_SEEN = 0.02  # of the width of an interval: a shift of less changes no call that a reader would see
+# What is read in place of the overall row: a comparison whose two sides hold the same words, whatever was dealt.
+_READ = {
+    "shuffled_classes": ("by list of stereotypes", "Classes have unequal numbers of protected words"),
+    "shuffled_attributes": ("by class", "Classes have unequal numbers of stereotypes"),
+}
 NEGATIVE_CONTROLS = ("random_vectors", "shuffled_classes", "shuffled_attributes")
 
 
@@ -53,8 +60,13 @@ def negative_controls(
     """Take the meaning out of real vectors and see what the model still calls.
 
     ``random_vectors`` replaces every vector by a random one of the same length; ``shuffled_classes`` deals the
-    protected words to the classes anew; ``shuffled_attributes`` deals the stereotypes. In each there is no difference
-    between associated and different, beyond what the particular shuffle happens to hold.
+    protected words to the classes anew; ``shuffled_attributes`` deals the stereotypes. In each no class is nearer to its own
+    list, beyond what the particular shuffle happens to hold.
+
+    Two things can make a shuffled list be called more often than it should. Where lists are of unequal length the difference is
+    not zero, even on average over all shuffles (`expected`): words that are near to everything have another share of the
+    associated pairs than of the different ones. And words that go together still do after they were dealt: a model that takes
+    pairs for independent, given their words, is too sure.
 
     Fits are sampled by `engine`, as of `fit`; by this process alone, by as many as `workers` says, or by the Dask scheduler
     at the address `dask` (extra ``dask``), as of `run_sweep`.
@@ -62,10 +74,12 @@ def negative_controls(
     Returns
     -------
     DataFrame
-        One row per kind: ``kind, tables, called, called_se, mean, sd, width, quick`` of ``associated - different``, and one row
+        One row per kind: ``kind, tables, called, called_se, mean, sd, width, quick, expected`` of
+        ``associated - different``, and one row
         ``real`` for the list as it is. `called` is the share of tables whose interval leaves out zero, which should
         be no more than about ``1 - prob`` in all but the real ones; `mean` and `sd` are those of the posterior means;
-        `quick` is the share of tables that the quick engine fitted, NUTS the others.
+        `quick` is the share of tables that the quick engine fitted, NUTS the others; `expected` is what the plain difference
+        of means is on average over all shuffles of the list, missing for the other rows.
 
     Examples
     --------
@@ -73,7 +87,7 @@ def negative_controls(
     >>> found = bb.simulation.negative_controls("minilm-static", "religion", "crossed", kinds=["shuffled_classes"], tables=2,
     ...     seed=1, draws=100, tune=100, controls="none", progress=False)
     >>> found.columns.tolist()
-    ['kind', 'tables', 'called', 'called_se', 'mean', 'sd', 'width', 'quick']
+    ['kind', 'tables', 'called', 'called_se', 'mean', 'sd', 'width', 'quick', 'expected']
     """
     import pandas as pd
 
@@ -105,7 +119,7 @@ def negative_controls(
     work = functools.partial(_analyse_controls, real, words, size, model, seed, numbers, settings=settings)
     with Hands(1 if workers is None and dask is None else workers, dask) as hands:
         rows = in_batches(work, len(numbers), None, hands, "negative controls", progress, _BATCH)
-    out = []
+    out, expected = [], _expected(real, words)
     for kind in ("real", *kinds):
         part = pd.DataFrame([row for row in rows if row["kind"] == kind])
         called = ((part["low"] > 0) | (part["high"] < 0)).mean()
@@ -119,9 +133,53 @@ def negative_controls(
                 "sd": part["estimate"].std(ddof=1),
                 "width": (part["high"] - part["low"]).mean(),
                 "quick": part["quick"].mean(),
+                "expected": expected.get(kind, np.nan),
             }
         )
     return pd.DataFrame(out)
+
+
+def _expected(real: pd.DataFrame, words: WordList) -> dict[str, float]:
+    """Return what associated - different is on average over all deals, of classes and of stereotypes.
+
+    Each word is as likely to fall to any place as any other, so that the mean of a list (or class) stands for each of its pairs.
+    Missing where a stereotype is one of several classes: then more than lengths is dealt.
+    """
+    pairs = real[real["attribute_kind"] == "stereotype"]
+    listed = [attribute for group in words.classes for attribute in group.attributes]
+    if len(set(listed)) < len(listed):
+        return {}
+    near = pairs["connection"].astype(str) == "associated"
+    out = {}
+    for kind, side in (("shuffled_classes", "attribute_class"), ("shuffled_attributes", "protected_class")):
+        means = pairs.groupby(side, observed=True)["distance"].transform("mean")
+        out[kind] = float(means[near].mean() - means[~near].mean())
+    return out
+
+
+def doubts_of_controls(frame: pd.DataFrame, prob: float) -> list[str]:
+    """Say of each negative control that is called clearly too often why, and what to read instead."""
+    lines = []
+    clear = frame[frame["called"] - _CLEAR * frame["called_se"] > 1 - prob]
+    for row in clear.itertuples():
+        text = (
+            f"{row.kind.replace('_', ' ')}: called in {row.called:.2f} of tables (standard error {row.called_se:.2g}), clearly "
+            f"more often than the {1 - prob:.2g} that is promised"
+        )
+        if row.kind not in _READ:
+            lines.append(f"{text}. The overall difference of this list is to be doubted.")
+            continue
+        level, unequal = _READ[row.kind]
+        shifted = abs(row.expected) > _SEEN * row.width  # False where it is not known
+        if shifted:
+            text += f". {unequal}, so that the difference is not zero there: {row.expected:+.3f} on average over all shuffles"
+        lines.append(
+            f"{text}. {'Besides, words' if shifted else 'Words'} that go together still do after they were dealt, and the model "
+            "takes their pairs for independent, so that its overall interval is too narrow. Doubt an overall difference of "
+            f"this list that is as small as those of its shuffles (sd {row.sd:.3f}), and read it {level}"
+            + (", or take lists of equal length." if shifted else ".")
+        )
+    return lines
 
 
 def _analyse_controls(

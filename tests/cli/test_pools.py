@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import json
 
 import numpy as np
@@ -115,8 +116,8 @@ def test_negative_controls_are_those_of_the_function(monkeypatch):
 
     def controls(*given, **settings):
         seen.append((given, settings))
-        columns = ["kind", "tables", "called", "called_se", "mean", "sd", "width", "quick"]
-        return pd.DataFrame([("real", 1, 1.0, np.nan, -0.1, np.nan, 0.1, 1.0)], columns=columns)
+        columns = ["kind", "tables", "called", "called_se", "mean", "sd", "width", "quick", "expected"]
+        return pd.DataFrame([("real", 1, 1.0, np.nan, -0.1, np.nan, 0.1, 1.0, np.nan)], columns=columns)
 
     usual = inspect.signature(shuffles.negative_controls).parameters
     monkeypatch.setattr(shuffles, "negative_controls", controls)
@@ -126,3 +127,84 @@ def test_negative_controls_are_those_of_the_function(monkeypatch):
     assert given == ("minilm-static", "religion", usual["model"].default)
     names = ("tables", "seed", "prob", "engine", "controls")
     assert {name: settings[name] for name in names} == {name: usual[name].default for name in names}
+
+
+def shuffled(called: float, expected: float) -> pd.DataFrame:
+    """Return negative controls of 200 tables, of which classes are called so often."""
+    rows = [
+        {"kind": kind, "tables": n, "called": share, "called_se": error, "mean": 0.01, "sd": 0.03, "width": 0.095,
+         "quick": 1.0, "expected": mean}
+        for kind, n, share, error, mean in (
+            ("real", 1, 1.0, np.nan, np.nan), ("random_vectors", 200, 0.12, 0.023, np.nan),
+            ("shuffled_attributes", 200, called, 0.028, expected),
+        )
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize(
+    ("called", "expected", "told", "silent"),
+    [
+        (
+            0.2,
+            0.012,
+            "unequal numbers of stereotypes, so that the difference is not zero there: +0.012",
+            "None of",
+        ),
+        (0.2, 0.0, "words that go together still do", "unequal"),
+        (0.15, 0.012, "None of them is called clearly more often than promised.", "unequal"),
+        (0.2, np.nan, "words that go together still do", "unequal"),
+    ],
+)
+def test_more_calls_than_promised_are_told_with_the_reason(monkeypatch, called, expected, told, silent):
+    monkeypatch.setattr(shuffles, "negative_controls", lambda *_, **__: shuffled(called, expected))
+    command = ("--embedding", "minilm-static", "--wordlist", "religion")
+    said = run(*command).stdout
+    assert told.casefold() in said.casefold()
+    assert silent not in said
+    assert ("called in 0.20 of tables" in said) == ("read it by class" in said) == (called == 0.2)
+    doubts = json.loads(run(*command, "--json").stdout)["doubts"]
+    assert len(doubts) == (called == 0.2)
+
+
+def test_what_shuffles_hold_on_average_is_that_of_all_of_them():
+    """Three classes of 2, 3 and 2 words, and lists of 2, 2 and 3: all deals, by hand."""
+    listed = {
+        "a": {"protected": ["a1", "a2"], "attributes": ["x1", "x2"]},
+        "b": {"protected": ["b1", "b2", "b3"], "attributes": ["y1", "y2"]},
+        "c": {"protected": ["c1", "c2"], "attributes": ["z1", "z2", "z3"]},
+    }
+    words = bb.load_wordlist(listed, controls=None)
+    rng = np.random.default_rng(3)
+    protected, attributes = words.protected_words, words.attribute_words
+    far = pd.DataFrame(rng.normal(1, 0.1, (7, 7)), index=protected, columns=attributes)
+    class_of = {word: name for name, part in listed.items() for word in part["protected"]}
+    list_of = {word: name for name, part in listed.items() for word in part["attributes"]}
+
+    def difference(classes, lists):
+        own = np.array(
+            [[classes[word] == lists[attribute] for attribute in attributes] for word in protected]
+        )
+        return far.to_numpy()[own].mean() - far.to_numpy()[~own].mean()
+
+    frame = pd.DataFrame(
+        [
+            (word, class_of[word], attribute, list_of[attribute], "stereotype", far.loc[word, attribute],
+             "associated" if class_of[word] == list_of[attribute] else "different")
+            for word in protected for attribute in attributes
+        ],
+        columns=["protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind", "distance",
+                 "connection"],
+    )  # fmt: skip
+    found = shuffles._expected(frame, words)
+    for kind, of, other in (
+        ("shuffled_classes", class_of, list_of),
+        ("shuffled_attributes", list_of, class_of),
+    ):
+        deals = [dict(zip(of, dealt, strict=True)) for dealt in set(itertools.permutations(of.values()))]
+        each = [
+            difference(*((deal, other) if kind == "shuffled_classes" else (other, deal))) for deal in deals
+        ]
+        assert found[kind] == pytest.approx(np.mean(each), abs=1e-12)
+    listed["b"]["attributes"] = ["x1", "y2"]  # a stereotype of two classes
+    assert shuffles._expected(frame, bb.load_wordlist(listed, controls=None)) == {}
