@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["AS_WIDE", "largest_prior_shift", "parameter_in_words", "prior_doubts", "unexamined_priors"]
 
 AS_WIDE = {"halved": "half as wide", "doubled": "twice as wide"}
+# Why, by what `prior_sensitivity` says in `how`.
+_UNKNOWN = {
+    "not_refitted": "draws weighed anew are too few there, and only a second fit would tell "
+    "(`prior_sensitivity(refit=True)`)",
+    "unknown": "neither draws weighed anew nor a second fit are enough there; more draws may be",
+}
 _COLUMNS = {
     "protected_word": "protected word",
     "protected_class": "class",
@@ -109,11 +115,14 @@ def largest_prior_shift(fit: BiasFit) -> str:
     if table is None or row is None:
         return ""
     of = _of(fit, row)
-    unknown = [
-        f"{parameter_in_words(fit.spec, parameter)} {AS_WIDE[direction]}"
-        for parameter, direction, _ in unexamined(table)
-    ]
-    rest = f" With the prior of {conjoined(unknown)} it is not known." if unknown else ""
+    rest = ""
+    for kind, why in _UNKNOWN.items():
+        unknown = [
+            f"{parameter_in_words(fit.spec, parameter)} {AS_WIDE[direction]}"
+            for parameter, direction, how in unexamined(table)
+            if how == kind
+        ]
+        rest += f" With the prior of {conjoined(unknown)} it is not known: {why}." if unknown else ""
     return (
         "With each prior half or twice as wide, no main contrast moves by more than "
         f"{printed(abs(row['shift_in_sd']), row.get('error'), 2)} of its sd ({row['contrast']}{of}, "

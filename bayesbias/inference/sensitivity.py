@@ -162,8 +162,7 @@ def prior_sensitivity(
     chains : int
     refit : bool, optional
         Whether to fit again where weights cannot be trusted; by default where an evaluation of the collapsed density
-        takes less than some tenth of a millisecond, and not for what terms of the mean are multiplied by
-        (`ModelSpec.factors`).
+        takes less than some tenth of a millisecond.
 
     Returns
     -------
@@ -196,10 +195,8 @@ def prior_sensitivity(
     contrasts = main_contrasts(design, table)
     reduced = collapse(design) if sampler.get("method") == "collapsed" else None
     weighing = _Weighing(contrasts, reduced, draws, chains, sampler)
-    not_again: list[str] = []
     if refit is None:
         refit = reduced is not None and _cubes(reduced) <= MOST_CUBES_TO_THIN
-        not_again = spec.factors()
     elif refit and reduced is None:
         raise FitError(
             f"only a collapsed fit is fitted again with another prior; {spec.label} was sampled pair by pair"
@@ -212,7 +209,7 @@ def prior_sensitivity(
         for direction, factor in DIRECTIONS.items():
             changed = _with_prior(spec, name, factor)
             answer = weighing.weighed(changed, name, sd)
-            again = refit and not answer.trusted and name not in not_again
+            again = refit and not answer.trusted
             if again:
                 answer = weighing.fitted_again(changed, sd, answer.pareto_k, short=True)
                 if not answer.trusted:

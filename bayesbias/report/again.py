@@ -205,7 +205,7 @@ def reproduction(
         ]
         text = command_text(command, sampler_settings(provenance).get("seed"), columns)
         if "--seed" in text and "--seed" not in command:
-            sentence = "This command made the run, with a seed that was drawn and is given here:"
+            sentence = "This command made the run; the seed that it took is given here:"
     return Again(sentence, text, notes, inputs)
 
 

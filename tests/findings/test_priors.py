@@ -107,7 +107,7 @@ def test_what_is_not_known_is_said(monkeypatch):
     monkeypatch.setattr(BiasFit, "prior_sensitivity", lambda self, refit=None: frame)
     assert largest_prior_shift(result).endswith(
         "With the prior of the spread of differences by attribute (ws) half as wide and the spread of differences by attribute "
-        "(ws) twice as wide it is not known."
+        "(ws) twice as wide it is not known: neither draws weighed anew nor a second fit are enough there; more draws may be."
     )
     not_known = (Unexamined("prior_unknown", "ws", "halved"), Unexamined("prior_unknown", "ws", "doubled"))
     assert unexamined_priors(result) == not_known
