@@ -116,7 +116,7 @@ def check_folder(out: Path | None) -> None:
 
 def check_file(out: Path) -> None:
     """Refuse a file that cannot be written, before the work and not after it."""
-    folder = out.parent
+    folder = Path(os.path.realpath(out)).parent
     try:
         _refuse_in_place(out)
         with contextlib.suppress(FileNotFoundError):
@@ -142,7 +142,7 @@ def whole_file(path: str | os.PathLike[str], *, summed: bool = False) -> Iterato
 
     Yields the path of a temporary file in the same folder. If the block ends well it is flushed to
     the disk and renamed to `path`; if not, it is removed and an older `path` stays as it was. What a writer left that
-    was killed, the next one removes.
+    was killed, the next one removes. Of a link it is the file that it leads to which is written, and the link stays.
 
     Parameters
     ----------
@@ -156,11 +156,11 @@ def whole_file(path: str | os.PathLike[str], *, summed: bool = False) -> Iterato
     InputError
         Where the folder cannot be written or the disk is full.
     """
-    path = Path(checks.path(path, "path"))
+    path = Path(os.path.realpath(given := checks.path(path, "path")))
     temporary: Path | None = None
     handle: int | None = None
     try:
-        _refuse_in_place(path)
+        _refuse_in_place(Path(given))
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_stale(path)
         handle, temporary = _begun(path)
@@ -181,7 +181,7 @@ def whole_file(path: str | os.PathLike[str], *, summed: bool = False) -> Iterato
             raise
         raise InputError(
             f"cannot be written: {error.strerror or error}",
-            where=path,
+            where=given,
             hint="nothing was left half-written",
         ) from error
     finally:

@@ -220,6 +220,20 @@ def test_a_name_may_be_as_long_as_the_file_system_takes(ending, tmp_path):
     assert hidden(tmp_path) == []
 
 
+def test_a_link_is_followed_and_stays(tmp_path):
+    """As it is where a result is a folder."""
+    (tmp_path / "there").mkdir()
+    for name in ("old", "new"):
+        (tmp_path / "there" / "old").write_text("old")
+        (tmp_path / f"{name}.txt").symlink_to(Path("there") / name)
+        with whole_file(tmp_path / f"{name}.txt", summed=True) as temporary:
+            temporary.write_text(name)
+        assert (tmp_path / f"{name}.txt").is_symlink()
+        assert (tmp_path / "there" / name).read_text() == name
+        assert sum_beside(tmp_path / "there" / name).exists()
+    assert hidden(tmp_path) == hidden(tmp_path / "there") == []
+
+
 def test_a_place_is_refused_before_the_work(tmp_path):
     (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "file").write_text("old")
