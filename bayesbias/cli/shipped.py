@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ KINDS = ("wordlists", "models", "embeddings")
 
 _MOST_READ_WHOLE = 2**28  # bytes of a file of vectors that is read for the words that may be meant
 _MOST_MEANT = 20  # missing words for which they are looked for
+_FEW_CONTROLS = 12  # missing control words that are named
 _LENGTHS_APART = 2
 _ALIKE = 0.85
 
@@ -207,6 +209,8 @@ def check_wordlist(
     meant = _meant(in_vectors["missing"], embedding, allow_pickle, invalid_utf8) if in_vectors else []
     notes = told if problems or words is None else [*told, *words.thin]
     notes += [f"not in {in_vectors['name']}: {', '.join(meant)}"] if in_vectors and meant else []
+    lost = _lost_controls(words, in_vectors) if words is not None and in_vectors else []
+    notes += [f"not in {in_vectors['name']}: {'; '.join(lost)}"] if in_vectors and lost else []
     if as_json:
         state = {"file": file, "ok": not problems, "problems": problems, "notes": notes}
         screen.answer("check-wordlist", state if in_vectors is None else {**state, "vectors": in_vectors})
@@ -236,6 +240,11 @@ def check_wordlist(
     screen.say(
         f"{file}: {'no errors' if words.control_words else 'a list that works'}: {len(words.protected_words)} protected "
         f"words, {len(words.attribute_words)} stereotypes, {len(words.control_words)} controls"
+        + (
+            f", of which {in_vectors['name']} has {_controls_found(words, in_vectors)}"
+            if in_vectors and lost
+            else ""
+        )
         + (
             ""
             if words.control_words
@@ -272,7 +281,9 @@ def _meant(missing: list[str], embedding: str | None, allow_pickle: bool, invali
 
 
 def _in_vectors(words: WordList, embedding: str | None, **settings: Any) -> dict[str, Any] | None:
-    """Return what vectors have of the words of a list, but for control words that are shipped; None where not asked.
+    """Return what vectors have of the words of a list; None where not asked.
+
+    Control words that are shipped have no misspelt ones among them: of those only what is missing is told.
 
     Without vectors of one's own an English list is held to the shipped ones, for the sake of misspelt words alone.
     """
@@ -284,11 +295,43 @@ def _in_vectors(words: WordList, embedding: str | None, **settings: Any) -> dict
     if embedding is None and words.language not in ("en", NOT_STATED):
         return None
     shipped = words.controls is not None and words.controls.name in shipped_controls()
-    own = [*words.protected_words, *words.attribute_words, *(() if shipped else words.control_words)]
-    vectors = load_embedding(embedding or STATIC_EMBEDDING, words=list(dict.fromkeys(own)), **settings)
+    own = dict.fromkeys(
+        [*words.protected_words, *words.attribute_words, *(() if shipped else words.control_words)]
+    )
+    asked = own if embedding is None else dict.fromkeys([*own, *words.control_words])
+    vectors = load_embedding(embedding or STATIC_EMBEDDING, words=list(asked), **settings)
+    absent = set(vectors.missing)
+    kinds = {} if embedding is None or words.controls is None else _control_kinds(words)
     return {
         "name": vectors.name,
-        "missing": list(vectors.missing),
-        "matched": {} if embedding is None else dict(vectors.matched),
-        "composed": list(vectors.composed),
+        "missing": [word for word in vectors.missing if word in own],
+        "matched": {}
+        if embedding is None
+        else {word: taken for word, taken in vectors.matched.items() if word in own},
+        "composed": [word for word in vectors.composed if word in own],
+        "missing_controls": {
+            kind: [word for word in listed if word in absent] for kind, listed in kinds.items()
+        },
     }
+
+
+def _control_kinds(words: WordList) -> dict[str, tuple[str, ...]]:
+    controls = words.controls
+    assert controls is not None  # asked of lists that have some
+    return {"human": controls.human, "neutral": controls.neutral}
+
+
+def _lost_controls(words: WordList, in_vectors: Mapping[str, Any]) -> list[str]:
+    """Say how many control words of each kind the vectors lack; which, where they are few and not named already."""
+    out = []
+    for kind, lost in in_vectors["missing_controls"].items():
+        if lost:
+            new = [word for word in lost if word not in in_vectors["missing"]]
+            named = f" ({', '.join(new)})" if 0 < len(new) <= _FEW_CONTROLS else ""
+            out.append(f"{len(lost)} of {len(_control_kinds(words)[kind])} {kind} control words{named}")
+    return out
+
+
+def _controls_found(words: WordList, in_vectors: Mapping[str, Any]) -> int:
+    absent = {word for lost in in_vectors["missing_controls"].values() for word in lost}
+    return sum(word not in absent for word in words.control_words)

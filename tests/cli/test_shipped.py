@@ -217,3 +217,33 @@ def test_a_list_without_controls_works_and_is_not_called_good(run, tmp_path):
     assert code == 0
     assert "a list that works: 4 protected words, 4 stereotypes, 0 controls; without them" in out
     assert "a good list" not in out
+
+
+@pytest.mark.parametrize("lacking", [3, 200])
+def test_control_words_that_vectors_lack_are_counted_by_kind(run, tmp_path, lacking):
+    """Shipped ones as well; a few are named."""
+    path, vectors = tmp_path / "own.toml", tmp_path / "v.txt"
+    listed = classes(young=(["teen", "youth"], ["rash", "lively"]), old=(["elder", "aged"], ["slow", "wise"]))
+    text = without_controls(listed).replace('controls = "none"', 'controls = "2022"')
+    path.write_text(text, encoding="utf-8")
+    words = bayesbias.load_wordlist(path)
+    human, neutral = words.controls.human, words.controls.neutral
+    known = [*words.protected_words, *words.attribute_words, *human[1:], *neutral[lacking:]]
+    vectors.write_text(
+        "".join(f"{word} {i + 1} 1\n" for i, word in enumerate(dict.fromkeys(known))), encoding="utf-8"
+    )
+    code, out, _ = run("check-wordlist", path, "--embedding", vectors)
+    assert code == 0
+    assert (
+        f"{len(human) + len(neutral)} controls, of which v has {len(human) + len(neutral) - 1 - lacking}\n"
+        in out
+    )
+    named = f" ({', '.join(neutral[:3])})" if lacking == 3 else ""
+    assert (
+        f"not in v: 1 of {len(human)} human control words ({human[0]}); {lacking} of {len(neutral)} neutral "
+        f"control words{named}\n" in out
+    )
+    found = json.loads(run("check-wordlist", path, "--embedding", vectors, "--json")[1])["vectors"]
+    assert found["missing"] == []
+    assert found["missing_controls"] == {"human": [human[0]], "neutral": list(neutral[:lacking])}
+    assert "of which" not in run("check-wordlist", path)[1]
