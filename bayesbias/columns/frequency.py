@@ -8,6 +8,7 @@ from bayesbias.basics.digits import error_of
 from bayesbias.basics.wording import as_percent
 from bayesbias.columns.table import Column, contrast, count, interval, number, text
 from bayesbias.inference.scope import farther_than
+from bayesbias.studies.frequency import Crossing, crossing
 
 _OF = {
     ("protected_class", "protected"): "class",
@@ -50,9 +51,21 @@ def frequency_columns(prob: float, rope: float, *, whole: bool = True) -> list[C
         text(
             f"more than {rope:g}", lambda row: _MOVES[farther_than(rope, row.change, error_of(row, "change"))]
         ),
+        text(
+            "leaves out zero",
+            lambda row: _CROSSES[crossing(row)],
+            screen="zero",
+        ),
     ]
 
 
+_CROSSES = {
+    Crossing.KEPT: "as before",
+    Crossing.LOST: "no more",
+    Crossing.WON: "only now",
+    Crossing.TURNED: "on the other side",
+    Crossing.UNKNOWN: "not clear",
+}
 _MOVES = {True: "yes", False: "no", None: "not clear"}
 _LEVEL = {"class": "", "stereotype": "list "}
 

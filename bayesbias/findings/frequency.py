@@ -7,10 +7,10 @@ from bayesbias.basics.wording import as_percent, conjoined, number_of
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.studies.frequency import SIDES, frequency_of
+from bayesbias.studies.frequency import SIDES, Crossing, frequency_of
 from bayesbias.tables.coverage import loss_of, words_of_groups
 
-__all__ = ["frequency_doubts", "frequency_notes"]
+__all__ = ["frequency_doubts", "frequency_notes", "frequency_sentences"]
 
 
 def frequency_notes(fit: BiasFit) -> list[str]:
@@ -35,6 +35,43 @@ def frequency_notes(fit: BiasFit) -> list[str]:
         f'the comparison at equal frequency is of words with a count alone, and few have one: {lists}; "as it is" there '
         "is of these words, too"
     ]
+
+
+_BECOMES = {
+    Crossing.LOST: ("begins to hold zero", "begin to hold zero"),
+    Crossing.WON: ("ceases to hold zero", "cease to hold zero"),
+    Crossing.TURNED: ("lies on the other side of zero", "lie on the other side of zero"),
+    Crossing.UNKNOWN: (
+        "has an end too near to zero for its Monte Carlo error to tell",
+        "have an end too near to zero for its Monte Carlo error to tell",
+    ),
+}
+
+
+def frequency_sentences(fit: BiasFit) -> list[str]:
+    """Say which intervals of the first contrast begin or cease to hold zero at equal frequency, or that none does.
+
+    Nothing is said of models that have not converged.
+    """
+    frequency = frequency_of(fit)
+    if frequency is None or frequency.problems:
+        return []
+    contrast, crossings = frequency.contrasts["contrast"].iloc[0], frequency.crossings()
+    changed = [
+        f"{'that' if len(rows) == 1 else 'those'} of {conjoined([_row_called(level, name) for level, name in rows])} "
+        f"{_BECOMES[kind][len(rows) > 1]}"
+        for kind, rows in crossings.items()
+        if kind in _BECOMES
+    ]
+    kept = {*crossings} <= {Crossing.KEPT, Crossing.UNKNOWN}
+    n = sum(map(len, crossings.values()))
+    of = f"At equal frequency ({frequency.source}), of {number_of(n, 'interval')} of {contrast}"
+    none = ["none begins or ceases to hold zero"] if kept else []
+    return [f"{of}, overall and by class and list, {conjoined([*none, *changed])}."]
+
+
+def _row_called(level: str, name: str) -> str:
+    return {"class": f"the class {name}", "stereotype": f"the list {name}"}.get(level, "all words")
 
 
 def frequency_doubts(fit: BiasFit, rope: float = ROPE) -> list[Doubt]:

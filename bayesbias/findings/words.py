@@ -13,7 +13,7 @@ from bayesbias.basics.digits import (
     shares_printed,
 )
 from bayesbias.basics.wording import as_percent, conjoined, ended, number_of
-from bayesbias.findings.frequency import frequency_doubts, frequency_notes
+from bayesbias.findings.frequency import frequency_doubts, frequency_notes, frequency_sentences
 from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings, sentence_of_losses
 from bayesbias.findings.pooling import pooling_doubts
@@ -92,7 +92,12 @@ def findings_of_words(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> F
         headline = (
             f"{name}: {main}{size}{missing}{'' if one else _disagreement(frame, fit.table)}{_caveat(doubts)}"
         )
-        sentences = (*_superiority(fit, prob), *_sentences(fit, frame, prob), *sentences_of_slopes(fit, prob))
+        sentences = (
+            *_superiority(fit, prob),
+            *_sentences(fit, frame, prob),
+            *sentences_of_slopes(fit, prob),
+            *frequency_sentences(fit),
+        )
     return Findings(
         subject=name,
         headline=headline,

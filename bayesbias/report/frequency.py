@@ -5,6 +5,7 @@ from __future__ import annotations
 from bayesbias.basics.wording import number_of, some
 from bayesbias.columns.frequency import frequency_columns, unequal_columns
 from bayesbias.columns.table import page_table
+from bayesbias.findings.frequency import frequency_sentences
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.parts import Part, Picture
 from bayesbias.report.texts import as_sentence
@@ -32,6 +33,7 @@ def frequency_part(fit: BiasFit, rope: float, pictures: list[Picture], doubts: l
         f"protected words "
         "and of attributes, the latter also by class. At equal frequency all words are of the mean frequency.",
         *(doubts or [f"At equal frequency no contrast moves by more than {rope:g}."]),
+        *frequency_sentences(fit),
         "No number says whether frequency is to be taken away: of a group that is written about less, it may itself be the "
         "social fact.",
     ]

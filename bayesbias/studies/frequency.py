@@ -16,6 +16,7 @@ may itself be the social fact.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,8 @@ from bayesbias.inference.estimands import PROB, ROPE
 from bayesbias.inference.fitting import fit as fit_model, settings_of_sampler
 from bayesbias.inference.held_facts import contrasts_at
 from bayesbias.inference.posterior import BiasFit
-from bayesbias.inference.scope import farther_than
+from bayesbias.inference.scope import farther_than, sure_ends
+from bayesbias.inference.verdicts import Verdict, side as side_of
 from bayesbias.models.slopes import with_slopes
 from bayesbias.models.spec import ModelSpec
 from bayesbias.tables.counts import WordCounts, load_counts
@@ -56,6 +58,43 @@ _SLOPES = {
 _LEAST = 3  # words of a side, from which on a slope means something
 _KEYS = ["level", "name", "contrast"]
 _FRAMES = ("words", "unequal", "contrasts", "slopes")
+
+
+class Crossing(enum.StrEnum):
+    """What becomes of an interval at equal frequency: whether it leaves out zero as before."""
+
+    KEPT = "kept"  # on the same side of zero, or holding it in both models
+    LOST = "lost"  # it leaves out zero as it is, and holds it
+    WON = "won"  # it holds zero as it is, and leaves it out
+    TURNED = "turned"
+    UNKNOWN = "unknown"  # an end lies nearer to zero than twice its Monte Carlo error
+
+
+def crossing(row: Any) -> Crossing:
+    """Say what becomes of the interval of a row of `Frequency.contrasts`.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> row = SimpleNamespace(without_low=0.1, without_high=0.3, with_low=-0.1, with_high=0.2)
+    >>> crossing(row)
+    <Crossing.LOST: 'lost'>
+    """
+    found = []
+    for which in ("without", "with"):
+        ends = f"{which}_low", f"{which}_high"
+        low, high = (float(getattr(row, end)) for end in ends)
+        surely = side_of(*sure_ends(row, *ends))
+        inner = side_of(2 * low - sure_ends(row, *ends)[0], 2 * high - sure_ends(row, *ends)[1])
+        if surely is not inner:
+            return Crossing.UNKNOWN
+        found.append(surely)
+    before, after = found
+    if before is after:
+        return Crossing.KEPT
+    if after is Verdict.OPEN:
+        return Crossing.LOST
+    return Crossing.WON if before is Verdict.OPEN else Crossing.TURNED
 
 
 @public_in("bayesbias.studies")
@@ -146,6 +185,14 @@ class Frequency(Shown):
         chosen = self.contrasts.loc[far]
         order = chosen["change"].abs().sort_values(ascending=False, kind="stable").index
         return chosen.loc[order].reset_index(drop=True)
+
+    def crossings(self) -> dict[Crossing, list[tuple[str, str]]]:
+        """Return the level and name of the first contrast's rows, by what becomes of their intervals."""
+        lead = self.contrasts["contrast"].iloc[0]
+        out: dict[Crossing, list[tuple[str, str]]] = {}
+        for row in self.contrasts[self.contrasts["contrast"] == lead].itertuples():
+            out.setdefault(crossing(row), []).append((str(row.level), str(row.name)))
+        return out
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain dictionaries and lists, for JSON."""

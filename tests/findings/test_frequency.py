@@ -11,10 +11,11 @@ from helpers.tables import grid
 
 from bayesbias.basics.digits import as_known
 from bayesbias.columns.frequency import frequency_columns
-from bayesbias.findings.frequency import frequency_doubts, frequency_notes
+from bayesbias.findings.frequency import frequency_doubts, frequency_notes, frequency_sentences
 from bayesbias.findings.words import findings_of_words
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.report.frequency import frequency_part
+from bayesbias.studies.frequency import frequency_of
 
 
 def test_a_contrast_that_moves_is_a_doubt_with_a_kind():
@@ -104,3 +105,60 @@ def test_a_comparison_of_few_words_is_noted_and_called_so():
 def test_the_note_stands_in_the_findings():
     fit = few_counted()
     assert set(frequency_notes(fit)) <= set(findings_of_words(fit).notes)
+
+
+def with_ends(fit: BiasFit, level: str, ends: tuple[float, ...], error: float = 1e-4) -> str:
+    """Give the first row of the main contrast at a level other intervals, without and with frequency; return its name."""
+    rows = fit.provenance["frequency"]["contrasts"]
+    row = next(each for each in rows if (each["level"], each["contrast"]) == (level, rows[0]["contrast"]))
+    names = ("without_low", "without_high", "with_low", "with_high")
+    row.update(zip(names, ends, strict=True))
+    row.update({f"mcse_{name}": error for name in names})
+    return str(row["name"])
+
+
+def settled() -> BiasFit:
+    """Return a fit none of whose intervals is another at equal frequency."""
+    fit = counted()
+    for row in fit.provenance["frequency"]["contrasts"]:
+        names = ("without_low", "without_high", "with_low", "with_high")
+        row.update(zip(names, (-0.3, -0.1, -0.2, -0.1), strict=True))
+        row.update({f"mcse_{name}": 1e-4 for name in names})
+    return fit
+
+
+def test_intervals_that_begin_or_cease_to_hold_zero_at_equal_frequency_are_named():
+    (said,) = frequency_sentences(settled())
+    assert said.endswith(", none begins or ceases to hold zero.")
+    fit = settled()
+    with_ends(fit, "overall", (-0.3, -0.1, -0.2, 0.1))
+    name = with_ends(fit, "class", (-0.3, 0.1, -0.3, -0.1))
+    other = with_ends(fit, "stereotype", (-0.3, -0.1, 0.1, 0.2))
+    (said,) = frequency_sentences(fit)
+    assert "that of all words begins to hold zero" in said
+    assert f"that of the class {name} ceases to hold zero" in said
+    assert f"that of the list {other} lies on the other side of zero" in said
+    assert "none begins" not in said
+    found = frequency_of(fit)
+    assert found is not None
+    (column,) = [each for each in frequency_columns(0.89, 0.02) if each.heading == "leaves out zero"]
+    cells = [column.cell(row).text for row in found.contrasts.itertuples()]
+    assert {"no more", "only now", "on the other side", "as before"} == set(cells)
+    part = frequency_part(fit, 0.02, [], [])
+    assert part is not None
+    assert said in part.sentences
+    fit.provenance["frequency"]["problems"] = ["R-hat is 1.2"]
+    assert frequency_sentences(fit) == frequency_sentences(made_up_fit(grid())) == []
+
+
+def test_an_end_within_its_error_of_zero_is_not_called_a_change():
+    fit = settled()
+    with_ends(fit, "overall", (-0.3, -0.1, -0.2, 0.001), error=0.001)
+    (said,) = frequency_sentences(fit)
+    assert "none begins or ceases to hold zero and that of all words has an end too near to zero" in said
+
+
+@pytest.mark.slow
+def test_the_sentence_on_zero_stands_in_the_findings():
+    fit = settled()
+    assert set(frequency_sentences(fit)) <= set(findings_of_words(fit).sentences)
