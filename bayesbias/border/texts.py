@@ -6,7 +6,6 @@ bounded depth, and of a size that is read in moments.
 
 from __future__ import annotations
 
-import codecs
 import json
 import re
 import tomllib
@@ -17,6 +16,7 @@ from typing import Any
 from bayesbias.basics.errors import InputError
 from bayesbias.border.cleaning import MOST_DEPTH, checked_text, checked_tree, steering
 from bayesbias.border.guarding import guarded
+from bayesbias.border.no_text import no_text
 from bayesbias.border.opening import read_bytes
 
 # Bytes. A list of 20,000 words has a third of the first; what is larger takes the parser of TOML, and the look at every
@@ -31,28 +31,12 @@ _MOST_TABLES = 20_000
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _MANY_PARTS = re.compile(rf"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){{{MOST_DEPTH}}}")  # of a key: a.a.a
 _LINE_END = re.compile(r"\r\n|\r|\n")
-# The marks that UTF-16 and UTF-32 begin with; of the latter first, since it begins with the former.
-_OTHER_MARKS = (
-    (codecs.BOM_UTF32_LE, "UTF-32"),
-    (codecs.BOM_UTF32_BE, "UTF-32"),
-    (codecs.BOM_UTF16_LE, "UTF-16"),
-    (codecs.BOM_UTF16_BE, "UTF-16"),
-)
-_WIDE = re.compile(rb"([\t\n\r -~]\0){4}|(\0[\t\n\r -~]){4}")  # UTF-16 that has no mark
-
-
-def wide_encoding(content: bytes) -> str | None:
-    """Name the encoding of a text whose first bytes say that it is in UTF-32 or UTF-16; None for any other."""
-    for mark, name in _OTHER_MARKS:
-        if content.startswith(mark):
-            return name
-    return "UTF-16" if _WIDE.match(content[:8]) else None
 
 
 def decoded(content: bytes, where: object) -> str:
     """Return the text of bytes in UTF-8, without the byte-order mark that some editors write."""
-    if (name := wide_encoding(content)) is not None:
-        raise InputError(f"is {name} text", where=where, valid="UTF-8", hint="save it as UTF-8")
+    if (what := no_text(content[:64])) is not None:
+        raise InputError(f"is {what.kind}", where=where, valid="UTF-8", hint=what.hint)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

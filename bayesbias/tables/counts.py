@@ -22,6 +22,7 @@ from bayesbias.basics.values import Shown
 from bayesbias.basics.versions import versions_of
 from bayesbias.basics.wording import Shortened, number_of, some
 from bayesbias.border.lines import blocks_of_lines
+from bayesbias.border.no_text import no_text
 from bayesbias.border.opening import opened, path_of, sha256_file
 from bayesbias.border.unpacking import compression_of, unpacked
 from bayesbias.tables.facts import facts_given
@@ -206,11 +207,14 @@ def _of_lines(path: Path, asked: Sequence[str]) -> dict[str, float]:
     """Return the counts of the words that are asked for, out of lines with a word and a number."""
     wanted = {spelling for word in asked for spelling in spellings_of(word)}
     with opened(path, noun="file of counts", valid=_VALID) as raw:
-        compression = compression_of(raw.read(6))
+        start = raw.read(64)
+        compression = compression_of(start)
         raw.seek(0)
         if compression in ("gzip", "bzip2", "xz"):
             with unpacked(raw, path, compression, ratio=40, always=1 << 22) as stream:
                 return _counted(stream, path, wanted)
+        if (what := no_text(start)) is not None:
+            raise InputError(f"is {what.kind}", where=path, valid=_VALID, hint=what.hint)
         return _counted(raw, path, wanted)
 
 

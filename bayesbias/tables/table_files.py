@@ -6,7 +6,6 @@ and "NA" are words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +15,8 @@ from bayesbias.basics.sheets import without_marks
 from bayesbias.border.csv_files import opened_packed, read_csv
 from bayesbias.border.frames import plain_frame
 from bayesbias.border.guarding import guarded
+from bayesbias.border.no_text import no_text
 from bayesbias.border.parquet import read_columns
-from bayesbias.border.texts import wide_encoding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,6 +68,12 @@ def _as_frame(table: pa.Table) -> pd.DataFrame:
     return table.unify_dictionaries().to_pandas(split_blocks=True, self_destruct=True)
 
 
+_HINTS = {
+    "Parquet by its content": "rename it to end in .parquet",
+    "packed with Zstandard": "unpack it, or pack it with gzip",
+}
+
+
 def _refuse_format(path: Path, called: object, layouts: str) -> None:
     """Say what a file is that is no table of ours, as far as its beginning tells."""
     if path.suffix == ".toml":
@@ -82,26 +87,11 @@ def _refuse_format(path: Path, called: object, layouts: str) -> None:
         head = stream.read(65536)
     if not head:
         raise InputError("is empty", where=called, valid=f"a table with the columns {layouts}")
-    kind = hint = None
-    if head[0] == 0x80 and head[1:2] in (b"\x02", b"\x03", b"\x04", b"\x05"):
-        kind, hint = "a pickle", "pickles can run code and are not read; save it as CSV or Parquet"
-    elif head.startswith(b"\x89HDF") or re.match(rb"CDF[\x01\x02\x05]", head):
-        kind, hint = "netCDF", "a fit is read with load_fit"
-    elif head.startswith(b"PK\x03\x04"):
-        kind, hint = "a zip archive (such as .xlsx or .npz)", "save the table as CSV"
-    elif head.startswith(b"ARROW1"):
-        kind, hint = "a Feather file", "save the table as CSV or Parquet"
-    elif head.startswith(b"\xd0\xcf\x11\xe0"):
-        kind, hint = "an old Excel file", "save the table as CSV"
-    elif head.startswith(b"\x28\xb5\x2f\xfd"):
-        kind, hint = "packed with Zstandard", "unpack it, or pack it with gzip"
-    elif head.startswith(b"PAR1") and path.suffix.lower() != ".parquet":
-        kind, hint = "Parquet by its content", "rename it to end in .parquet"
-    elif (name := wide_encoding(head)) is not None:
-        kind, hint = f"{name} text", "save it as UTF-8"
-    if kind:
+    what = no_text(head)
+    if what is not None and not (head.startswith(b"PAR1") and path.suffix.lower() == ".parquet"):
+        hint = _HINTS.get(what.kind, what.hint.replace("it as text", "the table as CSV or Parquet"))
         raise InputError(
-            f"is {kind}", where=called, valid="CSV in UTF-8, or Parquet named .parquet", hint=hint
+            f"is {what.kind}", where=called, valid="CSV in UTF-8, or Parquet named .parquet", hint=hint
         )
     if head.startswith(b"PAR1"):  # whose names are bytes among others
         return

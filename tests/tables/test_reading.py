@@ -119,7 +119,7 @@ BAD_OWN = {
         "separated by ';'; save it with commas",
     ),
     "tabs": ([line.replace(",", "\t") for line in GOOD], "separated by a tab; save it with commas"),
-    "pickle": (pickle.dumps({"a": [0.5]}), "is a pickle; .*save it as CSV or Parquet"),
+    "pickle": (pickle.dumps({"a": [0.5]}), "is a pickle; .*save the table as CSV or Parquet"),
     "netCDF 4": (b"\x89HDF\r\n\x1a\n" + b"\0" * 40, "is netCDF; .*a fit is read with load_fit"),
     "netCDF 3": (b"CDF\x01" + b"\0" * 40, "is netCDF; .*a fit is read with load_fit"),
     "Parquet": (b"PAR1" + b"\0" * 40, "is Parquet by its content; .*end in .parquet"),
