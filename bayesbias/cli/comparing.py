@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 @options.sampling
 @click.option(
     "--require",
+    cls=options.Known,
+    within=("requirement",),
     metavar="LIMITS",
     help='Such as "gap<0.02, controls>0.9"; exit with 1 where a method does not meet it. See above.',
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 from collections.abc import Callable, Iterable
@@ -10,7 +11,7 @@ from typing import Any
 
 import click
 
-from bayesbias.basics.errors import InputError
+from bayesbias.basics.errors import AsWritten, InputError
 from bayesbias.basics.literal import literal
 from bayesbias.basics.settings import Setting
 
@@ -26,14 +27,89 @@ SEED = click.IntRange(0, 2**32 - 1)
 
 
 def on_every_command(commands: Iterable[click.Command]) -> list[click.Command]:
-    """Give commands, and theirs in turn, the options that all have."""
+    """Give commands, and theirs in turn, the options that all have, and what holds for the options of all.
+
+    No text is empty, and what a function says of an argument is said of the option that was typed.
+    """
     out = list(commands)
     for command in out:
         for option in reversed(EVERY_COMMAND):
             option(command)
+        for parameter in command.params:
+            if type(parameter.type) is click.types.StringParamType:
+                parameter.type = Text()
+        if command.callback is not None:
+            command.callback = _of_options(command.callback)
         if isinstance(command, click.Group):
             on_every_command(command.commands.values())
     return out
+
+
+class Text(click.types.StringParamType):
+    """A path, a name or the like; an empty one is a slip, and would be taken for what was not given."""
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return the text."""
+        if isinstance(value, str) and not value.strip():
+            self.fail("the path or name is empty", parameter, context)
+        return super().convert(value, parameter, context)
+
+
+class Source(click.Path):
+    """The path of what is read; an empty one would be the folder that one is in."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """Return the path."""
+        if not os.fspath(value).strip():
+            self.fail("the path is empty", parameter, context)
+        return super().convert(value, parameter, context)
+
+
+class Known(click.Option):
+    """An option whose value is, in the functions that take it, called otherwise: `within`."""
+
+    def __init__(self, *given: Any, within: tuple[str, ...] = (), **settings: Any) -> None:
+        super().__init__(*given, **settings)
+        self.within = within
+
+
+def _of_options[**P, R](callback: Callable[P, R]) -> Callable[P, R]:
+    """Let what a function says of an argument be said of the option that it was typed with."""
+
+    @functools.wraps(callback)
+    def told(*placed: P.args, **named: P.kwargs) -> R:
+        try:
+            return callback(*placed, **named)
+        except InputError as error:
+            of_option = _of_option(error, click.get_current_context(silent=True))
+            if of_option is None:
+                raise
+            raise of_option from None
+
+    return told
+
+
+def _of_option(error: InputError, context: click.Context | None) -> InputError | None:
+    """Return an error on an argument as one on the option that was typed; None where none was."""
+    parts = error.parts
+    argument, comma, rest = parts["where"].partition(", ")
+    for parameter in [] if context is None else context.command.params:
+        spelt = parameter.opts[0].lstrip("-").replace("-", "_")
+        names = (parameter.name, spelt, *(parameter.within if isinstance(parameter, Known) else ()))
+        assert context is not None
+        typed = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
+        if isinstance(parameter, click.Option) and argument in names and typed:
+            return InputError(
+                parts["problem"],
+                where=f"{parameter.opts[0]}{comma}{rest}",
+                found=AsWritten(parts["found"]) if parts["found"] else None,
+                valid=parts["valid"] or None,
+                hint=parts["hint"] or None,
+            )
+    return None
 
 
 def prob(text: str = "Probability of the intervals.") -> Option:
@@ -177,7 +253,7 @@ def figure_style(command: Callable[..., Any]) -> Callable[..., Any]:
 
     command = click.option(
         "--figure-width",
-        type=float,
+        type=Positive(),
         metavar="MM",
         expose_value=False,
         callback=enter,

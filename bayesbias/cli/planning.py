@@ -82,7 +82,14 @@ def _read_as_decided(frame: pd.DataFrame, width: float) -> pd.DataFrame:
 
 @click.command()
 @click.option("--width", type=float, help="Wanted width of the interval, in cosine distance.")
-@click.option("--reliability", type=float, metavar="R", help="Wanted reliability instead; needs --fit.")
+@click.option(
+    "--reliability",
+    cls=options.Known,
+    within=("target",),
+    type=float,
+    metavar="R",
+    help="Wanted reliability instead; needs --fit.",
+)
 @click.option("--contrast", default="associated - different", show_default=True)
 @click.option(
     "--measure",

@@ -10,7 +10,7 @@ from bayesbias.cli import options, screen
 
 
 @click.command()
-@click.argument("run", type=click.Path(path_type=Path), metavar="RUN")
+@click.argument("run", type=options.Source(), metavar="RUN")
 @click.option(
     "--out",
     type=options.Place(),

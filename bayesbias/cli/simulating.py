@@ -22,13 +22,26 @@ if TYPE_CHECKING:
 @click.option("--seed", type=options.SEED, default=1, show_default=True, help="For null and grid.")
 @click.option(
     "--words",
+    cls=options.Known,
+    within=("n_words", "n_x"),
     type=options.Numbers(int),
     metavar="N,...",
     help="Protected words per class: one number for null, several for grid.",
 )
-@click.option("--attributes", type=click.IntRange(1), help="Attributes in A and in B, for null and grid.")
 @click.option(
-    "--pair-sd", type=options.Numbers(float), metavar="SD,...", help="Spread of pairs, for null and grid."
+    "--attributes",
+    cls=options.Known,
+    within=("n_attributes",),
+    type=click.IntRange(1),
+    help="Attributes in A and in B, for null and grid.",
+)
+@click.option(
+    "--pair-sd",
+    cls=options.Known,
+    within=("sd",),
+    type=options.Numbers(float),
+    metavar="SD,...",
+    help="Spread of pairs, for null and grid.",
 )
 @click.option(
     "--attribute-sd",

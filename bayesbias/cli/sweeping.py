@@ -36,7 +36,7 @@ _NOTE = 24  # characters of it in one line of a terminal
 
 
 @click.command()
-@click.argument("plan", type=click.Path(path_type=Path), metavar="PLAN.toml")
+@click.argument("plan", type=options.Source(), metavar="PLAN.toml")
 @options.folder("Write cells and results here.", required=True)
 @options.figure_style
 @options.spreadsheet_safe

@@ -12,7 +12,7 @@ from bayesbias.cli import options, screen
 
 
 @click.command()
-@click.argument("runs", type=click.Path(path_type=Path), metavar="RUN...", nargs=-1, required=True)
+@click.argument("runs", type=options.Source(), metavar="RUN...", nargs=-1, required=True)
 @options.as_json
 def verify(runs: tuple[Path, ...], as_json: bool) -> None:
     """Check that the files of a run are as they were written.

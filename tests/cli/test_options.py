@@ -72,6 +72,79 @@ def test_an_option_of_every_command_is_one_row(monkeypatch):
     assert "-h, --help" in CliRunner().invoke(group, ["inner", "sub", "-h"]).stdout
 
 
+def _commands(group, path=()):
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from _commands(command, (*path, name))
+        yield (*path, name), command
+
+
+OPTIONS = [
+    (path, parameter)
+    for path, command in _commands(cli)
+    for parameter in command.params
+    if isinstance(parameter, click.Option) and parameter.expose_value
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "option"), OPTIONS, ids=[f"{' '.join(path)} {option.opts[0]}" for path, option in OPTIONS]
+)
+def test_what_is_said_of_an_argument_is_said_of_its_option(path, option):
+    """Of every option of every command: by its own name, and by those it has in the functions that take it."""
+    (command,) = (command for found, command in _commands(cli) if found == path)
+    for name in (option.name, *getattr(option, "within", ())):
+        with click.Context(command) as context:
+            context.set_parameter_source(option.name, click.core.ParameterSource.COMMANDLINE)
+
+            @options._of_options
+            def refuses(name=name):
+                raise InputError("is odd", where=f"{name}, number 2", found="x", valid="y", hint="z")
+
+            with pytest.raises(InputError) as told:
+                refuses()
+            said = f"{option.opts[0]}, number 2: is odd; found: 'x'; valid: y; z"
+            assert str(told.value) == said
+            context.set_parameter_source(option.name, click.core.ParameterSource.DEFAULT)
+            with pytest.raises(InputError, match=rf"^{name}, number 2: is odd"):
+                refuses()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["simulate", "grid", "--words", "1", "--draws", "2"], "--words: must be a whole number of at least 2; found: 1"),
+        (["simulate", "grid", "--attributes", "1", "--draws", "2"], "--attributes: must be a whole number of at"),
+        (["simulate", "null", "--pair-sd", "0"], "--pair-sd: must be a finite number above 0; found: 0.0"),
+        (["plan", "--width", "-1"], "--width: must be a finite number above 0"),
+        (["compare", "--require", "gap"], "--require: is no requirement; found: 'gap'"),
+    ],
+)  # fmt: skip
+def test_errors_name_the_option_that_was_typed(words, said, run):
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"bayesbias: {said}")
+
+
+TEXTS = [
+    (path, parameter)
+    for path, command in _commands(cli)
+    for parameter in command.params
+    if isinstance(parameter.type, click.types.StringParamType | click.Path)
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "parameter"), TEXTS, ids=[f"{' '.join(path)} {each.opts[0]}" for path, each in TEXTS]
+)
+@pytest.mark.parametrize("empty", ["", " "])
+def test_an_empty_text_is_no_path(path, parameter, empty, run):
+    words = [empty] if isinstance(parameter, click.Argument) else [parameter.opts[0], empty]
+    code, out, err = run(*path, *words)
+    assert (code, out) == (2, "")
+    assert re.search(r"Invalid value for '.*': the path( or name)? is empty", err)
+
+
 def test_numbers_with_commas():
     assert options.Numbers(int).convert("5,6", None, None) == (5, 6)
     assert options.Numbers(float).convert("0.5", None, None) == (0.5,)
