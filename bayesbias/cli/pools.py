@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ _SHOWN = {
     "method": "method",
     "truth": "pool",
     "bias": "bias",
+    "bias_se": "error of bias",
     "rmse": "rmse",
     "flawless": "flawless",
     "coverage": "coverage",
@@ -78,7 +80,8 @@ def on_pools(
         f"coverage: share of {as_percent(settings['prob'])} intervals that hold the value of the pool, to be compared "
         "with flawless:\n"
         "that of the simple mean with its exact standard deviation, which is higher where pools are small.\n"
-        "width: over the ideal. wrong sign: share that leave out zero on the wrong side. seconds: median of an answer.\n"
+        "pool: its value. width: over the ideal. wrong sign: share that leave out zero on the wrong side.\n"
+        "seconds: median of an answer.\n"
         "Standard errors of shares are after Agresti and Coull; a dash where a method has no such answer."
     )
     if engines := engine_in_words(frame, settings["engine"]):
@@ -113,12 +116,38 @@ def _sizes_in_words(pool: Pool) -> str:
     return "; ".join(sides)
 
 
+_OF_DISTANCES = ("truth", "bias", "bias_se", "rmse")
+_USUAL = 0.001  # the last digit of what has no error of its own
+_MOST_DIGITS = 12
+
+
+def _last_digit(part: pd.DataFrame) -> float:
+    """Return the last digit of distances in a table: a tenth of the pool's value, but 100th to 1000th of the ideal width.
+
+    Their errors do not choose it, which would print a bias as 0.00 beside a value of 0.005; that of the bias stands beside it.
+    """
+    ideal = float((part["width"] / part["relative_width"]).median())  # one number, but for rounding
+    value = abs(float(part["truth"].iloc[0]))
+    if not ideal > 0:  # of methods without intervals
+        return _USUAL
+    fine = max(min(ideal / 100, value / 10), ideal / 1000)
+    return 10.0 ** math.floor(math.log10(fine) + 1e-12)
+
+
 def _print_rows(frame: pd.DataFrame) -> None:
-    """Print a table for each contrast, the methods one below the other."""
+    """Print a table for each contrast, the methods one below the other; distances have the same digits in all its rows."""
     from bayesbias.columns.simulation import OF_TABLES
 
     columns: Sequence[str] = list(_SHOWN)
     for (level, name, contrast), part in frame.groupby(["level", "name", "contrast"], sort=False):
         screen.say(f"{level}, {contrast}" if level == "overall" else f"{level} {name}, {contrast}")
-        errors = {f"mcse_{_SHOWN[name]}": part[f"{name}_se"] for name in columns if f"{name}_se" in part}
-        screen.frame(part[columns].rename(columns=_SHOWN).assign(**errors), least=OF_TABLES)
+        last = _last_digit(part)
+        errors = {
+            f"mcse_{_SHOWN[name]}": last
+            if name in _OF_DISTANCES
+            else part[f"{name}_se"].fillna(_USUAL).clip(lower=_USUAL)
+            if f"{name}_se" in part
+            else _USUAL
+            for name in columns
+        }
+        screen.frame(part[columns].rename(columns=_SHOWN).assign(**errors), _MOST_DIGITS, least=OF_TABLES)

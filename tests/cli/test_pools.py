@@ -13,6 +13,7 @@ from click.testing import CliRunner
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
+from bayesbias.cli import pools
 from bayesbias.cli.main import cli
 from bayesbias.simulation import shuffles
 
@@ -208,3 +209,21 @@ def test_what_shuffles_hold_on_average_is_that_of_all_of_them():
         assert found[kind] == pytest.approx(np.mean(each), abs=1e-12)
     listed["b"]["attributes"] = ["x1", "y2"]  # a stereotype of two classes
     assert shuffles._expected(frame, bb.load_wordlist(listed, controls=None)) == {}
+
+
+def test_distances_of_pools_have_digits_enough_and_alike_down_a_column(capsys):
+    """A bias of a fifth of the value is none of 0.00, whatever its error."""
+    rows = [
+        {"method": method, "level": "overall", "name": "all", "contrast": "associated - different", "truth": 0.005, "bias": bias,
+         "bias_se": 0.003, "rmse": rmse, "rmse_se": 0.002, "flawless": 0.92, "coverage": 0.9, "coverage_se": 0.02, "width": 0.08,
+         "relative_width": 1.0, "relative_width_se": 0.01, "called": 0.1, "called_se": 0.02, "wrong_sign": 0.0,
+         "wrong_sign_se": 0.01, "seconds": 0.02, "converged": 1.0}
+        for method, bias, rmse in (("cells", -0.0011, 0.0213), ("moments", 0.00004, 0.03))
+    ]  # fmt: skip
+    pools._print_rows(pd.DataFrame(rows))
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    found = {line[0]: line[1:5] for line in lines if line and line[0] in ("cells", "moments")}
+    assert found == {
+        "cells": ["0.0050", "-0.0011", "0.0030", "0.0213"],
+        "moments": ["0.0050", "0.0000", "0.0030", "0.0300"],
+    }
