@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,6 +10,7 @@ import click
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
 from bayesbias.cli import options, screen
+from bayesbias.simulation.questions import METHODS, SINGLE_DRAW
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,8 +64,16 @@ def simulate(
 ) -> None:
     """Run the critique of averaged scores by simulation.
 
-    WHAT is the paper's simulations, effect sizes without a difference, or false alarms.
-    """
+    WHAT is the paper's simulations (paper), effect sizes without a difference (null), or false alarms (grid).
+
+    \b
+    Of paper, the rows of a single draw:
+    QUANTITIES
+
+    \b
+    Of grid, the methods of each question:
+    METHODS
+    """  # noqa: D301 - click's mark for a paragraph to leave as it is
     from bayesbias.simulation import alarms, nulls, paper
 
     foreign = {
@@ -78,7 +88,7 @@ def simulate(
         if as_json:
             screen.answer("simulate.paper", {"rows": records(frame.drop(columns="mcse_value"))})
         else:
-            screen.say(_PAPER)
+            screen.say(f"{_PAPER}{_quantities_in_words()}\n")
             screen.frame(frame, 7, general=True, headings={"value": "simulated"})
             if draws >= _FEWEST_FOR_ENDS:
                 screen.say(_paper_shows(frame))
@@ -120,7 +130,9 @@ def simulate(
         from bayesbias.columns.simulation import grid_columns
         from bayesbias.columns.table import screen_table
 
-        screen.say(_GRID)
+        screen.say(_GRID + _methods_in_words())
+        # There are some 200 rows: what they show stands above them, and below, where one has read them.
+        screen.say(f"\n{_grid_shows(frame)}\n")
         screen.show(screen_table("", grid_columns(), frame.itertuples()))
         screen.say(_grid_shows(frame))
 
@@ -180,6 +192,19 @@ def _percent(share: float) -> str:
     return f"{share:.0%}" if share == 0 or share >= 0.005 else "under 1%"
 
 
+def _quantities_in_words() -> str:
+    """Return what the rows of a single draw are, one a line."""
+    return "\n".join(f"{name:<11}{text}" for name, text in SINGLE_DRAW.items())
+
+
+def _methods_in_words() -> str:
+    """Return what the methods of the grid are, one a line, as its rows call them."""
+    return "\n".join(
+        f"{question + ', ' + method.replace('_', ' '):<25}{text}"
+        for (question, method), text in METHODS.items()
+    )
+
+
 _PAPER = """\
 The simulations of the seed paper, as its code has them and as it means them: a single draw (factor, numerator, bias), then
 a loop, to the digits that its draws allow. With 10000 draws all that the paper prints comes out, digit for digit.
@@ -189,3 +214,9 @@ How often each method calls a difference that is not there (alarms, at the 5 % l
 the truth lies from its score (its standard deviation, and where 95 % of truths lie) beside the standard error it claims.
 Question "classes": do two classes of words differ? "tables": did the mean of one class move between two tables?
 """
+
+simulate.help = (
+    inspect.cleandoc(simulate.help or "")
+    .replace("QUANTITIES", _quantities_in_words())
+    .replace("METHODS", _methods_in_words())
+)

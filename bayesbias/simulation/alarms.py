@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,24 +24,13 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.scores.partitions import clopper_pearson
 from bayesbias.simulation.nulls import Floats, chunks_of_draws
+from bayesbias.simulation.questions import METHODS
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["METHODS", "simulate_grid"]
+__all__ = ["simulate_grid"]
 
-METHODS: Mapping[tuple[str, str], str] = MappingProxyType(
-    {
-        ("classes", "weat"): "WEAT's permutation test, one-sided as published",
-        ("classes", "weat_two_sided"): "WEAT's permutation test, two-sided",
-        ("classes", "pairs"): "t-test of associated against different pairs",
-        ("classes", "attributes"): "t-test of one number per attribute word",
-        ("tables", "manzini"): "Manzini's paired t-test of averages",
-        ("tables", "pairs"): "paired t-test of pairs",
-        ("tables", "attributes"): "paired t-test of one number per attribute word",
-    }
-)
-"""The question asked, and the method, of each row that `simulate_grid` gives."""
 _PERMUTATIONS = 2000  # drawn afresh for each block of tables where there are more than can be listed
 _LISTED = 13_000  # 8 + 8 words: 12,870
 _BLOCK = 200  # tables that share their drawn permutations

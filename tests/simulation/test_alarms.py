@@ -25,9 +25,10 @@ from bayesbias.figures.critique import plot_false_alarms, plot_paper
 from bayesbias.scores.association import effect_size, largest_effect_size
 from bayesbias.scores.permutation import permutation_test
 from bayesbias.simulation import alarms, paper as paper_room
-from bayesbias.simulation.alarms import METHODS, simulate_grid
+from bayesbias.simulation.alarms import simulate_grid
 from bayesbias.simulation.nulls import null_distribution
 from bayesbias.simulation.paper import FORMULAS, PAPER_CASES, paper_draws, simulate_paper
+from bayesbias.simulation.questions import METHODS, SINGLE_DRAW
 from bayesbias.simulation.rrandom import RRandom
 
 
@@ -447,6 +448,33 @@ def test_the_grid_names_an_excess_only_where_it_is_clear() -> None:
     assert _grid_shows(pd.DataFrame(rows, columns=columns)) == (
         "Methods with more alarms than the 5 % they claim, beyond the 95 % interval, each where that is clearest: "
         'for "classes" pairs (12.0%, 10.5% to 13.6%); for "tables" none.'
+    )
+
+
+def test_what_rows_are_called_is_explained_where_they_stand_and_in_the_help() -> None:
+    help_, grid, of_paper = (
+        run("--help"),
+        run("grid", "--words", 2, "--draws", 40),
+        run("paper", "--draws", 2),
+    )
+    for (question, method), text in METHODS.items():
+        for said in (help_, grid):
+            (line,) = (
+                line
+                for line in said.splitlines()
+                if line.strip().startswith(f"{question}, {method}  ".replace("_", " "))
+            )
+            assert line.endswith(text)
+    for name, text in SINGLE_DRAW.items():
+        for said in (help_, of_paper):
+            assert any(line.split() == [name, *text.split()] for line in said.splitlines())
+    lines = grid.splitlines()
+    shows = [i for i, line in enumerate(lines) if line.startswith("Methods with more alarms than")]
+    assert (
+        shows[0]
+        < next(i for i, line in enumerate(lines) if "its 95% interval" in line)
+        < shows[1]
+        == len(lines) - 1
     )
 
 
