@@ -114,8 +114,17 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> 
 
 def show(columns: Table) -> None:
     """Print a table of `columns`."""
+    print_table(columns.caption, *_typed(columns))
+
+
+def fits(columns: Table) -> bool:
+    """Say whether a table of `columns` is printed as one: it goes to no terminal, or to one that is wide enough."""
+    return not sys.stdout.isatty() or width_of(laid_out("", *_typed(columns))) <= console().width
+
+
+def _typed(columns: Table) -> tuple[list[str], list[list[str]]]:
     head = [f"#{heading.text}" if heading.number else heading.text for heading in columns.head]
-    print_table(columns.caption, head, [[cell.typed for cell in row] for row in columns.rows])
+    return head, [[cell.typed for cell in row] for row in columns.rows]
 
 
 def frame(

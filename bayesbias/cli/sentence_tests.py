@@ -235,7 +235,7 @@ def _print_tests(result: SeatResult) -> None:
 
 
 def _print_contrasts(result: SeatResult) -> None:
-    from bayesbias.columns.sentences import contrast_columns
+    from bayesbias.columns.sentences import IN_SDS, contrast_columns
     from bayesbias.columns.table import screen_table
 
     several = result.frame.groupby(["model", "options"]).ngroups > 1
@@ -243,9 +243,14 @@ def _print_contrasts(result: SeatResult) -> None:
         "associated - different in cosine distance, for new words and, where there are several, new templates "
         "(negative: as the test supposes), and shares of variance (-: not in this test)"
     )
-    columns = contrast_columns(result.provenance["prob"], several)
-    rows = result.frame.loc[result.named().index].itertuples()
-    screen.show(screen_table(title, columns, rows))
+    rows = list(result.frame.loc[result.named().index].itertuples())
+    with_p, without = (
+        screen_table(title, contrast_columns(result.provenance["prob"], several, p_values=asked), rows)
+        for asked in (True, False)
+    )
+    # What makes a table too wide for the terminal stands in tests.csv.
+    screen.show(with_p if screen.fits(with_p) or not screen.fits(without) else without)
+    screen.lines([IN_SDS, ""])
     if len(result.slopes):
         from bayesbias.columns.sentences import encoder_column, slopes_shown
         from bayesbias.columns.slopes import slopes_on_screen

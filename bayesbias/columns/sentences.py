@@ -13,6 +13,7 @@ from bayesbias.columns.slopes import OF_ONE
 from bayesbias.columns.table import Cell, Column, count, interval, number, p_value, share_cell, text
 from bayesbias.findings.sentences import named_encoder
 from bayesbias.inference.scope import sure_ends
+from bayesbias.inference.standard import unit_of_sides
 from bayesbias.inference.verdicts import Verdict, side
 
 if TYPE_CHECKING:
@@ -43,8 +44,17 @@ def result_columns(several: bool) -> list[Column]:
     ]
 
 
-def contrast_columns(prob: float, several: bool) -> list[Column]:
-    """Return the columns of the hierarchical reading: the contrast, and where its variance lies."""
+IN_SDS = (
+    f"Standard deviations are those of {unit_of_sides('associated - different').removeprefix('sd of ')}, since a sentence test "
+    "has no neutral ones."
+)
+
+
+def contrast_columns(prob: float, several: bool, *, p_values: bool = False) -> list[Column]:
+    """Return the columns of the hierarchical reading: the contrast, and where its variance lies.
+
+    Where they are asked for, p-values stand beside it: that published and that with each word once.
+    """
     return [
         text("test", "test"),
         text("asks", "title").on_the_page_only(),
@@ -55,6 +65,8 @@ def contrast_columns(prob: float, several: bool) -> list[Column]:
             number("in standard deviations", "standardised", 2, signed=True, screen="in sds", missing="–")
         ),
         _fitted(number("superiority", "superiority", 2, missing="–").on_the_page_only()),
+        *([p_value("p", "p_value", missing="-").on_the_screen_only()] if p_values else []),
+        *([p_value("p, words once", "p_words", missing="-").on_the_screen_only()] if p_values else []),
         *(
             _fitted(Column(f"variance, {kind}", functools.partial(_share_cell, field), True, kind))
             for kind, field in zip(("word", "template", "both", "rest"), _SHARES, strict=True)

@@ -119,6 +119,17 @@ def _unit(column: str, groups: Sequence[str]) -> str:
     return f"sd of {conjoined(groups)} {'pairs' if column == 'connection' else 'rows'}"
 
 
+def unit_of_sides(contrast: str) -> str:
+    """Name what a contrast of connections is measured in where there are no neutral pairs, as in sentence tests.
+
+    Examples
+    --------
+    >>> unit_of_sides("associated - different")
+    'sd of associated and different pairs'
+    """
+    return _unit("connection", contrast.split(" - "))
+
+
 def in_full(unit: str) -> str:
     """Name the unit of a standardised contrast as a sentence does.
 

@@ -11,6 +11,7 @@ from bayesbias.basics.digits import interval_known
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import as_percent, conjoined, number_of
 from bayesbias.columns.sentences import (
+    IN_SDS,
     contrast_columns,
     dropped_columns,
     encoder_column,
@@ -251,7 +252,8 @@ def _contrasts(study: _Study) -> Part | None:
         contrast_columns(study.prob, study.several),
         study.rows.itertuples(),
         "In cosine distance; below zero lies what the test supposes. Shares of variance: between words, between templates, "
-        "what takes a word and a template together (both), and the rest; – where a test cannot tell them.",
+        "what takes a word and a template together (both), and the rest; – where a test cannot tell them. "
+        f"{IN_SDS}",
     )
     pictures = [picture for name in names for picture in study.figures.take(name)]
     return Part("The hierarchical reading", figures=pictures, tables=[table])

@@ -14,6 +14,7 @@ from bayesbias import save_run, seat, sentence_test
 from bayesbias.basics.errors import InputError
 from bayesbias.cli import main
 from bayesbias.cli.sentence_tests import seat_json
+from bayesbias.columns.table import p_cell
 from bayesbias.findings.sentences import findings_of_sentences
 from bayesbias.studies.seat_result import PUBLISHED_COLUMNS
 from bayesbias.words import read_test, shipped_tests
@@ -299,3 +300,22 @@ def test_the_published_cut_can_be_run(monkeypatch, capsys):
     (row,) = json.loads(out)["tests"]
     assert (row["num_targ1"], row["num_targ2"]) == (18, 18)
     assert row["p_value"] * 1000 == pytest.approx(round(row["p_value"] * 1000))
+
+
+@pytest.mark.slow
+def test_p_values_stand_beside_the_contrast_where_the_terminal_is_wide_enough(monkeypatch, capsys):
+    arguments = ("--tests", "weat7", "--bayes", "--seed", shifted(1), *QUICK)
+    row = json.loads(run(monkeypatch, capsys, *arguments, "--json")[1])["tests"][0]
+    out = run(monkeypatch, capsys, *arguments)[1]
+    (head,) = [line for line in out.splitlines() if "in sds" in line]
+    assert "p   p, words once" in head
+    (line,) = [line for line in out.splitlines() if line.lstrip().startswith("weat7") and " to " in line]
+    assert {p_cell(row["p_value"]).typed, p_cell(row["p_words"]).typed} <= set(line.split())
+    assert "Standard deviations are those of associated and different pairs" in out
+    shown = {}
+    for width in (140, 110):
+        monkeypatch.setattr("bayesbias.cli.screen.sys.stdout.isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", str(width))
+        shown[width] = run(monkeypatch, capsys, *arguments)[1]
+    assert ["p, words once" in shown[width] for width in (140, 110)] == [True, False]
+    assert all("in sds" in text for text in shown.values())
