@@ -22,7 +22,7 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
     from bayesbias.findings.sentiment import findings_of_sentiment, signed_estimate
     from bayesbias.inference.scope import sure_ends
     from bayesbias.inference.verdicts import sentiment_verdict
-    from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
+    from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS, little_of_ratings
 
     interval = f"{as_percent(prob)} HPDI"
     screen.lines([*findings_of_sentiment(analysis if fit is None else fit, prob).lines(), ""])
@@ -32,12 +32,12 @@ def print_sentiment(analysis: SentimentAnalysis, fit: BiasFit | None, prob: floa
         title = f"{name}: paired t-tests of male against female"
         screen.show(screen_table(title, test_columns({}), tests))
         if fit is not None and fit.diagnostics()["ok"]:
-            rows = []
+            rows, little = [], little_of_ratings(fit)
             for estimand, holds in SENTIMENT_ESTIMANDS.items():
                 frame = fit.summary(prob, estimand)
                 row: Any = next(iter(frame[frame["classifier"] == name].itertuples()))
                 mean, low, high = signed_estimate(row)
-                verdict = sentiment_verdict(*sure_ends(row))
+                verdict = sentiment_verdict(*sure_ends(row), little[name])
                 rows.append([holds, mean, f"{low} to {high}", verdict])
             scale = "log odds" if fit.spec.outcome == "logit_difference" else "probability"
             screen.table(

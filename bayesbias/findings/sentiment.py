@@ -17,12 +17,17 @@ from bayesbias.findings.outside import outside_doubts
 from bayesbias.findings.parts import Doubt, Findings
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
 from bayesbias.findings.slopes import sentences_of_slopes
-from bayesbias.inference.estimands import PROB
+from bayesbias.inference.estimands import PROB, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import sure_ends
-from bayesbias.inference.verdicts import sentiment_verdict
+from bayesbias.inference.verdicts import Verdict, place, sentiment_verdict
 from bayesbias.studies.sentiment import SentimentAnalysis
-from bayesbias.studies.sentiment_fit import NO_DIFFERENCE, analysis_of, contrasts_or_why_not
+from bayesbias.studies.sentiment_fit import (
+    NO_DIFFERENCE,
+    analysis_of,
+    contrasts_or_why_not,
+    little_of_ratings,
+)
 from bayesbias.studies.sentiment_tests import paired_test
 from bayesbias.tables.sentiment import classifiers_in, only_labels
 
@@ -35,6 +40,7 @@ _CLEAR_BELOW = 0.05
 _HEAVY = 3.0  # excess kurtosis of the residuals; that of Student's t with 6 degrees of freedom
 _MANY_ZEROS = 0.05
 _LEVELS = {"profession": "professions", "noun_pair": "noun pairs"}
+_SAMPLES = 4000  # of which the share beyond an end is known to half a per cent
 _NAMED = 4  # noun pairs that a sentence names
 
 
@@ -179,7 +185,7 @@ def _of_classifier(analysis: SentimentAnalysis, fit: BiasFit | None, name: str, 
     if fit is None:
         return Findings(subject=name, headline=observed, sentences=tuple(rest))
     if fit.diagnostics()["ok"]:
-        rest.append(_shares_sentence(fit, name))
+        rest += [*_little(fit, name, prob), _shares_sentence(fit, name)]
     if fit.spec.outcome == "logit_difference":
         rest.append(_on_log_odds(analysis.table, name))
     return Findings(
@@ -199,14 +205,27 @@ def _of_model(fit: BiasFit, classifier: str, prob: float) -> str:
         frame = fit.summary(prob, estimand)
         rows[estimand] = next(iter(frame[frame["classifier"] == classifier].itertuples()))
     new, these = rows["population"], rows["these_words"]
+    little = little_of_ratings(fit)[classifier]
     scale = "" if fit.spec.outcome == "difference" else " in log odds"
     m, low, high = signed_estimate(new)
     m_here, low_here, high_here = signed_estimate(these)
     return (
         f"Crossed model: for new nouns and professions like these, female - male is {m}{scale} "
-        f"({as_percent(prob)} HPDI {low} to {high}; {sentiment_verdict(*sure_ends(new))}); for "
+        f"({as_percent(prob)} HPDI {low} to {high}; {sentiment_verdict(*sure_ends(new), little)}); for "
         f"these sentences alone {m_here} ({low_here} to {high_here})."
     )
+
+
+def _little(fit: BiasFit, classifier: str, prob: float) -> list[str]:
+    """Say what little is, where an interval reaches there."""
+    little = little_of_ratings(fit)[classifier]
+    frame = fit.summary(prob)
+    row: Any = next(iter(frame[frame["classifier"] == classifier].itertuples()))
+    if little is None or place(*sure_ends(row), little) in (Verdict.BELOW, Verdict.OPEN, Verdict.ABOVE):
+        return []
+    return [
+        f"Little is less than {signed(little)[0].lstrip('+')}, {STANDARD_ROPE:g} standard deviations of sentence pairs."
+    ]
 
 
 def signed(*values: float) -> list[str]:
@@ -279,7 +298,7 @@ def _of_tests(analysis: SentimentAnalysis, name: str) -> list[str]:
         verb = "carries" if len(carrying) == 1 else "carry"
         out.append(
             f"{len(carrying)} of {len(listed)} noun pairs {verb} the difference: without {named} it would be gone or "
-            "turned round."
+            f"turned round. {_reference([pair['difference'] for pair in listed], len(carrying))}"
         )
     part = analysis.table[analysis.table["classifier"].astype(str) == name]
     largest = part["difference"].abs().groupby(part["noun_pair"], sort=False, observed=True).max()
@@ -297,6 +316,62 @@ def _of_tests(analysis: SentimentAnalysis, name: str) -> list[str]:
             f"{_test_in_words(control)}."
         )
     return out
+
+
+def carrying_expected(n: int, mean: float, sd: float) -> tuple[int, int]:
+    """Return how many of normal values carry their mean: the fewest largest without which it would be gone.
+
+    Parameters
+    ----------
+    n : int
+        Values, two or more.
+    mean, sd : float
+        Theirs in every sample, the latter with n - 1.
+
+    Returns
+    -------
+    low, high : int
+        Between which 89 of 100 samples lie.
+
+    Notes
+    -----
+    Normal values less their mean, over their standard deviation, are spread evenly over a sphere whatever both are, so that
+    samples with a given mean and sd are drawn by giving them to standardised ones. The largest are picked after looking: in
+    nearly any sample a few of them carry a small mean.
+
+    Examples
+    --------
+    >>> carrying_expected(20, 1.0, 0.1)[0] >= 19  # far from zero the mean is that of all
+    True
+    >>> carrying_expected(20, 0.01, 1.0)
+    (1, 1)
+    """
+    z = np.random.default_rng(0).normal(size=(_SAMPLES, n))
+    z = (z - z.mean(axis=1, keepdims=True)) / z.std(axis=1, ddof=1, keepdims=True)
+    x = np.sort(abs(mean) + sd * z, axis=1)[:, ::-1]
+    left = x.sum(axis=1, keepdims=True) - np.cumsum(x, axis=1)
+    left[:, -1] = 0.0  # without any value nothing is left
+    counts = 1 + np.argmax(left <= NO_DIFFERENCE, axis=1)
+    low, high = np.quantile(counts, [(1 - PROB) / 2, (1 + PROB) / 2], method="closest_observation")
+    return int(low), int(high)
+
+
+def _reference(differences: Sequence[float], carrying: int) -> str:
+    """Say how many would carry the same mean of pairs that scatter as much, so that a small mean alone is not called a find."""
+    low, high = carrying_expected(
+        len(differences), float(np.mean(differences)), float(np.std(differences, ddof=1))
+    )
+    many = f"{low}" if low == high else f"{low} to {high}"
+    if carrying < low:
+        says = "here fewer carry it"
+    elif carrying > high:
+        says = "here it takes more"
+    else:
+        says = "so this says no more than that the mean is small beside their scatter"
+    return (
+        f"Of pairs that scatter normally with the same mean and standard deviation the {many} largest would "
+        f"(in {as_percent(PROB)} of samples): {says}."
+    )
 
 
 def _on_log_odds(table: pd.DataFrame, name: str) -> str:

@@ -247,15 +247,23 @@ def method_verdict(low: float, high: float, rope: float = ROPE) -> str:
     return _METHOD[place(low, high, rope)]
 
 
-def sentiment_verdict(low: float, high: float) -> str:
-    """Say what an interval of female - male means; ratings have no region of practical equivalence.
+def sentiment_verdict(low: float, high: float, rope: float | None = None) -> str:
+    """Say what an interval of female - male means.
+
+    Parameters
+    ----------
+    low, high : float
+    rope : float > 0, optional
+        Half-width of what is little beside the scatter of ratings; without it the sign alone is said.
 
     Examples
     --------
     >>> [sentiment_verdict(*ends) for ends in ((-0.2, -0.1), (0.1, 0.2), (-0.1, 0.2))]
     ['female lower', 'female higher', 'the sign is open']
+    >>> [sentiment_verdict(*ends, rope=0.01) for ends in ((-0.2, -0.1), (0.001, 0.2), (-0.003, 0.002))]
+    ['female lower', 'female higher, perhaps by little', 'practically alike']
     """
-    return _SENTIMENT[side(low, high)]
+    return _SENTIMENT[side(low, high) if rope is None else place(low, high, rope)]
 
 
 _CONTRAST = {
@@ -297,6 +305,9 @@ _METHOD = {
 }
 _SENTIMENT = {
     Verdict.BELOW: "female lower",
+    Verdict.SLIGHTLY_BELOW: "female lower, perhaps by little",
+    Verdict.NEGLIGIBLE: "practically alike",
     Verdict.OPEN: "the sign is open",
+    Verdict.SLIGHTLY_ABOVE: "female higher, perhaps by little",
     Verdict.ABOVE: "female higher",
 }

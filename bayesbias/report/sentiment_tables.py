@@ -19,12 +19,13 @@ from bayesbias.columns.table import (
     probability_cell,
 )
 from bayesbias.inference.diagnostics import error_of_share
+from bayesbias.inference.estimands import STANDARD_ROPE
 from bayesbias.inference.observed import excluded_observed
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import sentiment_verdict
 from bayesbias.studies.sentiment import SentimentAnalysis
-from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS
+from bayesbias.studies.sentiment_fit import SENTIMENT_ESTIMANDS, little_of_ratings
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +56,7 @@ def tests_table(analysis: SentimentAnalysis) -> Table:
 
 def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) -> Table:
     """Tabulate classifiers: raw difference, p-values, and the posterior for new words."""
-    frame = fit.summary(prob).set_index("classifier")
+    frame, little = fit.summary(prob).set_index("classifier"), little_of_ratings(fit)
     rows = []
     for name in analysis.classifiers:
         tests, r = analysis.as_dict(name), frame.loc[name]
@@ -68,7 +69,11 @@ def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) ->
                 p_cell(pairs["p_value"]),
                 known_cell(r, "mean", signed=True),
                 known_interval_cell(r, signed=True),
-                Cell(sentiment_verdict(*sure_ends(r)) if fit.diagnostics()["ok"] else "no conclusion"),
+                Cell(
+                    sentiment_verdict(*sure_ends(r), little[name])
+                    if fit.diagnostics()["ok"]
+                    else "no conclusion"
+                ),
             ]
         )
     head = ["classifier", "#female − male", "#p, sentence pairs", "#p, noun pairs", "#model, new sentences"]
@@ -79,7 +84,7 @@ def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) ->
 
 def overall_table(fit: BiasFit, prob: float) -> Table:
     """Tabulate the mean difference of each classifier for each estimand."""
-    rows = []
+    rows, little = [], little_of_ratings(fit)
     names = list(dict.fromkeys(fit.table["classifier"].astype(str)))
     for name in names:
         for estimand, holds in SENTIMENT_ESTIMANDS.items():
@@ -97,12 +102,13 @@ def overall_table(fit: BiasFit, prob: float) -> Table:
                     known_cell(r, "sd"),
                     known_interval_cell(r, signed=True),
                     probability_cell(below, error),
-                    Cell(sentiment_verdict(*sure_ends(r))),
+                    Cell(sentiment_verdict(*sure_ends(r), little[name])),
                 ]
             )
     head = ["classifier", "holds for", "#mean", "#sd", f"#{as_percent(prob)} HPDI", "#P(below 0)", "verdict"]
     caption = f"Female − male by the crossed model, in {_SCALE[fit.spec.outcome]}"
-    return of_cells("t-overall", caption, head, rows)
+    note = f"Little is less than {STANDARD_ROPE:g} standard deviations of sentence pairs."
+    return of_cells("t-overall", caption, head, rows, note)
 
 
 def shares_table(fit: BiasFit, prob: float) -> Table:

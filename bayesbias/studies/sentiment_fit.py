@@ -16,7 +16,7 @@ from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.files import plain
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.inference.diagnostics import error_of_share
-from bayesbias.inference.estimands import PROB
+from bayesbias.inference.estimands import PROB, STANDARD_ROPE
 from bayesbias.inference.posterior import BiasFit, kept_with
 from bayesbias.studies.sentiment import SentimentAnalysis, analysis_of_table
 from bayesbias.tables.sentiment import OUTCOMES
@@ -273,3 +273,14 @@ def contrasts_or_why_not(fit: BiasFit, prob: float = PROB) -> tuple[pd.DataFrame
         return classifier_contrasts(fit, prob), ""
     except FitError as error:
         return None, f"The classifiers are not compared with each other: {error}."
+
+
+def little_of_ratings(fit: BiasFit) -> dict[str, float | None]:
+    """Return what is little of each classifier: the standard ROPE in standard deviations of its sentence pairs.
+
+    Ratings have no unit that classifiers share, so that it is told by their own scatter; None where they do not scatter.
+    """
+    scatter = fit.table.groupby(fit.table["classifier"].astype(str), sort=False)[fit.spec.outcome].std()
+    return {
+        str(name): STANDARD_ROPE * float(sd) if sd > NO_DIFFERENCE else None for name, sd in scatter.items()
+    }

@@ -23,6 +23,7 @@ from bayesbias.basics.errors import FitError, InputError
 from bayesbias.figures import sentiment
 from bayesbias.findings.of_result import findings_of
 from bayesbias.inference.verdicts import sentiment_verdict
+from bayesbias.studies.sentiment_fit import little_of_ratings
 
 pytestmark = pytest.mark.slow  # figures of whole analyses are drawn
 
@@ -130,7 +131,8 @@ def test_sentences_say_the_numbers(analysis, fit):
         f"female - male is {row['mean']:+.3f} (89% HPDI {row['hpdi_low']:+.3f} to {row['hpdi_high']:+.3f}"
         in said
     )
-    assert f"; {sentiment_verdict(row['hpdi_low'], row['hpdi_high'])})" in said
+    little = little_of_ratings(fit)["m1"]
+    assert f"; {sentiment_verdict(row['hpdi_low'], row['hpdi_high'], little)})" in said
     share = fit.shares(group="m1").iloc[0]
     assert share["source"] == "noun_pair"
     printed = re.search(r"([\d.]+)% lies between noun pairs", said)
