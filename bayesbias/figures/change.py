@@ -544,7 +544,7 @@ def _size_changes(item: Method) -> tuple[float, float]:
 
 def _size_controls(n: int) -> tuple[float, float]:
     rows = -(-n // _ACROSS)
-    return square(4.4, 0.6) if n == 1 else inches(WIDTH, 0.9 + _PANEL * rows)
+    return square(4.4, 0.95) if n == 1 else inches(WIDTH, 0.9 + _PANEL * rows)
 
 
 def _size_ranking(comparison: Comparison) -> tuple[float, float]:
@@ -552,7 +552,7 @@ def _size_ranking(comparison: Comparison) -> tuple[float, float]:
 
 
 def _size_pairs() -> tuple[float, float]:
-    return square(6.0, 1.3)
+    return square(6.0, 1.05)
 
 
 def _method(comparison: Comparison, method: str | None) -> str:

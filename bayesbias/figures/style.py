@@ -289,6 +289,7 @@ def make_square(ax: Axes) -> None:
     """Make an Axes of two like quantities a square, but on a slide, which would have little room for one."""
     if _NOW.get().whole is None:
         ax.set_box_aspect(1)
+        ax.set_anchor("S")  # what room is left stands above it, where headings are
 
 
 def size_ridges(n: int) -> tuple[float, float]:
@@ -328,12 +329,12 @@ def own(figure: Figure) -> Figure:
 
 
 def make_room(figure: Figure, points: float) -> None:
-    """Let a figure that was made here for a width of its own take some points more in height, or fewer.
+    """Let a figure that was made here take some points more in height, and one for a width of its own also fewer.
 
-    One of a user keeps its size, and so does a page of a report, which has room for headings.
+    One of a user keeps its size. A figure of a report has room for usual headings, and grows with longer ones.
     """
     style = _NOW.get()
-    if figure in _OWN and style.asked:
+    if figure in _OWN and (style.asked or points > 0):
         width, height = figure.get_size_inches()
         wanted = height + points / 72
         if style.whole is not None:  # what fits a slide still does with its heading
