@@ -91,6 +91,8 @@ def main() -> None:
 
 
 def _run() -> NoReturn:
+    if sys.stdout is None:  # what is printed there would be lost without a word
+        _end("standard output is closed; > /dev/null does without what is printed")
     screen.prepare()
     warnings.formatwarning = _one_line
     try:
@@ -98,7 +100,7 @@ def _run() -> NoReturn:
     except BayesbiasError as error:
         _end(str(error))
     except OSError as error:  # of what is printed, or of a file of a library
-        parts = [str(part) for part in (error.filename, error.strerror) if part]
+        parts = [str(part) for part in (error.filename or "output", error.strerror) if part]
         _end(in_one_line(": ".join(parts) or str(error), MOST_CHARACTERS))
     except MemoryError:
         _end("there is not enough memory")

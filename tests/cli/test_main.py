@@ -115,8 +115,17 @@ def test_a_full_stdout_is_an_error_and_no_traceback(files):
             [sys.executable, "-m", "bayesbias.cli", "show", "template"],
             stdout=full, stderr=subprocess.PIPE, text=True, check=False, timeout=600,
         )  # fmt: skip
-    assert done.returncode != 0
-    assert "Traceback" not in done.stderr
+    assert done.returncode == 2
+    assert done.stderr == "bayesbias: output: No space left on device\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="needs a shell that closes a stream")
+def test_a_closed_stdout_is_an_error():
+    shell = ["sh", "-c", 'exec "$0" -m bayesbias.cli list models >&-', sys.executable]
+    done = subprocess.run(shell, capture_output=True, text=True, check=False, timeout=600)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("bayesbias: standard output is closed; ")
 
 
 @pytest.mark.parametrize(
