@@ -16,6 +16,7 @@ NAMES = (
     "coverage",
     "real_coverage",
     "harder_pools",
+    "dealt",
     "own_prior",
     "facts",
     "seat",

@@ -119,7 +119,7 @@ def negative_controls(
     work = functools.partial(_analyse_controls, real, words, size, model, seed, numbers, settings=settings)
     with Hands(1 if workers is None and dask is None else workers, dask) as hands:
         rows = in_batches(work, len(numbers), None, hands, "negative controls", progress, _BATCH)
-    out, expected = [], _expected(real, words)
+    out, expected = [], expected_of_deals(real, words)
     for kind in ("real", *kinds):
         part = pd.DataFrame([row for row in rows if row["kind"] == kind])
         called = ((part["low"] > 0) | (part["high"] < 0)).mean()
@@ -139,7 +139,7 @@ def negative_controls(
     return pd.DataFrame(out)
 
 
-def _expected(real: pd.DataFrame, words: WordList) -> dict[str, float]:
+def expected_of_deals(real: pd.DataFrame, words: WordList) -> dict[str, float]:
     """Return what associated - different is on average over all deals, of classes and of stereotypes.
 
     Each word is as likely to fall to any place as any other, so that the mean of a list (or class) stands for each of its pairs.
@@ -197,7 +197,7 @@ def _analyse_controls(
     rows = []
     for kind, number in numbers[first : first + count]:
         stream = [seed, NEGATIVE_CONTROLS.index(kind) if kind != "real" else 9, number]
-        table = _without_meaning(real, words, size, kind, np.random.default_rng(stream))
+        table = without_meaning(real, words, size, kind, np.random.default_rng(stream))
         own = int(np.random.SeedSequence([*stream, 1]).generate_state(1)[0])
         rows += [
             {"kind": kind, **row}
@@ -207,9 +207,10 @@ def _analyse_controls(
     return rows
 
 
-def _without_meaning(
+def without_meaning(
     real: pd.DataFrame, words: WordList, size: int, kind: str, rng: np.random.Generator
 ) -> pd.DataFrame:
+    """Return a table with the meaning taken out in one of the ways of `negative_controls`."""
     if kind == "real":
         return real
     table = real.copy()

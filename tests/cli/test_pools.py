@@ -197,7 +197,7 @@ def test_what_shuffles_hold_on_average_is_that_of_all_of_them():
         columns=["protected_word", "protected_class", "attribute", "attribute_class", "attribute_kind", "distance",
                  "connection"],
     )  # fmt: skip
-    found = shuffles._expected(frame, words)
+    found = shuffles.expected_of_deals(frame, words)
     for kind, of, other in (
         ("shuffled_classes", class_of, list_of),
         ("shuffled_attributes", list_of, class_of),
@@ -208,7 +208,7 @@ def test_what_shuffles_hold_on_average_is_that_of_all_of_them():
         ]
         assert found[kind] == pytest.approx(np.mean(each), abs=1e-12)
     listed["b"]["attributes"] = ["x1", "y2"]  # a stereotype of two classes
-    assert shuffles._expected(frame, bb.load_wordlist(listed, controls=None)) == {}
+    assert shuffles.expected_of_deals(frame, bb.load_wordlist(listed, controls=None)) == {}
 
 
 def test_distances_of_pools_have_digits_enough_and_alike_down_a_column(capsys):

@@ -48,7 +48,15 @@ def test_the_layout_is_the_first_key(capsys):
     screen.answer("report", {"run": "a", "written": "b"})
     said = '{"schema": "bayesbias.report/1", "run": "a", "written": "b"}\n'
     assert capsys.readouterr().out == said
-    about = {"model": "cells", "tables": 1, "seed": 1, "prob": float("nan"), "engine": "quick", "rows": []}
+    about = {
+        "model": "cells",
+        "tables": 1,
+        "seed": 1,
+        "prob": float("nan"),
+        "engine": "quick",
+        "rows": [],
+        "doubts": [],
+    }
     with pytest.raises(ValueError, match="not JSON compliant"):
         screen.answer("calibrate.negative-controls", about)
 

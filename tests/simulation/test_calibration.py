@@ -178,19 +178,19 @@ def test_meaning_is_taken_out():
     words = bb.load_wordlist("religion")
     d = bb.load_embedding("minilm-static", words=words.words).vectors.shape[1]
     rng = np.random.default_rng(shifted(0))
-    shuffled = shuffles._without_meaning(real, words, d, "shuffled_classes", rng)
+    shuffled = shuffles.without_meaning(real, words, d, "shuffled_classes", rng)
     assert (shuffled["distance"] == real["distance"]).all()
     assert shuffled.drop_duplicates("protected_word")["protected_class"].value_counts().tolist() == [5, 5, 5]
     agree = shuffled["attribute_class"] == shuffled["protected_class"]
     assert (
         (shuffled["connection"] == "associated") == (agree & (shuffled["attribute_kind"] == "stereotype"))
     ).all()
-    attributes = shuffles._without_meaning(real, words, d, "shuffled_attributes", rng)
+    attributes = shuffles.without_meaning(real, words, d, "shuffled_attributes", rng)
     sizes = attributes[attributes["attribute_kind"] == "stereotype"].drop_duplicates("attribute")[
         "attribute_class"
     ]
     assert sorted(sizes.value_counts()) == [3, 4, 4]
-    random = shuffles._without_meaning(real, words, d, "random_vectors", rng)
+    random = shuffles.without_meaning(real, words, d, "random_vectors", rng)
     # Cosines of random vectors in d dimensions have variance 1 / d and do not correlate.
     assert abs(random["distance"].mean() - 1) < mc.K / np.sqrt(d * len(random))
     report = negative_controls("minilm-static", "religion", tables=3, draws=100, tune=100, progress=False)
@@ -428,12 +428,12 @@ def test_a_stereotype_of_two_classes_stays_one_when_meaning_is_taken_out():
         a: {c.name} for c in words.classes for a in c.attributes if a != "cheap"
     }
     for seed in range(5):
-        classes = shuffles._without_meaning(
+        classes = shuffles.without_meaning(
             real, words, vectors, "shuffled_classes", np.random.default_rng(seed)
         )
         own = [c in owners[a] for c, a in zip(classes["protected_class"], classes["attribute"], strict=True)]
         assert (classes["connection"] == np.where(own, "associated", "different")).all()
-        dealt = shuffles._without_meaning(
+        dealt = shuffles.without_meaning(
             real, words, vectors, "shuffled_attributes", np.random.default_rng(seed)
         )
         near = dealt[dealt["connection"] == "associated"]
