@@ -347,7 +347,8 @@ def _slopes(study: _Study) -> Part | None:
 def _gap_table(id_: str, frame: pd.DataFrame, level: str, prob: float, results: Results) -> Table:
     within = "" if level == "overall" else level
     caption = f"Gaps between connections{_per(within)}"
-    return page_table(id_, caption, gap_columns(prob, within, results), frame.itertuples())
+    note = "Before, after and change are of three fits, the change of the differences of pairs: they need not add up."
+    return page_table(id_, caption, gap_columns(prob, within, results), frame.itertuples(), note)
 
 
 def _change_table(id_: str, frame: pd.DataFrame, level: str, prob: float, results: Results) -> Table:

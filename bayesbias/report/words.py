@@ -174,9 +174,9 @@ def _classes(study: _Study) -> Part:
     if len(sides):
         who = holds_for(study.fit.spec, "class")
         sentences.append(
-            f"In the table left, words of a class with their own stereotypes and with others ({who}); "
-            "right, the stereotypes of that class with its own words and with words of other classes. Where only the left one is "
-            "clear, the difference may be that of the lists."
+            "The table below the figures holds two differences of each class: first that of its words, to their own stereotypes "
+            f"less those to others ({who}); then that of its list, to its own words less those to words of other classes. Where "
+            "only the first is clear, the difference may be that of the lists."
         )
         caption = "Each class, and its list of stereotypes"
         named = bool((sides["name"] != sides["name_list"]).any())
