@@ -94,7 +94,8 @@ def moved(one: str, other: str) -> list[tuple[str, str, str]]:
         for a, b in zip(lines[0][line], lines[1][line], strict=True):
             decimals = min(len(x.partition(".")[2]) for x in (a, b))
             values = [float(x.replace("−", "-").replace(",", "")) for x in (a, b)]
-            unit = 10.0**-decimals if decimals else 10.0 ** min(map(zeros_of, (a, b)))
+            # A zero may be one to the ten as well as to the one: the other number says which.
+            unit = 10.0**-decimals if decimals else 10.0 ** min(map(zeros_of, {a, b} - {"0"}), default=0)
             compared += 1
             steps = abs(values[0] - values[1]) / unit
             further += steps > _FEW + 0.5
