@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bayesbias.basics.digits import as_known, ends_as_known
-from bayesbias.basics.wording import as_percent, conjoined, number_of
+from bayesbias.basics.wording import as_percent, conjoined, ended, number_of
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.posterior import BiasFit
@@ -51,11 +51,15 @@ _BECOMES = {
 def frequency_sentences(fit: BiasFit) -> list[str]:
     """Say which intervals of the first contrast begin or cease to hold zero at equal frequency, or that none does.
 
-    Nothing is said of models that have not converged.
+    Of models that have not converged it is said that nothing is concluded.
     """
     frequency = frequency_of(fit)
-    if frequency is None or frequency.problems:
+    if frequency is None:
         return []
+    if frequency.problems:
+        return [
+            f"At equal frequency ({frequency.source}) nothing is concluded: {ended(frequency.problems[0])}"
+        ]
     contrast, crossings = frequency.contrasts["contrast"].iloc[0], frequency.crossings()
     changed = [
         f"{'that' if len(rows) == 1 else 'those'} of {conjoined([_row_called(level, name) for level, name in rows])} "

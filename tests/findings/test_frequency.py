@@ -148,7 +148,9 @@ def test_intervals_that_begin_or_cease_to_hold_zero_at_equal_frequency_are_named
     assert part is not None
     assert said in part.sentences
     fit.provenance["frequency"]["problems"] = ["R-hat is 1.2"]
-    assert frequency_sentences(fit) == frequency_sentences(made_up_fit(grid())) == []
+    (said,) = frequency_sentences(fit)
+    assert said.endswith(" nothing is concluded: R-hat is 1.2.")
+    assert frequency_sentences(made_up_fit(grid())) == []
 
 
 def test_an_end_within_its_error_of_zero_is_not_called_a_change():
