@@ -22,6 +22,13 @@ MOST_SEED = 2**32 - 1
 LARGEST = 1e100  # whose square is still a number, and that of its inverse
 MOST_CHAINS = 1000
 MOST_GIVEN = 50_000_000  # in one list; of vectors in use there are millions
+MOST_SAMPLES = 10_000_000  # of a permutation test: p-values of a millionth, and some seconds
+MOST_RESAMPLES = 100_000  # of a bootstrap, whose ends hardly move beyond
+LEAST_SHRINKAGE, MOST_SHRINKAGE = (
+    1e-6,
+    1e6,
+)  # of a logistic regression, whose equations hold in double precision between
+MOST_PAIRS = 2_000_000  # of a simulated table
 MOST_DRAWS = 1_000_000  # of all chains; of the default model with all its scales they take 128 MB
 _MOST_UNKNOWN = 100  # keys, each of which is told with what may be meant
 _LONGEST_NAME, _LONGEST_PATH = 255, 4095  # bytes, on every system in use
@@ -78,6 +85,17 @@ def is_number(value: Any) -> bool:
         return False
 
 
+def is_typed_number(text: str) -> bool:
+    """Say whether a text spells a number as people do; Python would also take 1_0 and digits of all scripts.
+
+    Examples
+    --------
+    >>> is_typed_number("-1.5e3"), is_typed_number("1_000")
+    (True, False)
+    """
+    return text.isascii() and "_" not in text
+
+
 def finite(value: Any, where: object) -> float:
     """Return a finite number."""
     if not is_number(value):
@@ -89,6 +107,13 @@ def positive(value: Any, where: object) -> float:
     """Return a finite number above 0."""
     if not (is_number(value) and value > 0):
         raise InputError("must be a finite number above 0", where=where, found=Shortened(value))
+    return float(value)
+
+
+def within(value: Any, where: object, low: float, high: float) -> float:
+    """Return a number from one to another, both included."""
+    if not (is_number(value) and low <= value <= high):
+        raise InputError(f"must lie from {low:g} to {high:g}", where=where, found=Shortened(value))
     return float(value)
 
 

@@ -11,6 +11,7 @@ import functools
 import multiprocessing
 import os
 import queue
+import re
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +27,9 @@ from bayesbias.basics.versions import own_version
 
 _ATTEMPTS = 2
 _ANSWER_S = 10  # how long a scheduler may take to answer
+_ADDRESS = re.compile(
+    r"((?P<scheme>[a-z]+)://)?(?P<host>\[[0-9a-fA-F:]+\]|[^\s/:]+)(:(?P<port>\d{1,5}))?(/\S*)?"
+)
 # A worker is one of many: libraries that would each take all cores for themselves get one.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -215,14 +219,11 @@ class Cluster:
         self.holds: set[Any] = set()
 
     def __enter__(self) -> Cluster:
+        self._look()
         try:
             self.client = self.distributed.Client(self.address, timeout=_ANSWER_S, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
-            raise InputError(
-                f"no Dask scheduler answers ({describe_error(error)})",
-                where=self.address,
-                valid="such as tcp://host:8786",
-            ) from None
+            raise self._silent(error) from None
         try:
             self.client.wait_for_workers(1, timeout=60)
             self.reader.__enter__()
@@ -237,6 +238,29 @@ class Cluster:
             self.client.close()
             raise
         return self
+
+    def _look(self) -> None:
+        """Refuse an address that is none, and one at which nobody answers, before a client waits for it at length."""
+        match = _ADDRESS.fullmatch(self.address)
+        if match is None:
+            raise InputError(
+                "is no address", where="dask", found=self.address, valid="such as tcp://host:8786"
+            )
+        if match["scheme"] not in (None, "tcp", "tls") or match["port"] is None:
+            return
+        import socket
+
+        try:
+            socket.create_connection((match["host"].strip("[]"), int(match["port"])), _ANSWER_S).close()
+        except (OSError, OverflowError, UnicodeError) as error:
+            raise self._silent(error) from None
+
+    def _silent(self, error: Exception) -> InputError:
+        return InputError(
+            f"no Dask scheduler answers ({describe_error(error)})",
+            where=self.address,
+            valid="such as tcp://host:8786",
+        )
 
     def __exit__(self, *_: object) -> None:
         self.reader.__exit__()

@@ -113,6 +113,13 @@ def opened_arrays(path: Path, names: Iterable[str], *, valid: str | None = None)
         held = names_of_arrays(archive)
         if twice := [name for name, count in Counter(held).items() if count > 1]:
             raise InputError("two arrays have one name", where=path, found=Shortened(twice[0]), valid=valid)
+        if not held and archive.namelist():
+            raise InputError(
+                "is an archive without arrays (such as .xlsx)",
+                where=path,
+                found=Shortened(archive.namelist()[0]),
+                valid=valid,
+            )
         for name in names:
             if name not in held:
                 raise InputError(

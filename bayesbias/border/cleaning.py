@@ -27,6 +27,11 @@ of them."""
 # What may be such marks: all but Latin letters, and those of East Asia, of which lines consist.
 _MARKS = re.compile(f"[^\0-\u02ff\u3100-\ua66e\uac00-\ud7ff\uff00-\uffef]{{{MOST_MARKS + 1},}}")
 _BLANKS = re.compile(r"\s+")
+# Soft hyphens, blanks of no width and marks of the order of bytes say nothing anywhere in a word; joiners and marks of direction,
+# which some scripts need between letters, say nothing at its ends.
+_UNSEEN = re.compile(
+    "[\u00ad\u200b\u2060\ufeff]+|^[\u061c\u200c-\u200f\u202a-\u202e\u2066-\u2069]+|[\u061c\u200c-\u200f\u202a-\u202e\u2066-\u2069]+$"
+)
 
 
 def cleaned(text: str) -> str:
@@ -76,8 +81,34 @@ def breaks_line(text: str) -> bool:
     return _NOT_IN_A_LABEL.search(text) is not None or _STEERING.search(text) is not None
 
 
+def without_unseen(text: str) -> str:
+    r"""Return a word or label without what cannot be seen in it, and makes another word of it.
+
+    Examples
+    --------
+    >>> without_unseen("she\u200b"), without_unseen("co\u00adoperate")
+    ('she', 'cooperate')
+    """
+    return text if text.isascii() else _UNSEEN.sub("", text)
+
+
+def unseen_problem(text: str) -> str | None:
+    r"""Say what of a word or label cannot be seen; None where there is no such thing.
+
+    Examples
+    --------
+    >>> unseen_problem("she\u200b")
+    'holds what cannot be seen (U+200B)'
+    """
+    if text.isascii() or (found := _UNSEEN.search(text)) is None:
+        return None
+    return f"holds what cannot be seen (U+{ord(found.group()[0]):04X})"
+
+
 def checked_label(text: str, where: object, hint: str | None = None) -> str:
     r"""Return text as `checked_text` does; refuse a tab and a line break, too, since a label stands in one cell of one line.
+
+    Refused is also what cannot be seen: "she" and "she" with a blank of no width look alike, and are two words.
 
     Examples
     --------
@@ -90,6 +121,8 @@ def checked_label(text: str, where: object, hint: str | None = None) -> str:
         raise InputError(
             "holds a tab or a line break", where=where, found=text, valid="a text of one line", hint=hint
         )
+    if (problem := unseen_problem(text)) is not None:
+        raise InputError(problem, where=where, found=text, valid=repr(without_unseen(text)), hint=hint)
     return checked_text(text, where)
 
 

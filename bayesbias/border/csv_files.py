@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.wording import Shortened
 from bayesbias.border.cleaning import checked_text
 from bayesbias.border.guarding import guarded
 from bayesbias.border.lines import blocks_of_lines
@@ -155,7 +156,14 @@ def _no_csv(path: Path, error: Exception, layouts: str, called: object) -> Input
     import pyarrow.csv as pc
 
     if "Empty CSV file" in str(error):
-        return InputError("is empty", where=called, valid=f"a table with the columns {layouts}")
+        with opened_packed(path, called) as stream:
+            begins = stream.read(200).decode("utf-8", "replace").strip()
+        return InputError(
+            "holds one line, and no rows below it" if begins else "is empty",
+            where=called,
+            found=Shortened(begins) if begins else None,
+            valid=f"a table with the columns {layouts}",
+        )
     if (line := _line_not_utf8(path, called)) is not None:
         return InputError("is not valid UTF-8", where=f"{called}, line {line}", hint="save it as UTF-8")
     ragged: list[Any] = []

@@ -83,6 +83,8 @@ def parse_toml(text: bytes, where: str) -> dict[str, Any]:
             data = tomllib.loads(content)
         except tomllib.TOMLDecodeError as error:
             raise InputError(f"is not valid TOML: {error}", where=where) from None
+        except ValueError as error:
+            raise (_too_long(error, where) or error) from None
         return checked_tree(data, where)
 
 
@@ -112,7 +114,18 @@ def parse_json(content: str | bytes, where: object, *, as_written: bool = False)
         except json.JSONDecodeError as error:
             place = f"{where}, line {error.lineno}, column {error.colno}"
             raise InputError(f"is not valid JSON: {error.msg}", where=place) from None
+        except ValueError as error:
+            raise (_too_long(error, where) or error) from None
         return data if as_written else checked_tree(data, where)
+
+
+def _too_long(error: ValueError, where: object) -> InputError | None:
+    """Return the error for a whole number that Python does not read for its length; None for any other."""
+    if "integer string conversion" not in str(error):
+        return None
+    return InputError(
+        "holds a number of more digits than are read", where=where, valid="at most 4,300 digits"
+    )
 
 
 def _without_repeats(where: object) -> Callable[[Iterable[tuple[str, Any]]], dict[str, Any]]:

@@ -110,8 +110,8 @@ def read_predictions(
     Parameters
     ----------
     path : str or path
-        A text file, tab or comma separated, in one of these layouts. Lines at the top that begin with # are
-        comments.
+        A text file, separated by tabs, commas, or semicolons (then with decimal commas), in one of these layouts. Lines at the
+        top that begin with # are comments.
 
         * With a header that names ``probability`` (or ``positive``), and ``sentence``: rows may stand in any
           order. Where there are ``gender``, ``noun``, ``noun_pair``, ``profession``, ``control`` or
@@ -210,6 +210,7 @@ def read_predictions(
 _ACCURACY = re.compile(r"accuracy(?:(?!accuracy)\D)*([01](?:\.\d+)?)")
 _Lines = list[tuple[int, list[str]]]
 _MOST_COLUMNS = 100
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d{1,3})?")
 
 
 def _lines_of(path: Path) -> tuple[_Lines, list[str]]:
@@ -221,9 +222,9 @@ def _lines_of(path: Path) -> tuple[_Lines, list[str]]:
     comments = [line.lstrip("# ").strip() for line in lines[:start] if line.strip()]
     if start == len(lines):
         raise InputError("holds no predictions", where=path)
-    delimiter = "\t" if "\t" in lines[start] else ","
+    delimiter = _delimiter_of(lines[start])
     rows = [
-        (line, [unmarked(cell) for cell in row])
+        (line, [_with_a_point(cell) if delimiter == ";" else unmarked(cell) for cell in row])
         for line, row in separated(lines[start:], delimiter, path, "is no table of predictions", start + 1)
         if any(cell.strip() for cell in row)
     ]
@@ -242,6 +243,23 @@ def _lines_of(path: Path) -> tuple[_Lines, list[str]]:
     return rows, comments
 
 
+def _delimiter_of(line: str) -> str:
+    """Return what separates cells: a semicolon where a column of ours is told by it, or numbers with decimal commas."""
+    if "\t" in line:
+        return "\t"
+    parts = [part.strip().strip('"') for part in line.split(";")]
+    if len(parts) > 1:
+        ours = any(part.casefold() in ("probability", "positive") for part in parts)
+        if ours or any(_is_number(_with_a_point(part)) for part in parts):
+            return ";"
+    return ","
+
+
+def _with_a_point(cell: str) -> str:
+    """Return a cell of a table with semicolons, where the comma is decimal."""
+    return cell.replace(",", ".") if _DECIMAL_COMMA.fullmatch(cell.strip()) else unmarked(cell)
+
+
 def _with_header(
     lines: _Lines, header: list[str], wanted: pd.DataFrame, path: Path, name: str
 ) -> tuple[dict[str, dict[str, float]], list[str]]:
@@ -255,6 +273,13 @@ def _with_header(
             hint=next(filter(None, (nearest(h, ("probability", "positive")) for h in header)), None),
         )
     checks.distinct(header, "a column", path)
+    if {"probability", "positive"} <= set(header):
+        raise InputError(
+            "two columns may hold the probability that a sentence is positive",
+            where=path,
+            found="probability, positive",
+            valid="one of them; rename the other",
+        )
     if not lines:
         raise InputError("holds no predictions", where=path)
     at = {h: i for i, h in enumerate(header)}

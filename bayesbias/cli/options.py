@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import math
 import os
@@ -11,6 +12,7 @@ from typing import Any
 
 import click
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import AsWritten, InputError
 from bayesbias.basics.literal import literal
 from bayesbias.basics.settings import Setting
@@ -38,10 +40,25 @@ def on_every_command(commands: Iterable[click.Command]) -> list[click.Command]:
         for parameter in command.params:
             if type(parameter.type) is click.types.StringParamType:
                 parameter.type = Text()
+            elif isinstance(parameter.type, click.types.IntParamType | click.types.FloatParamType):
+                parameter.type = _of_digits(parameter.type)
         if command.callback is not None:
             command.callback = _of_options(command.callback)
         if isinstance(command, click.Group):
             on_every_command(command.commands.values())
+    return out
+
+
+def _of_digits(kind: click.ParamType) -> click.ParamType:
+    """Return a kind of number that takes no text but one as people write numbers."""
+    out = copy.copy(kind)
+
+    def convert(value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        if isinstance(value, str) and not checks.is_typed_number(value):
+            out.fail(f"{value!r} is not a valid {kind.name.removesuffix(' range')}.", parameter, context)
+        return kind.convert(value, parameter, context)
+
+    out.convert = convert  # type: ignore[method-assign, assignment]
     return out
 
 
@@ -228,6 +245,8 @@ class Numbers(click.ParamType):
         numbers = []
         for part in value.split(","):
             try:
+                if not checks.is_typed_number(part):
+                    raise ValueError(part)
                 numbers.append(self.kind(part))
             except ValueError:
                 noun = "whole numbers" if self.kind is int else "numbers"

@@ -79,7 +79,9 @@ class Design:
                     where=f"{spec.label}, {_key_naming(spec, column)}",
                     found=column,
                     valid=[str(c) for c in frame.columns],
-                    hint=_hint(spec, column, [str(c) for c in frame.columns]),
+                    hint="it is the index of the frame: frame.reset_index()"
+                    if column in frame.index.names
+                    else _hint(spec, column, [str(c) for c in frame.columns]),
                 )
         if len(frame) == 0:
             raise FitError("the table has no rows; nothing to fit")

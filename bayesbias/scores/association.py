@@ -26,7 +26,13 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import some
 from bayesbias.scores.partitions import error_of_p
-from bayesbias.scores.permutation import Method, PermutationResult, permutation_test
+from bayesbias.scores.permutation import (
+    Method,
+    PermutationResult,
+    permutation_test,
+    refuse_no_scores,
+    row_of_numbers,
+)
 from bayesbias.scores.stereotypes import (
     ROUNDING,
     ScoreResult,
@@ -324,6 +330,9 @@ def effect_size(
     """
     checks.choice(denominator, DENOMINATORS, "denominator")
     x, y = _finite_scores(scores_x, "scores_x"), _finite_scores(scores_y, "scores_y")
+    size = max(map(abs, x + y))
+    if size and not 1 / checks.LARGEST < size < checks.LARGEST:  # whose squares are no numbers
+        x, y = [v / size for v in x], [v / size for v in y]
     mean_x, mean_y = math.fsum(x) / len(x), math.fsum(y) / len(y)
     if denominator == "pooled":
         squares = [(v - mean_x) ** 2 for v in x] + [(v - mean_y) ** 2 for v in y]
@@ -377,12 +386,12 @@ def largest_effect_size(n_x: int, n_y: int, denominator: str = "union_n_minus_1"
 
 
 def _finite_scores(scores: npt.ArrayLike, name: str) -> list[float]:
-    array = np.asarray(scores, dtype=float)
+    array = np.asarray(scores)
     if array.ndim != 1 or len(array) == 0:
         raise InputError("must be a list of at least one score", where=name, found=array.shape)
-    if not np.isfinite(array).all():
-        raise InputError("a score is not finite", where=name)
-    return array.tolist()
+    numbers = row_of_numbers(array, name)
+    refuse_no_scores(numbers, name)
+    return numbers.tolist()
 
 
 def measured_weat(given: Given, **settings: Any) -> WeatResult:

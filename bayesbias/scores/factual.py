@@ -212,7 +212,7 @@ def wefat(
     (6, 'exact', True)
     """
     prob = checks.probability(prob)
-    checks.count(samples, "samples")
+    checks.count(samples, "samples", most=checks.MOST_SAMPLES)
     if seed is not None:
         checks.seed(seed, most=None)
     listed = load_wordlist(sets, controls="none")

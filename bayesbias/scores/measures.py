@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.checks import MOST_SEED
+from bayesbias.basics.checks import LEAST_SHRINKAGE, MOST_RESAMPLES, MOST_SAMPLES, MOST_SEED, MOST_SHRINKAGE
 from bayesbias.basics.settings import Setting
 
 if TYPE_CHECKING:
@@ -83,10 +83,14 @@ class Measure:
 
 # Settings that rows share.
 _SIDES = Setting("sides", 1, "Of the tests of WEAT and SC-WEAT.", choices=(1, 2))
-_SAMPLES = Setting("samples", 99_999, "Partitions, or signs, that montecarlo draws.", least=1)
+_SAMPLES = Setting(
+    "samples", 99_999, "Partitions, or signs, that montecarlo draws.", least=1, most=MOST_SAMPLES
+)
 _SEED = Setting("seed", None, "Seed for montecarlo and bootstraps.", kind=int, least=0, most=MOST_SEED)
 _PROB = Setting("prob", 0.89, "Probability of the intervals.", least=0, most=1, ends=False)
-_RESAMPLES = Setting("resamples", 999, "Draws of the bootstrap of RIPA, ECT and RNSB.", least=99)
+_RESAMPLES = Setting(
+    "resamples", 999, "Draws of the bootstrap of RIPA, ECT and RNSB.", least=99, most=MOST_RESAMPLES
+)
 _BOOTSTRAP = (_PROB, _RESAMPLES, _SEED)
 
 MEASURES: Mapping[str, Measure] = {
@@ -154,7 +158,7 @@ MEASURES: Mapping[str, Measure] = {
         needs_vectors=True,
         needs_two_classes=True,
         settings=(
-            Setting("shrinkage", 1.0, "C of RNSB's classifier.", least=0, ends=False),
+            Setting("shrinkage", 1.0, "C of RNSB's classifier.", least=LEAST_SHRINKAGE, most=MOST_SHRINKAGE),
             *_BOOTSTRAP,
         ),
     ),

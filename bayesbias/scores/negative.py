@@ -16,6 +16,7 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.border.guarding import guarded
 from bayesbias.scores.projections import vectors_of_words
 from bayesbias.scores.resampling import RESAMPLES, ResampledScore, percentile_interval
 from bayesbias.scores.stereotypes import classes_of_list, frame_of_rows, refuse_none_left
@@ -114,8 +115,8 @@ def rnsb(
     classes : pair of str, optional
         As in `weat`. The attributes of the second count as the negative ones.
     shrinkage : float, default 1
-        C of the logistic regression, above 0, as in scikit-learn: C times the loss of every attribute, plus half the squared
-        length of the weights; the intercept is not shrunk.
+        C of the logistic regression, from 1e-6 to 1e6, as in scikit-learn: C times the loss of every attribute, plus half the
+        squared length of the weights; the intercept is not shrunk.
     prob, resamples, seed
         Of the bootstrap, which draws the attributes and the words of either class again, and trains the classifier anew.
 
@@ -144,7 +145,7 @@ def rnsb(
     >>> 0 < result.value < result.largest, result.n_x, result.n_a
     (True, 8, 8)
     """
-    shrinkage = checks.positive(shrinkage, "shrinkage")
+    shrinkage = checks.within(shrinkage, "shrinkage", checks.LEAST_SHRINKAGE, checks.MOST_SHRINKAGE)
     listed = load_wordlist(wordlist, controls="none")
     x, y = classes_of_list(listed, classes)
     both = [w for w in x.attributes if w in set(y.attributes)]
@@ -242,7 +243,8 @@ def fit_logistic(vectors: Array, labels: Array, weights: Array) -> tuple[Array, 
         gradient = design.T @ (weights * (p - labels)) + ridge * at
         curved = design.T @ (design * (weights * p * (1 - p))[:, None])
         curved.flat[:: len(at) + 1] += ridge
-        step = np.linalg.solve(curved, gradient)
+        with guarded("rnsb", "the classifier of the attributes cannot be fitted to vectors of such lengths"):
+            step = np.linalg.solve(curved, gradient)
         if float(gradient @ step) < 1e-20:
             break
         size = 1.0

@@ -29,8 +29,8 @@ from bayesbias.scores.partitions import Question, error_of_p, p_by_normal, p_by_
 
 __all__ = ["PermutationResult", "holm", "permutation_test"]
 
+_LARGEST = 1e300
 Method = Literal["auto", "exact", "bounds", "montecarlo", "normal"]
-_MOST_SAMPLES = 1_000_000_000
 _METHODS = ("auto", "exact", "bounds", "montecarlo", "normal")
 
 
@@ -283,7 +283,7 @@ def holm(p_values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     >>> holm([0.01, 0.04, 0.03]).tolist()
     [0.03, 0.06, 0.06]
     """
-    p = _row_of_numbers(p_values, "p_values")
+    p = row_of_numbers(p_values, "p_values")
     outside = np.flatnonzero(~((p >= 0) & (p <= 1)))
     if outside.size:
         raise InputError(
@@ -306,7 +306,8 @@ def _divide_up(count: int, partitions: int) -> float:
     return p if count in (0, partitions) else math.nextafter(p, 1.0)
 
 
-def _row_of_numbers(values: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
+def row_of_numbers(values: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
+    """Return one row of real numbers; texts are none."""
     try:
         array = np.asarray(values)
     except ValueError:
@@ -318,15 +319,24 @@ def _row_of_numbers(values: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]
     return array.astype(np.float64)
 
 
+def refuse_no_scores(scores: npt.NDArray[np.float64], name: str) -> None:
+    """Refuse numbers that are no scores: such that are not finite, or too large for the sum of many."""
+    bad = np.flatnonzero(~(np.abs(scores) < _LARGEST))
+    if bad.size:
+        found = float(scores[bad[0]])
+        raise InputError(
+            "is too large for a score" if np.isfinite(found) else "not a score",
+            where=f"{name}[{bad[0]}]",
+            found=found,
+            valid=f"a finite number below {_LARGEST:g} in size",
+        )
+
+
 def _checked_scores(values: npt.ArrayLike, name: str) -> npt.NDArray[np.float64]:
-    scores = _row_of_numbers(values, name)
+    scores = row_of_numbers(values, name)
     if not scores.size:
         raise InputError("the set has no words", where=name, valid="at least one score")
-    bad = np.flatnonzero(~(np.abs(scores) < 1e300))
-    if bad.size:
-        raise InputError(
-            "not a score", where=f"{name}[{bad[0]}]", found=float(scores[bad[0]]), valid="a finite number"
-        )
+    refuse_no_scores(scores, name)
     return scores
 
 
@@ -334,7 +344,7 @@ def _check_options(method: str, sides: int, samples: int, seed: int | None, rel_
     checks.choice(method, _METHODS, "method")
     if sides not in (1, 2):
         raise InputError("a test has one side or two", where="sides", found=sides, valid="1 or 2")
-    checks.count(samples, "samples", most=_MOST_SAMPLES)
+    checks.count(samples, "samples", most=checks.MOST_SAMPLES)
     if seed is not None:
         checks.seed(seed, most=None)
     checks.positive(rel_width, "rel_width")

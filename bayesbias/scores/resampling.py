@@ -23,6 +23,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.scores.partitions import clopper_pearson, error_of_quantile
+from bayesbias.scores.permutation import refuse_no_scores, row_of_numbers
 from bayesbias.scores.stereotypes import ROUNDING, ScoreResult, caveats
 
 __all__ = ["SignFlips", "sign_flip_test"]
@@ -129,7 +130,7 @@ def percentile_interval(
     Efron (1979). Draws without a value are left out; where they are more than one in twenty there is no interval.
     """
     prob = checks.probability(prob)
-    checks.count(resamples, "resamples", 99)
+    checks.count(resamples, "resamples", 99, checks.MOST_RESAMPLES)
     seed = secrets.randbits(32) if seed is None else checks.seed(seed)
     random = np.random.default_rng(seed)
     values = []
@@ -244,14 +245,14 @@ def sign_flip_test(
     >>> found.p_value, round(found.low, 3), round(found.high, 3)
     (0.03125, 0.35, 0.85)
     """
-    values = np.asarray(scores, dtype=float)
-    if values.ndim != 1 or len(values) == 0:
-        raise InputError("must be a list of at least one score", where="scores", found=values.shape)
-    if not np.isfinite(values).all():
-        raise InputError("a score is not finite", where="scores")
+    given = np.asarray(scores)
+    if given.ndim != 1 or len(given) == 0:
+        raise InputError("must be a list of at least one score", where="scores", found=given.shape)
+    values = row_of_numbers(given, "scores")
+    refuse_no_scores(values, "scores")
     checks.choice(sides, (1, 2), "number of sides")
     prob = checks.probability(prob)
-    checks.count(samples, "samples")
+    checks.count(samples, "samples", most=checks.MOST_SAMPLES)
     if seed is not None:
         checks.seed(seed)
     values = np.sort(values)  # one seed flips the same scores whatever their order

@@ -23,7 +23,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.scores.partitions import clopper_pearson
-from bayesbias.simulation.nulls import Floats, chunks_of_draws
+from bayesbias.simulation.nulls import Floats, chunks_of_draws, refuse_large
 from bayesbias.simulation.questions import METHODS
 
 if TYPE_CHECKING:
@@ -124,6 +124,7 @@ def simulate_grid(
         checks.not_negative(sd, "attribute_sd") for sd in _checked_list(attribute_sd, "attribute_sd")
     ]
     n_attributes = checks.count(n_attributes, "n_attributes", least=2)
+    refuse_large(max(words), n_attributes)
     draws = checks.count(draws, "draws", least=2, most=checks.MOST_DRAWS)
     alpha = checks.probability(alpha, "alpha")
     checks.finite(difference, "difference")

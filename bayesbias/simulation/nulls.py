@@ -184,6 +184,7 @@ def null_distribution(
         checks.count(n_attributes, "n_attributes"),
         checks.count(draws, "draws", most=checks.MOST_DRAWS),
     )
+    refuse_large(max(n_x, n_y), n_attributes)
     sd = checks.positive(sd, "sd")
     largest = largest_effect_size(n_x, n_y, denominator)
     if largest is None:
@@ -198,6 +199,16 @@ def null_distribution(
         numerator = s[:, :n_x].mean(axis=1) - s[:, n_x:].mean(axis=1)
         d[part] = numerator / s.std(axis=1, ddof=int(denominator == "union_n_minus_1"))
     return NullDistribution(n_x, n_y, n_attributes, sd, denominator, draws, int(seed), largest, d)
+
+
+def refuse_large(words: int, attributes: int) -> None:
+    """Refuse tables whose pairs of one class and one set of attributes are more than memory and patience hold."""
+    if words * attributes > checks.MOST_PAIRS:
+        raise InputError(
+            "a simulated table would have more pairs than are simulated",
+            found=f"{words:,} words by {attributes:,} attributes",
+            valid=f"at most {checks.MOST_PAIRS:,}",
+        )
 
 
 def chunks_of_draws(draws: int, numbers_each: int, most: int = 2_000_000) -> list[slice]:

@@ -120,6 +120,13 @@ class Scenario(Shown):
         ):
             for n in numbers:
                 checks.count(n, name, least)
+        pairs = sum(self.words) * (sum(self.attributes) + self.human + self.neutral)
+        if pairs > checks.MOST_PAIRS:
+            raise InputError(
+                "a simulated table would have more pairs than are simulated",
+                found=f"{pairs:,} pairs",
+                valid=f"at most {checks.MOST_PAIRS:,}, the words of all classes times their stereotypes and controls",
+            )
         object.__setattr__(self, "words", tuple(self.words))
         object.__setattr__(self, "attributes", tuple(self.attributes))
         object.__setattr__(

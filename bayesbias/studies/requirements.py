@@ -306,7 +306,7 @@ def read_requirements(text: str) -> tuple[Requirement, ...]:
                 hint=nearest(name, _KNOWN),
             )
         try:
-            limit = float(number)
+            limit = float(number) if checks.is_typed_number(number) else math.nan
         except ValueError:
             limit = math.nan
         if not math.isfinite(limit):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,7 +20,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import lies_at
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import Shortened, number_of, put_in_words, some
+from bayesbias.basics.wording import Shortened, closest, number_of, put_in_words, some
 from bayesbias.border.cleaning import checked_label
 from bayesbias.border.frames import plain_frame
 from bayesbias.border.opening import sha256_file, unchanged
@@ -47,6 +47,7 @@ _POINTED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
 _PER_CENT = re.compile(r"([+-]?\d+([.,]\d+)?) ?%")
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 _LEAST = 3
+_MOST_NOTED, _MOST_HELD_AGAINST = 10, 500  # rows of facts that may be meant otherwise
 _ROUNDING = 1e-9  # of the largest number: what differs by less differs by nothing that was meant
 _TABLE = "a table with a column word, and one column a fact or of counts"
 OWN_COLUMN = "the table"
@@ -329,10 +330,16 @@ def _refuse_thousands(
     for mark, other, called, form in ((",", ".", "commas", _GROUPED), (".", ",", "points", _POINTED)):
         marked = [(line, cell) for line, _, cell in cells if mark in cell]
         grouped = [(line, cell) for line, cell in marked if form.fullmatch(cell)]
+        decimal = any(  # the other mark, as a cell of other lengths shows
+            cell.count(other) == 1 and mark not in cell and not _three_after(cell, other)
+            for _, _, cell in cells
+        )
         certain = [
             (line, cell)
             for line, cell in grouped
-            if cell.count(mark) > 1 or (other in cell and cell.index(mark) < cell.index(other))
+            if cell.count(mark) > 1
+            or (other in cell and cell.index(mark) < cell.index(other))
+            or (decimal and len(grouped) == len(marked))
         ]
         if certain:
             line, cell = certain[0]
@@ -344,15 +351,20 @@ def _refuse_thousands(
             )
         if grouped and len(grouped) == len(marked) and (mark == "," or separator == ";"):
             line, cell = grouped[0]
-            decimal = cell.replace(",", ".")
+            read = cell.replace(",", ".")
             if separator == ";":  # where three digits after a point say nothing
-                decimal = f"{decimal}0" if decimal[-1] != "0" else f"{float(decimal)}"
+                read = f"{read}0" if read[-1] != "0" else f"{float(read)}"
             raise InputError(
                 f"{name} may have {called} between thousands, or decimal {called}",
                 where=f"{where}, {unit} {line}",
                 found=cell,
-                valid=f"{cell.replace(mark, '')} or {decimal}",
+                valid=f"{cell.replace(mark, '')} or {read}",
             )
+
+
+def _three_after(cell: str, mark: str) -> bool:
+    """Say whether a mark may stand between thousands: with one to three digits before it and three after."""
+    return re.fullmatch(rf"[+-]?[1-9]\d{{0,2}}{re.escape(mark)}\d{{3}}", cell) is not None
 
 
 def _of_cells(
@@ -462,6 +474,11 @@ def _joined(table: PairTable, given: Given, side: str | None, scale: str) -> Pai
         ]
     else:
         chosen = [each for each in SIDES if each in matched] if side == "both" else [side]
+    if given.source != OWN_COLUMN:
+        words = [word for each in chosen for word in _words(frame, sides_of(frame)[each])]
+        notes = _otherwise_spelt(given, dict.fromkeys(words))
+        coverage = replace(table.coverage, notes=(*table.coverage.notes, *notes))
+        table = replace(table, coverage=coverage)
     for each in chosen:
         column = name if len(chosen) == 1 else f"{each}_{name}"
         if column in COLUMNS or (column in frame.columns and given.source != OWN_COLUMN):
@@ -501,6 +518,37 @@ def values_of(given: Given, words: list[str]) -> dict[str, Value]:
         elif len(near := loose.get(_loosely(word), set())) == 1:
             out[word] = next(iter(near))
     return out
+
+
+def _otherwise_spelt(given: Given, words: Collection[str]) -> list[str]:
+    """Say which rows of the facts may be meant for words of the table, and are not taken for them."""
+    notes = []
+    near: dict[str, list[str]] = {}
+    for word in given.values:
+        if word not in words:
+            near.setdefault(_loosely(word), []).append(word)
+    for word in words:
+        others = [w for w in near.get(_loosely(word), []) if given.values[w] != given.values.get(word)]
+        if word in given.values and others:
+            notes.append(
+                f"{given.name} of {word} is that of its own spelling ({_shown(given.values[word])}), "
+                f"not that of {others[0]} ({_shown(given.values[others[0]])})"
+            )
+        elif len({given.values[w] for w in others}) > 1:
+            notes.append(
+                f"{word} has no {given.name}, since {some(others)} have several; a row for {word} would say which"
+            )
+    unknown = [w for own in near.values() for w in own][:_MOST_HELD_AGAINST]
+    for word in words:
+        if word in given.values or word in given.without or _loosely(word) in near or not unknown:
+            continue
+        if meant := closest(word, unknown):
+            notes.append(f"{word} has no {given.name}; may the row of {meant!r} be meant for it?")
+    return notes[:_MOST_NOTED]
+
+
+def _shown(value: Value) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
 
 
 def _loosely(word: str) -> str:

@@ -258,8 +258,9 @@ def separated_rows(
     for line, row in rows[1:]:
         short = len(row) < len(names) and not ragged
         if short or (len(row) > len(names) and any(row[len(names) :])):
+            verb = "is" if len(names) == 1 else "are"
             raise InputError(
-                f"has {number_of(len(row), 'cell')}, and there are {number_of(len(names), 'heading')}",
+                f"has {number_of(len(row), 'cell')}, and there {verb} {number_of(len(names), 'heading')}",
                 where=f"{path}, line {line}",
                 found=row,
                 hint="an empty cell keeps its separator" if short else None,

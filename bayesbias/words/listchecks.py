@@ -13,7 +13,7 @@ from typing import Any
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.wording import Shortened
-from bayesbias.border.cleaning import breaks_line
+from bayesbias.border.cleaning import breaks_line, unseen_problem, without_unseen
 from bayesbias.words.wordlist import NOT_STATED, WordClass
 
 LIST_SCHEMA = 1
@@ -120,7 +120,8 @@ def _word_problem(word: Any) -> str | None:
         return "a word begins or ends with a blank"
     if breaks_line(word):
         return "a word holds a tab, a line break or another control character"
-    return None
+    unseen = unseen_problem(word)
+    return None if unseen is None else f"a word {unseen}: write {without_unseen(word)!r}"
 
 
 def not_of_one_line(where: str, name: str) -> InputError:

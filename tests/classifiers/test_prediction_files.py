@@ -127,3 +127,27 @@ def test_underscores_between_digits_are_no_number(tmp_path):
     path.write_text(path.read_text().replace(first, "0.5_5", 1))
     with pytest.raises(bb.InputError, match=r"is not a number; found: '0\.5_5'"):
         bb.read_predictions(path)
+
+
+def test_semicolons_separate_and_their_commas_are_decimal(tmp_path):
+    """As spreadsheets write in half of the world."""
+    frame = lines_of()
+    p = frame["probability"].to_numpy()
+    comma = frame.assign(probability=[f"{x:.17g}".replace(".", ",") for x in p])
+    files = {
+        "header.csv": lambda f: comma.to_csv(f, index=False, sep=";"),
+        "points.csv": lambda f: frame.to_csv(f, index=False, sep=";"),
+        "pair.csv": lambda f: comma[["sentence", "probability"]].to_csv(
+            f, index=False, header=False, sep=";"
+        ),
+    }
+    for name, write in files.items():
+        write(tmp_path / name)
+        np.testing.assert_allclose(bb.read_predictions(tmp_path / name).frame["probability"], p, rtol=1e-15)
+
+
+def test_of_two_columns_of_probabilities_none_is_chosen(tmp_path):
+    frame = lines_of()
+    frame.assign(positive=1 - frame["probability"]).to_csv(tmp_path / "two.csv", index=False)
+    with pytest.raises(bb.InputError, match="two columns may hold the probability"):
+        bb.read_predictions(tmp_path / "two.csv")

@@ -55,6 +55,35 @@ def test_what_would_do_nothing_is_refused(words, said, files, run, monkeypatch):
     assert not (files / "out.txt").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["fit", *TABLE, "--draws", "1_000"], "'1_000' is not a valid integer"),
+        (["fit", *TABLE, "--draws", "１００"], "is not a valid integer"),
+        (["fit", *TABLE, "--prob", "0_1.5"], "'0_1.5' is not a valid float"),
+        (["fit", *TABLE, "--rope", "1_0"], "'1_0' is not a valid float"),
+        (["simulate", "grid", "--words", "1_0,2"], "not a number; found: '1_0'"),
+        (["simulate", "grid", "--words", "300000"], "at most 2,000,000"),
+        (["simulate", "null", "--words", "3", "--attributes", "1000000000"], "at most 2,000,000"),
+        (["calibrate", "--attributes", "1000000000,2,2"], "more pairs than are simulated"),
+        (["calibrate", "--human", "100000000"], "more pairs than are simulated"),
+        (["measure", *TABLE, "--samples", "1000000000"], "--samples"),
+        (["measure", *VECTORS, "--measure", "ect", "--resamples", "1000000000"], "--resamples"),
+        (["measure", *VECTORS, "--measure", "rnsb", "--shrinkage", "1e100"], "--shrinkage"),
+        (["calibrate", "--tables", "2", "--dask", "non sense"], "is no address; found: 'non sense'"),
+        (["calibrate", "--tables", "2", "--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers"),
+    ],
+    ids=lambda given: " ".join(given) if isinstance(given, list) else "",
+)  # fmt: skip
+def test_numbers_are_plain_and_of_a_size_that_is_worked_off(words, said, files, run, monkeypatch):
+    if "--dask" in words:
+        pytest.importorskip("distributed")
+    monkeypatch.chdir(files)
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
 def test_a_rope_is_for_what_is_held_against_one(tmp_path):
     with pytest.raises(InputError, match="not held against a region of practical equivalence"):
         bb.write_report(made_up_test(), tmp_path / "page.html", rope=0.03)
@@ -87,7 +116,7 @@ def test_compare_reads_vectors_as_fit_does(tmp_path, files, run, monkeypatch):
     assert list(seen[0]) == ["bad"]
 
 
-@pytest.mark.parametrize(("option", "value", "shown"), [("--prob", 1, "0<x<1"), ("--shrinkage", 0, "x>0")])
+@pytest.mark.parametrize(("option", "value", "shown"), [("--prob", 1, "0<x<1"), ("--strictness", -1, "x>=0")])
 def test_ends_that_are_no_values_are_shown_and_refused_as_such(option, value, shown, run):
     assert shown in run("measure", "--help")[1]
     code, _, err = run("measure", *VECTORS, option, value)

@@ -87,6 +87,18 @@ def test_denominators_by_hand(denominator) -> None:
     assert effect_size(y, x, denominator) == pytest.approx(-expected, rel=1e-14)
 
 
+@pytest.mark.parametrize("factor", [1e-300, 1e-120, 1e120, 1e299])
+def test_the_effect_size_has_no_unit(factor) -> None:
+    x, y = [0.3, 0.1, 0.2], [0.0, -0.2, 0.1]
+    for denominator in DENOMINATORS:
+        scaled = effect_size([v * factor for v in x], [v * factor for v in y], denominator)
+        assert scaled == pytest.approx(effect_size(x, y, denominator), rel=1e-9)
+    with pytest.raises(InputError, match=r"scores_x\[0\]: is too large for a score"):
+        effect_size([1e308, 1], y)
+    with pytest.raises(InputError, match="scores_x: must hold real numbers"):
+        effect_size(["1", "2"], y)
+
+
 def test_the_ceiling_of_the_effect_size_is_reached_and_never_passed() -> None:
     assert largest_effect_size(2, 2) == pytest.approx(math.sqrt(3), rel=1e-15)
     assert largest_effect_size(2, 2, "union_n") == 2

@@ -42,8 +42,25 @@ def test_rnsb_refuses_attributes_of_both_classes() -> None:
     both = {**LIST, "y": {**LIST["y"], "attributes": ["a1", "b1"]}}
     with pytest.raises(InputError, match="cannot be told apart"):
         rnsb(vectors(0), both, **FEW)
-    with pytest.raises(InputError, match="shrinkage"):
-        rnsb(vectors(0), LIST, shrinkage=0)
+    for beyond in (0, 1e-7, 1e7, 1e100, 1e308, math.nan):
+        with pytest.raises(InputError, match="shrinkage: must lie from 1e-06 to 1e\\+06"):
+            rnsb(vectors(0), LIST, shrinkage=beyond)
+
+
+@pytest.mark.parametrize("shrinkage", [1e-6, 1e6])
+def test_rnsb_is_solved_at_both_ends_of_its_shrinkage(shrinkage) -> None:
+    """Far beyond them its equations were singular in double precision."""
+    held = vectors(3)
+    result = rnsb(held, LIST, shrinkage=shrinkage, **FEW)
+    words, labels = [*A, *B], [0] * len(A) + [1] * len(B)
+    linear_model = pytest.importorskip("sklearn.linear_model")
+
+    model = linear_model.LogisticRegression(C=shrinkage, max_iter=100_000, tol=1e-10).fit(
+        [held[w] for w in words], labels
+    )
+    asked = [*X, *Y]
+    expected = model.predict_proba([held[w] for w in asked])[:, 1]
+    assert result.pairs()["probability"].to_numpy() == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("score", [ripa, ect, rnsb])

@@ -346,13 +346,17 @@ def test_the_command_joins_facts(tmp_path) -> None:
     assert "1 word of the table has the fact 'f'" in str(done.exception)
 
 
-@pytest.mark.parametrize("cells", [("1,234", "12,500", "300"), ("1,234", "900", "5.5")])
-def test_commas_between_thousands_are_not_taken_for_decimal_ones(cells, tmp_path):
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        (("1,234", "12,500", "300"), r"pay may have commas between thousands.*1234 or 1\.234$"),
+        (("1,234", "900", "5.5"), "pay has commas between thousands.*valid: 1234$"),  # the point is decimal
+    ],
+)
+def test_commas_between_thousands_are_not_taken_for_decimal_ones(cells, says, tmp_path):
     path = tmp_path / "pay.csv"
     path.write_text("word,pay\n" + "".join(f'w{i},"{cell}"\n' for i, cell in enumerate(cells)))
-    with pytest.raises(
-        InputError, match=r"pay\.csv, line 2: pay may have commas between thousands.*1234 or 1\.234"
-    ):
+    with pytest.raises(InputError, match=rf"pay\.csv, line 2: {says}"):
         facts_given(path)
     with pytest.raises(InputError, match="between thousands"):
         load_counts(path, ["w0", "w1", "w2"])
@@ -378,6 +382,7 @@ def test_decimal_commas_are_read_where_one_shows_what_they_are(tmp_path):
             ("3.100.000", "2.5"),
             "line 2: pay has points between thousands; found: '?3.100.000'?; valid: 3100000$",
         ),
+        (("3.100", "0,5"), r"line 2: pay has points between thousands.*3\.100'; valid: 3100$"),
         (("3.100,5", "2,5"), r"line 2: pay has points between thousands.*valid: 3100\.5$"),
     ],
 )
@@ -438,3 +443,16 @@ def test_numbers_whose_squares_are_none_are_refused(table, scale):
             join_facts(table, {"f": {word: size * value for word, value in WOMEN.items()}}, scale=scale)
     large = join_facts(table, {"f": {word: 1e90 * value for word, value in WOMEN.items()}})
     assert value_of(large, "f") == pytest.approx(standard(WOMEN))
+
+
+def test_rows_that_may_be_meant_for_a_word_are_said(table):
+    """One of them was taken and the other passed over, and a misspelt one was never named."""
+    facts = {"f": {"a1": 90.0, "A1": 10.0, "a2": 1.0, "b1": 2.0, "B2": 3.0, "B-2": 4.0}}
+    notes = join_facts(table, facts).coverage.notes
+    assert "f of a1 is that of its own spelling (90), not that of A1 (10)" in notes
+    near = {"f": {"nurse": 1.0, "teacher": 2.0, "surgeon": 3.0, "plumberr": 9.0}}
+    test = {c: {"protected": p, "attributes": a} for c, p, a in (
+        ("x", ["nurse", "teacher"], ["she", "woman"]), ("y", ["surgeon", "plumber"], ["he", "man"]))}  # fmt: skip
+    joined = join_facts(distance_table("minilm-static", test, controls="none"), near)
+    assert joined.coverage.facts["f"]["missing"] == ["plumber"]
+    assert "plumber has no f; may the row of 'plumberr' be meant for it?" in joined.coverage.notes

@@ -41,6 +41,7 @@ _OTHER_FORMATS = {
     b"\x89HDF": "HDF5",
     b"\x93NUMPY": _ARRAY,
     b"PAR1": "Parquet",
+    b"{\\rtf": "RTF; save it as plain text",
     b"{": _JSON,
 }
 

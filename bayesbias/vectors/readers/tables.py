@@ -185,10 +185,15 @@ def _tells(head: Head) -> Kind | None:
             header, *rest = itertools.islice(rows, 2)
         except (csv.Error, ValueError):
             continue
-        if not rest or len(rest[0]) != len(header) or not is_word_column(header[0]):
+        if not rest or not is_word_column(header[0]):
             continue
         names, cells = header[1:], rest[0][1:]
-        if not all(is_number(cell.strip().replace(",", ".").encode()) for cell in cells):
+        # A header as of a table of vectors is one: what is wrong with the first row is said when that is read.
+        clear = bool(header[0].strip()) and len(_series(names)) == len(names) > 1
+        if not clear and (
+            len(cells) != len(names)
+            or not all(is_number(cell.strip().replace(",", ".").encode()) for cell in cells)
+        ):
             continue
         check_dimensions(names, head.path, "drop {} from the file")
         # Columns may be numbered, as pandas does; a header that holds other numbers is a row of vectors.
