@@ -28,10 +28,9 @@ of them."""
 _MARKS = re.compile(f"[^\0-\u02ff\u3100-\ua66e\uac00-\ud7ff\uff00-\uffef]{{{MOST_MARKS + 1},}}")
 _BLANKS = re.compile(r"\s+")
 # Soft hyphens, blanks of no width and marks of the order of bytes say nothing anywhere in a word; joiners and marks of direction,
-# which some scripts need between letters, say nothing at its ends.
-_UNSEEN = re.compile(
-    "[\u00ad\u200b\u2060\ufeff]+|^[\u061c\u200c-\u200f\u202a-\u202e\u2066-\u2069]+|[\u061c\u200c-\u200f\u202a-\u202e\u2066-\u2069]+$"
-)
+# which some scripts need between letters, say nothing at its ends. What turns text round is shown by its code, and stays.
+_AT_ENDS = "[\u061c\u200c-\u200f]+"
+_UNSEEN = re.compile(f"[\u00ad\u200b\u2060\ufeff]+|^{_AT_ENDS}|{_AT_ENDS}$")
 
 
 def cleaned(text: str) -> str:

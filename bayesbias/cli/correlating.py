@@ -76,7 +76,7 @@ def wefat(
     from bayesbias.runs.kinds import check_run_folder
     from bayesbias.runs.saving import save_run
     from bayesbias.studies.single_category import single_category
-    from bayesbias.tables.facts import facts_given
+    from bayesbias.tables.reading_facts import facts_given
     from bayesbias.vectors.loading import load_embedding
     from bayesbias.words.listfile import load_wordlist
 

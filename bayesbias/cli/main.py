@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import sys
 import warnings
 from typing import Any, NoReturn
@@ -109,8 +110,8 @@ def _run() -> NoReturn:
     except click.ClickException as error:  # its message may hold what was typed
         message = io.StringIO()
         error.show(message)
-        # What was typed is in it, however long.
-        lines = message.getvalue().rstrip("\n").split("\n")
+        # What was typed is in it, however long; what may be chosen stands below one another.
+        lines = re.sub(r"\n\t", " ", message.getvalue().rstrip("\n")).split("\n")
         short = [
             line if len(line) <= MOST_CHARACTERS else in_one_line(line, MOST_CHARACTERS) for line in lines
         ]

@@ -223,7 +223,7 @@ def _facts_asked(listed: Occupations, files: Sequence[str], asked: Iterable[str]
     from dataclasses import replace
 
     from bayesbias.basics import checks
-    from bayesbias.tables.facts import facts_given
+    from bayesbias.tables.reading_facts import facts_given
     from bayesbias.tables.sentiment import with_profession_facts
 
     given = [fact for file in files for fact in facts_given(file)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -155,7 +156,7 @@ def plate(fit: BiasFit) -> Plate:
         on_axes(plot_priors, fit),
         size_ridges(fit.table["connection"].nunique() + 1),
         "What the model believed before it saw a pair, against the distances that are possible; and the first difference, "
-        "before and after the data.",
+        "before and after the data. Each curve is drawn to one height.",
         "Prior of the mean distance and prior predictive of a single pair, per connection; prior and posterior of the first "
         "difference.",
     )
@@ -168,7 +169,7 @@ class _Contrast:
     name: str
     prior: np.ndarray
     posterior: np.ndarray | None
-    chains: int = 1
+    posterior_sd: str = ""
 
 
 def _contrast_of(spec: ModelSpec, fit: BiasFit | None, seed: int) -> _Contrast | None:
@@ -185,12 +186,14 @@ def _contrast_of(spec: ModelSpec, fit: BiasFit | None, seed: int) -> _Contrast |
     if fit is None:
         return _Contrast(name, prior, None)
     draws = fit.draws_of("contrasts", level="overall", estimand="population")
-    return _Contrast(name, prior, draws.to_numpy()[..., 0].ravel(), draws.sizes["chain"])
+    # Of the table, so that a page prints one number: where the model is normal it is not that of the draws.
+    listed = fit.contrasts(level="overall", estimand="population")
+    row = listed[listed["contrast"] == name].iloc[0].to_dict()
+    return _Contrast(name, prior, draws.to_numpy()[..., 0].ravel(), _sd(row, ".2g"))
 
 
-def _sd(draws: np.ndarray, chains: int, form: str) -> str:
-    """Write the sd of draws in a form, to the digits that its Monte Carlo error allows."""
-    (about,) = describe_draws(draws.reshape(chains, -1, 1), PROB).to_dict("records")
+def _sd(about: Mapping[str, Any], form: str) -> str:
+    """Write an sd in a form, to the digits that its Monte Carlo error allows."""
     usual = len(f"{about['sd']:{form}}".partition(".")[2])
     return as_known(about, "sd", usual)
 
@@ -213,7 +216,8 @@ def _draw_contrast(
     ax.fill_between(
         grid, foot, up, color=FAINT, alpha=0.4, linewidth=0, zorder=2, label="_prior of a contrast"
     )
-    spread = f"prior sd {_sd(contrast.prior, 1, '.2f')}"
+    (about,) = describe_draws(contrast.prior.reshape(1, -1, 1), PROB).to_dict("records")
+    spread = f"prior sd {_sd(about, '.2f')}"
     if contrast.posterior is not None:
         # A posterior is far narrower than the prior: a grid of its own keeps its shape.
         low, high = marks.value_range([contrast.posterior], 0.0)
@@ -231,7 +235,7 @@ def _draw_contrast(
             zorder=3,
             label="_posterior of a contrast",
         )
-        spread += f"\nposterior sd {_sd(contrast.posterior, contrast.chains, '.2g')}"
+        spread += f"\nposterior sd {contrast.posterior_sd}"
     headings.write_aside(ax, row, spread, aside)
     return drawn
 

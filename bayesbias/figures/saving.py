@@ -61,7 +61,7 @@ def save_figures(
     Parameters
     ----------
     result : BiasFit, Comparison, SeatResult, SentimentAnalysis, SingleCategory or SweepResult
-        Of a fit to sentiment there are more figures than of its analysis alone.
+        Or what `bayesbias.open_run` returns. Of a fit to sentiment there are more figures than of its analysis alone.
     folder : path
         Made where it does not exist.
     formats : str or iterable of str, optional
@@ -104,7 +104,8 @@ def save_figures(
     with figure_style(style, width=width) as chosen:
         given = chosen.formats if formats is None else formats
         wanted = (given,) if isinstance(given, str) else tuple(dict.fromkeys(given))
-        return _save(result, folder, wanted, prob, rope)
+        # A run that was opened is drawn by its result; its own room lies above this one.
+        return _save(getattr(result, "result", result), folder, wanted, prob, rope)
 
 
 def _save(

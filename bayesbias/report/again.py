@@ -14,7 +14,7 @@ from bayesbias.inference.fitting import settings_of_sampler
 from bayesbias.models.loading import load_model, shipped_models
 from bayesbias.models.spec import ModelSpec
 from bayesbias.report.parts import Again
-from bayesbias.tables.facts import OWN_COLUMN
+from bayesbias.tables.reading_facts import OWN_COLUMN
 from bayesbias.words.controls import shipped_controls
 from bayesbias.words.listfile import shipped_wordlists
 

@@ -108,10 +108,17 @@ def _answer(study: _Study) -> Answer:
         doubts=look_again(findings.doubts),
         tables=[classifiers_table(analysis, fit, study.prob), tests] if several else [tests],
         sentences=[
-            *(text for part in findings.parts for text in (*part.premises, *part.sentences)),
+            *(text for part in findings.parts for text in (*part.premises, *_named(part, several))),
             *findings.sentences,
         ],
     )
+
+
+def _named(part: Findings, several: bool) -> list[str]:
+    """Return the sentences of a part; beside those of other classifiers each says whose it is."""
+    if not several:
+        return list(part.sentences)
+    return [f"{part.subject}: {text[:1].lower()}{text[1:]}" for text in part.sentences]
 
 
 def _galleries(fit: BiasFit, names: Sequence[str], prob: float) -> tuple[Gallery, list[Gallery]]:

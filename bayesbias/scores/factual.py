@@ -32,7 +32,7 @@ from bayesbias.scores.stereotypes import (
     refuse_none_left,
 )
 from bayesbias.tables.coverage import composed_in_words
-from bayesbias.tables.facts import Given, as_number, facts_given
+from bayesbias.tables.reading_facts import Given, as_number, facts_given
 from bayesbias.vectors.embedding import Embedding
 from bayesbias.vectors.loading import load_embedding
 from bayesbias.words.listfile import load_wordlist

@@ -14,8 +14,10 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.values import content_hash
 from bayesbias.models.slopes import slopes_for
 from bayesbias.models.spec import ModelSpec
-from bayesbias.tables.facts import Given, columns_of_fact, facts_given, join_facts, values_of
+from bayesbias.tables.fact_accounts import values_of
+from bayesbias.tables.facts import columns_of_fact, join_facts
 from bayesbias.tables.pair_table import PairTable
+from bayesbias.tables.reading_facts import Given, facts_given
 from bayesbias.words.sentence_tests import SETS, SentenceTest
 
 __all__ = ["SlopesAsked", "slopes_of_tests"]

@@ -33,7 +33,7 @@ from bayesbias.inference.estimands import PROB
 from bayesbias.inference.mixtures import Mixtures
 from bayesbias.scores.factual import SAMPLES, WefatResult, at_prob, wefat
 from bayesbias.studies.lines import Lines, association_rows, slope_row, true_correlation
-from bayesbias.tables.facts import facts_given
+from bayesbias.tables.reading_facts import facts_given
 from bayesbias.vectors.loading import load_embedding
 from bayesbias.words.listfile import load_wordlist, shipped_wordlists
 from bayesbias.words.wordlist import WordList

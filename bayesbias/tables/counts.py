@@ -25,7 +25,7 @@ from bayesbias.border.lines import blocks_of_lines
 from bayesbias.border.no_text import no_text
 from bayesbias.border.opening import opened, path_of, sha256_file
 from bayesbias.border.unpacking import compression_of, unpacked
-from bayesbias.tables.facts import facts_given
+from bayesbias.tables.reading_facts import facts_given
 from bayesbias.vectors.order import ranks_of
 from bayesbias.vectors.spelling import matched_spellings, spellings_of
 

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics.wording import closest, some
+
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bayesbias.tables.reading_facts import Given, Value
+
+_MOST_NOTED, _MOST_HELD_AGAINST = 10, 500  # rows of facts that may be meant otherwise
 
 
 def joined_once_more(facts: Mapping[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
@@ -43,3 +50,52 @@ def share_between_classes(frame: pd.DataFrame, word: str, label: str, values: Ma
         return 0.0
     within = sum((value - float(np.mean(group))) ** 2 for group in groups.values() for value in group)
     return 1.0 - within / sum((value - mean) ** 2 for value in every)
+
+
+def values_of(given: Given, words: list[str]) -> dict[str, Value]:
+    """Return the value of each word that has one, by its spelling, or by a looser one that only one word has."""
+    loose: dict[str, set[Value]] = {}
+    for word, value in given.values.items():
+        loose.setdefault(_loosely(word), set()).add(value)
+    out: dict[str, Value] = {}
+    for word in words:
+        if word in given.values:
+            out[word] = given.values[word]
+        elif len(near := loose.get(_loosely(word), set())) == 1:
+            out[word] = next(iter(near))
+    return out
+
+
+def otherwise_spelt(given: Given, words: Collection[str]) -> list[str]:
+    """Say which rows of the facts may be meant for words of the table, and are not taken for them."""
+    notes = []
+    near: dict[str, list[str]] = {}
+    for word in given.values:
+        if word not in words:
+            near.setdefault(_loosely(word), []).append(word)
+    for word in words:
+        others = [w for w in near.get(_loosely(word), []) if given.values[w] != given.values.get(word)]
+        if word in given.values and others:
+            notes.append(
+                f"{given.name} of {word} is that of its own spelling ({_shown(given.values[word])}), "
+                f"not that of {others[0]} ({_shown(given.values[others[0]])})"
+            )
+        elif len({given.values[w] for w in others}) > 1:
+            notes.append(
+                f"{word} has no {given.name}, since {some(others)} have several; a row for {word} would say which"
+            )
+    unknown = [w for own in near.values() for w in own][:_MOST_HELD_AGAINST]
+    for word in words:
+        if word in given.values or word in given.without or _loosely(word) in near or not unknown:
+            continue
+        if meant := closest(word, unknown):
+            notes.append(f"{word} has no {given.name}; may the row of {meant!r} be meant for it?")
+    return notes[:_MOST_NOTED]
+
+
+def _shown(value: Value) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _loosely(word: str) -> str:
+    return re.sub(r"[ _-]+", " ", word).casefold().strip()

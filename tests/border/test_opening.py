@@ -18,7 +18,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.border.opening import as_plain_file, opened, path_of, read_bytes, sha256_file
 from bayesbias.classifiers.training import read_labelled
 from bayesbias.sweeps.plan import load_plan
-from bayesbias.tables.facts import facts_given
+from bayesbias.tables.reading_facts import facts_given
 
 
 def refused(path: Path | str, **kwargs) -> str:

@@ -30,7 +30,11 @@ def test_a_mark_of_utf8_is_taken_off_and_latin1_is_named_by_line():
         # Beyond any limit of recursion: other libraries raise that of the process.
         pytest.param("a = " + "[" * 100_000, "[" * 100_000, "it is nested too deeply", id="never closed"),
         ("a = " + "[" * 150 + "]" * 150, "[" * 150 + "]" * 150, "is nested too deeply; valid: at most 100"),
-        ("a = " + "9" * 5000, "9" * 5000, "holds a number of more digits than are read; valid: at most 4,300 digits"),
+        (
+            "a = " + "9" * 5000,
+            "9" * 5000,
+            "holds a number of more digits than are read; valid: at most 4,300 digits",
+        ),
         ('a = "b\\u0000"', '{"a": "b\\u0000"}', "x, a: holds a control character; found: '\\x00'"),
         ('a = ["b", "\\u001b[1m"]', '{"a": ["b", "\\u001b[1m"]}', "x, a, 2: holds a control character"),
         ('a = "\\ud800"', '{"a": "\\ud800"}', ""),

@@ -73,6 +73,10 @@ def test_the_contrast_stands_below_prior_and_posterior_side_by_side(ax: Any) -> 
     assert float(after.removeprefix("posterior sd ")) == pytest.approx(
         values.std(ddof=1), rel=0.1, abs=0.6 * 10 ** -len(digits)
     )
+    listed = result.contrasts(level="overall", estimand="population")["sd"].iloc[
+        0
+    ]  # the number of the page's table
+    assert after == f"posterior sd {listed:.{len(digits)}f}"
 
 
 def test_without_two_connections_there_is_no_contrast(ax: Any) -> None:

@@ -15,6 +15,7 @@ import pytest
 mpl.use("Agg")
 from matplotlib import pyplot as plt
 
+import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.figures import predictive, saving
 from bayesbias.figures.plates import Plate, on_axes
@@ -121,3 +122,11 @@ def test_nothing_is_left_behind_where_saving_fails(
     file.write_text("")
     with pytest.raises(InputError, match="is a file"):
         save_figures(fit, file)
+
+
+def test_a_run_that_was_opened_is_drawn_as_its_result(fit: BiasFit, tmp_path: Path) -> None:
+    bb.save_run(fit, tmp_path / "run")
+    run = bb.open_run(tmp_path / "run")
+    assert [path.name for path in save_figures(run, tmp_path / "figures", "csv")] == [
+        f"{name}.csv" for name in ALL
+    ]

@@ -20,8 +20,9 @@ from bayesbias.models.loading import load_model, parse_model
 from bayesbias.tables import join_facts
 from bayesbias.tables.counts import load_counts
 from bayesbias.tables.distances import distance_table
-from bayesbias.tables.facts import facts_given, with_facts_known
+from bayesbias.tables.facts import with_facts_known
 from bayesbias.tables.reading import read_distances
+from bayesbias.tables.reading_facts import facts_given
 from bayesbias.words.listfile import check_wordlist, load_wordlist
 
 WOMEN = {"a1": 90.0, "a2": 10.5, "b1": 50.0, "b2": 33.0}
