@@ -45,6 +45,7 @@ __all__ = ["build", "fit", "load_fit"]
 
 SAMPLERS = ("auto", "collapsed", "pairwise")
 _ASKED = "asked for"  # why a fit is pair by pair
+_LEAST_SPREAD = 1e-7
 
 
 @tells_kinds
@@ -255,7 +256,16 @@ def settings_of_sampler(sampler: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse_no_spread(design: Design) -> None:
-    """Refuse rows of one outcome."""
+    """Refuse rows of one outcome, and of such as differ by less than single precision tells apart.
+
+    Priors are of distances as they are; noise of a billionth lies where none of them reaches, and is sampled for minutes.
+    """
+    away = float(np.ptp(design.y)) if len(design.y) > 1 else 1.0
+    if 0 < away < _LEAST_SPREAD:
+        raise FitError(
+            f"the rows hardly differ in {design.spec.outcome}: by {away:.1g} between the smallest and the largest, which is less "
+            "than vectors in single precision tell apart; are these in another unit?"
+        )
     if len(design.y) > 1 and np.ptp(design.y) == 0:
         raise FitError(
             f"every row has the same {design.spec.outcome} ({design.y[0]:g}): there is nothing to model, and noise of zero "

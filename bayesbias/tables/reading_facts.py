@@ -32,6 +32,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _POINTED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
 _PER_CENT = re.compile(r"([+-]?\d+([.,]\d+)?) ?%")
+_MINUS = "\N{MINUS SIGN}"
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 _TABLE = "a table with a column word, and one column a fact or of counts"
 OWN_COLUMN = "the table"
@@ -105,7 +106,7 @@ def facts_given(
             rows = [(i, [_cell(v, f"data frame, row {i}") for v in row]) for i, row in enumerate(cells, 1)]
             out += _of_rows(names, rows, "data frame", "", columns, unit="row")
         elif hasattr(each, "to_dict") and isinstance(getattr(each, "name", None), str):  # a series
-            out.append(_of_mapping(each.name, each.to_dict()))
+            out.append(_of_pairs(each.name, list(each.items())))
         elif isinstance(each, Mapping) and each and all(map(checks.is_number, each.values())):
             raise InputError(
                 "the fact has no name",
@@ -129,7 +130,7 @@ def facts_given(
 
 def _cell(value: Any, where: str) -> str:
     """Return a cell of a frame as it would stand in a file."""
-    return "" if _is_missing(value) else checked_label(str(value), where)
+    return "" if _is_missing(value) else checked_label(str(value).strip(), where)
 
 
 def _is_missing(value: Any) -> bool:
@@ -229,6 +230,8 @@ def _of_cells(
 ) -> Given:
     """Return one column as a fact: numbers where most of its cells are, else categories."""
     filled = [(line, word, cell) for line, word, cell in cells if cell.casefold() not in _NOTHING]
+    # A minus sign is one, though keyboards have a hyphen for it.
+    filled = [(line, word, f"-{cell[1:]}" if cell[:1] == _MINUS else cell) for line, word, cell in filled]
     plain = [cell.replace(",", ".", 1) if cell.count(",") == 1 else cell for _, _, cell in filled]
     forms = (_NUMBER, _GROUPED, _POINTED, _PER_CENT)  # those that are refused are meant as numbers, too
     meant = sum(
@@ -272,19 +275,28 @@ def as_number(cell: str) -> str:
 
 
 def _of_mapping(name: str, values: Any) -> Given:
+    return _of_pairs(name, list(checks.table(values, f"fact {name!r}", "{word: value}").items()))
+
+
+def _of_pairs(name: str, pairs: Sequence[tuple[Any, Any]]) -> Given:
+    """Return words and their values as a fact; a word may stand twice, in a series or in two spellings of Unicode."""
     where = f"fact {name!r}"
     out: dict[str, Value] = {}
-    for word, value in checks.table(values, where, "{word: value}").items():
+    for word, value in pairs:
         if _is_missing(value):
             continue
         here = f"{where}, word {Shortened(word)}"
         spelt = checked_label(put_in_words(word, str), here)
         if isinstance(value, str):
-            out[spelt] = checked_label(str(value), here)
+            own: Value = checked_label(str(value), here)
         elif checks.is_number(value) and np.isfinite(float(value)):
-            out[spelt] = float(value)
+            own = float(value)
         else:
             raise InputError("must be a number or a text", where=here, found=Shortened(value))
+        if out.setdefault(spelt, own) != own:
+            raise InputError(
+                "the word has two values", where=here, found=(out[spelt], own), valid="one value a word"
+            )
     if len({isinstance(value, str) for value in out.values()}) > 1:
         word = next(word for word, value in out.items() if isinstance(value, str))
         raise InputError(

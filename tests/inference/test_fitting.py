@@ -406,3 +406,11 @@ def test_outcomes_without_noise_are_refused_in_words():
         fit(labels, "crossed", seed=shifted(1), **QUICK)
     with pytest.raises(FitError, match=r"every row has the same distance \(0.9\)"):
         fit(table.assign(distance=0.9), "crossed", seed=shifted(1), **QUICK)
+
+
+def test_outcomes_that_hardly_differ_are_refused_at_once():
+    """Noise of a billionth was sampled for three minutes, and then refused."""
+    table = grid()
+    hardly = table.assign(distance=0.9 + 1e-9 * np.arange(len(table)) / len(table))
+    with pytest.raises(FitError, match="the rows hardly differ in distance: by 1e-09 between"):
+        fit(hardly, "crossed", seed=shifted(1), **QUICK)

@@ -457,3 +457,23 @@ def test_rows_that_may_be_meant_for_a_word_are_said(table):
     joined = join_facts(distance_table("minilm-static", test, controls="none"), near)
     assert joined.coverage.facts["f"]["missing"] == ["plumber"]
     assert "plumber has no f; may the row of 'plumberr' be meant for it?" in joined.coverage.notes
+
+
+def test_a_word_that_stands_twice_has_no_two_values():
+    """The last one was taken in silence."""
+    twice = pd.Series([1.0, 2.0, 3.0], index=["a", "b", "a"], name="f")
+    for facts in (twice, {"f": {"caf\u00e9": 1.0, "cafe\u0301": 2.0, "b": 3.0}}):
+        with pytest.raises(
+            InputError, match=r"fact 'f', word .*: the word has two values; found: 1\.0, [23]\.0"
+        ):
+            facts_given(facts)
+    (same,) = facts_given(pd.Series([1.0, 2.0, 1.0], index=["a", "b", "a"], name="f"))
+    assert same.values == {"a": 1.0, "b": 2.0}
+
+
+def test_cells_of_a_frame_are_read_as_those_of_a_file(tmp_path):
+    frame = pd.DataFrame({"word": [" a ", "b", "c"], "f": [" 0.5 ", "\N{MINUS SIGN}1.5", "2"]})
+    frame.to_csv(tmp_path / "f.csv", index=False)
+    for source in (frame, tmp_path / "f.csv"):
+        (given,) = facts_given(source)
+        assert given.values == {"a": 0.5, "b": -1.5, "c": 2.0}
