@@ -98,6 +98,14 @@ def check_folder(out: Path | None) -> None:
     """Refuse a folder that cannot be written, before the work and not after it."""
     if out is None:
         return
+    try:
+        os.stat(out)
+    except (FileNotFoundError, NotADirectoryError):  # what is there is looked at below
+        pass
+    except OSError as error:  # such as a link that leads to itself
+        raise InputError(
+            "the output cannot be written", where=out, found=error.strerror or str(error)
+        ) from None
     existing = out
     while (
         not os.path.exists(existing) and existing != existing.parent

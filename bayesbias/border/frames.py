@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import numbers
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
@@ -233,3 +233,45 @@ def _of_objects(array: np.ndarray) -> np.ndarray:
     if not all(isinstance(one, numbers.Real | decimal.Decimal) and not isinstance(one, bool) for one in flat):
         return array
     return np.array([float(one) for one in flat], dtype=np.float64).reshape(array.shape)
+
+
+def in_order_of(answer: Any, texts: Sequence[str], where: object) -> Any:
+    """Return what a function of somebody else's made of texts, one row a text, in their order.
+
+    A series or frame may have the texts as its index, and stand in another order; one whose rows are numbered must have them
+    in order, since nobody says what its numbers are.
+
+    Raises
+    ------
+    InputError
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> in_order_of(pd.Series([0.2, 0.9], index=["b", "a"]), ["a", "b"], "classifier toy").tolist()
+    [0.9, 0.2]
+    """
+    index = getattr(answer, "index", None)
+    if index is None or not hasattr(answer, "iloc"):
+        return answer
+    held = list(index)
+    if not any(isinstance(label, str) for label in held):
+        if not index.is_monotonic_increasing:
+            raise InputError(
+                "answers with rows in another order, by their index",
+                where=where,
+                found=Shortened(held),
+                hint="sort them: .sort_index()",
+            )
+        return answer
+    if held == list(texts):
+        return answer
+    if len(set(held)) != len(held) or set(held) != set(texts):
+        raise InputError(
+            "answers with an index that is not that of the sentences",
+            where=where,
+            found=Shortened(held),
+            valid="one row a sentence, in their order",
+            hint="drop it: .reset_index(drop=True)",
+        )
+    return answer.loc[list(texts)]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import some
-from bayesbias.border.frames import plain_numbers
+from bayesbias.border.frames import in_order_of, plain_numbers
 
 _POSITIVE = ("positive", "pos")
 _OTHERS = ("negative", "neg", "neutral", "neu", "mixed")
@@ -43,7 +43,7 @@ class Answers:
 
     def __call__(self, sentences: list[str]) -> npt.ArrayLike:
         """Return the probability of the positive class for each sentence."""
-        answer = self.function(sentences)
+        answer = in_order_of(self.function(sentences), sentences, self.where)
         if hasattr(answer, "detach"):
             answer = answer.detach().cpu().numpy()
         if hasattr(answer, "columns") and hasattr(answer, "to_numpy"):

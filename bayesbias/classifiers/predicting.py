@@ -45,6 +45,7 @@ _BAD = (
 
 _MOST_OF_A_REASON = 120  # characters of what somebody else's code says
 _LEAST_FOUND = 20
+_PARTIAL = ["sentence", "probability"]  # the heading of unfinished predictions
 
 
 @public_in("bayesbias.classifiers")
@@ -235,7 +236,7 @@ class _PartialFile:
         with whole_file(self.path) as temporary, open(temporary, "w", encoding="utf-8", newline="") as file:
             file.write(f"# finished by: {self._owner}\n")
             rows = csv.writer(file, delimiter=delimiter_of(self.path))
-            rows.writerow(["sentence", "probability"])
+            rows.writerow(_PARTIAL)
             rows.writerows((sentence, repr(p)) for sentence, p in done.items())
 
     def read(self) -> dict[str, float]:
@@ -253,10 +254,16 @@ class _PartialFile:
                 hint="name another file, or remove this one",
             )
         with guarded(self.path, "does not hold unfinished predictions"):
-            rows = list(csv.reader(io.StringIO(rest), delimiter=delimiter))[1:]
+            header, *rows = list(csv.reader(io.StringIO(rest), delimiter=delimiter)) or [[]]
+        if header != _PARTIAL or any(len(row) not in (0, len(_PARTIAL)) for row in rows):
+            found = next((row for row in rows if len(row) not in (0, len(_PARTIAL))), header)
+            raise InputError(
+                "does not hold unfinished predictions", where=self.path, found=found, valid=_PARTIAL
+            )
         sentences = [row[0] for row in rows if row]
+        checks.distinct(sentences, "a sentence", self.path)
         numbers = [
-            number_in_cell(row[-1], f"{self.path}, line {i}") for i, row in enumerate(rows, start=3) if row
+            number_in_cell(row[1], f"{self.path}, line {i}") for i, row in enumerate(rows, start=3) if row
         ]
         values = checked_probabilities(numbers, sentences, str(self.path))
         return dict(zip(sentences, values.tolist(), strict=True))

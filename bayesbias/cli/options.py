@@ -56,7 +56,10 @@ def _of_digits(kind: click.ParamType) -> click.ParamType:
     def convert(value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
         if isinstance(value, str) and not checks.is_typed_number(value):
             out.fail(f"{value!r} is not a valid {kind.name.removesuffix(' range')}.", parameter, context)
-        return kind.convert(value, parameter, context)
+        number = kind.convert(value, parameter, context)
+        if isinstance(number, float) and not math.isfinite(number):
+            out.fail(f"{number} is not a finite number.", parameter, context)
+        return number
 
     out.convert = convert  # type: ignore[method-assign, assignment]
     return out
@@ -131,8 +134,7 @@ def _of_option(error: InputError, context: click.Context | None) -> InputError |
 
 def prob(text: str = "Probability of the intervals.") -> Option:
     """Probability of intervals, between 0 and 1."""
-    between = click.FloatRange(0, 1, min_open=True, max_open=True)
-    return click.option("--prob", type=between, default=0.89, show_default=True, help=text)
+    return click.option("--prob", type=_Probability(), default=0.89, show_default=True, help=text)
 
 
 class Positive(click.FloatRange):
@@ -147,6 +149,18 @@ class Positive(click.FloatRange):
         if not math.isfinite(number):
             self.fail(f"{number} is not a finite number above 0.", param, ctx)
         return number
+
+
+class _Probability(click.FloatRange):
+    """A probability that is neither 0 nor 1, nor so near to one of them that nothing is left beyond."""
+
+    def __init__(self) -> None:
+        super().__init__(0, 1, min_open=True, max_open=True)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number that was typed."""
+        number = float(super().convert(value, param, ctx))
+        return number if math.isnan(number) else checks.probability(number, "--prob")
 
 
 def rope(command: Callable[..., Any]) -> Callable[..., Any]:

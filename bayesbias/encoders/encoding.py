@@ -14,6 +14,7 @@ from bayesbias.basics.files import cache_dir
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import number_of
+from bayesbias.border.frames import in_order_of
 from bayesbias.border.opening import path_of
 from bayesbias.encoders.cache import UNREADABLE, Cache, refused_cache
 from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences, describe_encoder
@@ -173,7 +174,9 @@ def _encoded_batch(
             f"the encoder failed: {reason}", hint="where memory ran out, a smaller batch_size may do"
         ) from error
     try:
-        array = np.asarray(output)
+        array = np.asarray(in_order_of(output, batch, where))
+    except InputError:
+        raise
     except Exception as error:
         reason = f"{type(output).__name__}; {error}"
         raise refuse("cannot be made an array", found=reason, valid=shape) from error

@@ -10,7 +10,7 @@ from bayesbias.inference.estimands import PROB
 from bayesbias.inference.observed import excluded_observed
 from bayesbias.inference.posterior import BiasFit
 
-__all__ = ["outside_doubts"]
+__all__ = ["drawn_together", "outside_doubts"]
 
 
 def outside_doubts(
@@ -19,7 +19,7 @@ def outside_doubts(
     prob: float = PROB,
     groups: Sequence[str] | None = None,
 ) -> list[Doubt]:
-    """Return a doubt for each level at which intervals for the listed words exclude the observed mean far too often.
+    """Return a doubt for each level at which intervals for the listed words exclude the observed mean more than the model has it.
 
     Parameters
     ----------
@@ -46,17 +46,36 @@ def outside_doubts(
     for level, called in levels.items():
         for group in groups or (None,):
             observed = excluded_observed(fit, level, prob, group)
-            if not observed.far_too_often:
+            if not observed.too_alike:
                 continue
             out.append(
                 Doubt(
                     kind="observed_excluded",
-                    text=f"{'' if group is None else f'{group}: '}the model takes {called} for more alike than they are: "
+                    text=f"{_lead(group)}the model takes {called} for more alike than they are: "
                     f"{observed.excluded} of {observed.rows} of its {as_percent(prob)} intervals for the listed words alone "
-                    f"(these_words) exclude the mean that was observed, where {as_percent(1 - prob)} would; of the listed "
-                    "words read the observed means",
+                    f"(these_words) exclude the mean that was observed, where by the model about {observed.expected:.0f} would; "
+                    "of the listed words read the observed means",
                     level=level,
                     group=group,
                 )
             )
     return out
+
+
+def drawn_together(fit: BiasFit, levels: Mapping[str, str], prob: float, group: str) -> list[str]:
+    """Say at which levels many intervals exclude what was observed as the model has it: labels hardly differ beyond noise."""
+    out = []
+    for level, called in levels.items():
+        observed = excluded_observed(fit, level, prob, group)
+        if observed.far_too_often and not observed.too_alike:
+            out.append(
+                f"Of the listed {called} read what was observed: the model draws them together, since they differ by little "
+                f"beyond the noise of their sentence pairs, and {observed.excluded} of {observed.rows} of its "
+                f"{as_percent(prob)} intervals for these alone leave the observed mean out (by the model about "
+                f"{observed.expected:.0f} would)."
+            )
+    return out
+
+
+def _lead(group: str | None) -> str:
+    return "" if group is None else f"{group}: "

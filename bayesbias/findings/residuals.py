@@ -85,13 +85,15 @@ def _ratio_of_cells(fit: BiasFit) -> float | None:
         "residual"
     ]
     size, centre = groups.transform("size"), groups.transform("mean")
-    # The effects of the attributes have already taken their share of what lies between.
+    # What is left of the effects of attributes, which the model shrinks, is no part of what lies between classes.
+    of_attribute = table.assign(residual=residual).groupby("attribute", observed=True)["residual"]
+    away = centre - of_attribute.transform("mean")
     between_df = groups.ngroups - table["attribute"].nunique()
     within_df = len(table) - groups.ngroups
     if size.max() <= 1 or between_df <= 0 or within_df <= 0:
         return None
     within = float(((residual - centre) ** 2).sum()) / within_df
-    ratio = float((centre**2).sum()) / between_df / within
+    ratio = float((away**2).sum()) / between_df / within
     return ratio if ratio > _TOGETHER and stats.f.sf(ratio, between_df, within_df) < 1e-3 else None
 
 

@@ -13,7 +13,7 @@ from bayesbias.basics.digits import as_known, ends_as_known, shares_printed
 from bayesbias.basics.files import plain
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import as_percent, some
-from bayesbias.findings.outside import outside_doubts
+from bayesbias.findings.outside import drawn_together, outside_doubts
 from bayesbias.findings.parts import Doubt, Findings
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
 from bayesbias.findings.slopes import sentences_of_slopes
@@ -186,6 +186,8 @@ def _of_classifier(analysis: SentimentAnalysis, fit: BiasFit | None, name: str, 
         return Findings(subject=name, headline=observed, sentences=tuple(rest))
     if fit.diagnostics()["ok"]:
         rest += [*_little(fit, name, prob), _shares_sentence(fit, name)]
+        if name not in only_labels(fit.table):
+            rest += drawn_together(fit, _LEVELS, prob, name)
     if fit.spec.outcome == "logit_difference":
         rest.append(_on_log_odds(analysis.table, name))
     return Findings(
@@ -366,6 +368,8 @@ def _reference(differences: Sequence[float], carrying: int) -> str:
         says = "here fewer carry it"
     elif carrying > high:
         says = "here it takes more"
+    elif 2 * carrying > len(differences):
+        says = "so this says that the difference is spread over the pairs"
     else:
         says = "so this says no more than that the mean is small beside their scatter"
     return (

@@ -46,6 +46,7 @@ __all__ = ["build", "fit", "load_fit"]
 SAMPLERS = ("auto", "collapsed", "pairwise")
 _ASKED = "asked for"  # why a fit is pair by pair
 _LEAST_SPREAD = 1e-7
+_MOST_VAGUE = 1e5  # times the range of the outcomes: their squares, and the inverses of these, then have six digits left
 
 
 @tells_kinds
@@ -195,6 +196,7 @@ def fit(
         spec = trimmed(spec, frame)
     design = Design.of(spec, frame)
     refuse_no_spread(design)
+    refuse_vague(design)
     reduced: Collapsed | None = None
     why = _ASKED if sampler == "pairwise" else ""
     if sampler != "pairwise":
@@ -271,6 +273,19 @@ def refuse_no_spread(design: Design) -> None:
             f"every row has the same {design.spec.outcome} ({design.y[0]:g}): there is nothing to model, and noise of zero "
             f"is no noise{'; are these labels? Hand over probabilities in their place' if abs(design.y[0]) == 1 else ''}"
         )
+
+
+def refuse_vague(design: Design) -> None:
+    """Refuse effects whose prior is so wide beside the outcomes that double precision cannot hold both."""
+    widest = _MOST_VAGUE * float(np.ptp(design.y)) if len(design.y) > 1 else np.inf
+    for name in design.spec.mu:
+        parameter = design.spec.parameters[name]
+        sigma = parameter.args.get("sigma")
+        if parameter.fact is None and isinstance(sigma, float) and sigma > widest:
+            raise FitError(
+                f"model {design.spec.name}, [parameter.{name}]: a prior with sigma {sigma:g} is too wide for a {design.spec.outcome} "
+                f"that varies by {widest / _MOST_VAGUE:.2g}; up to {widest:.2g} is reckoned with, and 1 is vague for distances"
+            )
 
 
 def refuse_no_noise(reduced: Collapsed) -> None:

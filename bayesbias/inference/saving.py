@@ -133,6 +133,8 @@ def _fit_of(
         raise InputError(f"its model or provenance is damaged ({error})", where=where, valid=valid) from None
     spec = parse_model(text, f"the model in {where}")
     stored = tree["table"].to_dataset()
+    if len(stored.sizes) != 1 or any(column.ndim != 1 for column in stored.data_vars.values()):
+        raise damaged(where, "the columns of its table differ in length")
     table = stored.to_dataframe().reset_index(drop=True)
     table.index.name = None
     if "columns" in stored.attrs:  # files of earlier versions have plain names alone
@@ -141,8 +143,11 @@ def _fit_of(
     of_table = provenance.get("table", {})
     table = with_repeats_noted(table, str(of_table.get("repeats", "once")))
     pointwise = bool(tree.attrs["bayesbias_pointwise"])
-    if seal is not State.INTACT:
-        _refuse_impossible(tree["posterior"].to_dataset(), spec, where)
+    # Also of a file whose seal fits, which anyone can write.
+    _refuse_impossible(tree["posterior"].to_dataset(), spec, where)
+    outcome = table[spec.outcome].to_numpy() if spec.outcome in table else np.zeros(0)
+    if outcome.dtype.kind not in "fiub" or not np.isfinite(outcome).all():
+        raise damaged(where, f"{spec.outcome} in its table cannot be what was fitted")
     del tree["table"]
     for key in [key for key in tree.attrs if str(key).startswith("bayesbias_")]:
         del tree.attrs[key]

@@ -15,6 +15,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import find_toml, sha256_of, shipped_names
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.border.cleaning import checked_label
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import parse_toml
 from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
@@ -32,6 +33,7 @@ Examples
 >>> bb.models.DEFAULT_MODEL in bb.models.shipped_models()
 True
 """
+_LARGEST = 1e9  # of numbers in priors, whatever the unit of the outcome
 _KEYS = ("schema", "name", "description", "source", "notes", "trim", "likelihood", "parameter", "results")
 _LIKELIHOOD_KEYS = ("outcome", "distribution", "mu", "sigma", "nu", "units")
 _TAKEN_DIMS = ("chain", "draw", "pair")  # the dimensions that a result has of its own
@@ -92,6 +94,7 @@ def _checked_model(raw: dict[str, Any], where: str, sha256: str, text: str) -> M
     for key in ("name", "description", "source"):
         if not isinstance(raw.get(key, ""), str):
             raise InputError("must be a string", where=f"{where}, key {key}", found=raw[key])
+    checked_label(checks.text(raw["name"], f"{where}, key name"), f"{where}, key name")
     if not isinstance(raw.get("trim", False), bool):
         raise InputError("must be true or false", where=f"{where}, key trim", found=raw["trim"])
     for key in ("likelihood", "parameter"):
@@ -243,6 +246,9 @@ def _checked_argument(
         raise InputError("must be a finite number or the name of a parameter", where=at, found=value)
     if positive:
         checks.positive(value, at)
+    if abs(value) > _LARGEST or (positive and value < 1 / _LARGEST):
+        limits = f"from {1 / _LARGEST:g} to {_LARGEST:g}" if positive else f"at most {_LARGEST:g} in size"
+        raise InputError("is beyond what is reckoned with", where=at, found=value, valid=f"a number {limits}")
     return float(value)
 
 

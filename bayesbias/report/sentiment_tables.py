@@ -186,9 +186,8 @@ def _how_many_outside(fit: BiasFit, level: str, prob: float) -> str:
         for name in dict.fromkeys(fit.table["classifier"].astype(str))
     ]
     return "".join(
-        f" Of {of.group} it does in {of.excluded} of {of.rows}, where {as_percent(1 - prob)} would: the model takes them "
-        "for more "
-        "alike than they are."
+        f" Of {of.group} it does in {of.excluded} of {of.rows}, where by the model about {of.expected:.0f} would"
+        f"{': it takes them for more alike than they are' if of.too_alike else ', as they differ by little beyond that noise'}."
         for of in outside
         if of.far_too_often
     )

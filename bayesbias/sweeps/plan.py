@@ -199,7 +199,9 @@ def _checked_entries(value: Any, where: str) -> tuple[str, ...]:
     ):
         raise InputError("must be a list of names or paths", where=where, found=value)
     out = tuple(os.fspath(entry) for entry in entries)
-    return checks.distinct(out, "an entry", where)
+    # One file, however its path is written, is one cell.
+    checks.distinct([os.path.normpath(entry) for entry in out], "an entry", where)
+    return out
 
 
 def _check_name(entry: str, names: Sequence[str], folder: Path, where: str) -> None:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from bayesbias.tables.reading_facts import Given, Value
 
+_LEAST_LETTERS = 5
 _MOST_NOTED, _MOST_HELD_AGAINST = 10, 500  # rows of facts that may be meant otherwise
 
 
@@ -88,9 +89,20 @@ def otherwise_spelt(given: Given, words: Collection[str]) -> list[str]:
     for word in words:
         if word in given.values or word in given.without or _loosely(word) in near or not unknown:
             continue
-        if meant := closest(word, unknown):
+        meant = closest(word, unknown)
+        if meant is not None and _is_slip(word, meant):
             notes.append(f"{word} has no {given.name}; may the row of {meant!r} be meant for it?")
     return notes[:_MOST_NOTED]
+
+
+def _is_slip(word: str, other: str) -> bool:
+    """Say whether two words differ by a slip: one letter more, less, another or two exchanged, of five letters or more."""
+    a, b = _loosely(word), _loosely(other)
+    if min(len(a), len(b)) < _LEAST_LETTERS or abs(len(a) - len(b)) > 1:
+        return False
+    begin = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    a, b = a[begin:], b[begin:]
+    return a[1:] == b[1:] or a[1:] == b or a == b[1:] or (a[:2] == b[1::-1] and a[2:] == b[2:])
 
 
 def _shown(value: Value) -> str:

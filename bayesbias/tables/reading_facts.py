@@ -32,6 +32,7 @@ _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,3})?")
 _GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
 _POINTED = re.compile(r"[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?")
 _PER_CENT = re.compile(r"([+-]?\d+([.,]\d+)?) ?%")
+_LONGEST_NAME = 100  # of a fact, which stands in headings and names of parameters
 _MINUS = "\N{MINUS SIGN}"
 _NOTHING = {"", "na", "n/a", "nan", "null", "none", "-", "?"}
 _TABLE = "a table with a column word, and one column a fact or of counts"
@@ -123,6 +124,13 @@ def facts_given(
                 where="facts",
                 found=Shortened(each),
                 valid="a .csv file, a data frame, or {fact: {word: value}}",
+            )
+    for given in out:
+        checked_label(checks.text(given.name, "the name of a fact"), "the name of a fact")
+        if len(given.name) > _LONGEST_NAME:
+            valid = f"at most {_LONGEST_NAME} characters"
+            raise InputError(
+                "is too long", where="the name of a fact", found=Shortened(given.name), valid=valid
             )
     checks.distinct([given.name for given in out], "a fact", "facts")
     return out

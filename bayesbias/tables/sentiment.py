@@ -15,8 +15,10 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import number_of
+from bayesbias.border.frames import plain_frame
 from bayesbias.classifiers.classifier import checked_probabilities
 from bayesbias.classifiers.prediction_files import Predictions
+from bayesbias.tables.checking import RANGES, REPEATS, ROUNDING, Range, Source, checked_numbers
 from bayesbias.tables.coverage import Coverage
 from bayesbias.tables.facts import join_facts
 from bayesbias.tables.pair_table import PairTable
@@ -32,6 +34,7 @@ CLIP = 1e-6
 
 A softmax in single precision cannot tell probabilities within 6e-8 of 1 from 1, and the logit of 1 is infinite."""
 OUTCOMES = ("difference", "logit_difference")
+_SHARE = Range(0.0, 1.0, ())
 
 
 @tells_kinds
@@ -186,4 +189,39 @@ def classifiers_in(table: pd.DataFrame) -> list[str]:
             found=f"it lacks {', '.join(lacking)}",
             valid="what sentiment_table returns",
         )
+    _check_pairs(table, needed)
     return list(dict.fromkeys(table["classifier"]))
+
+
+def _check_pairs(table: pd.DataFrame, needed: Sequence[str]) -> None:
+    """Refuse rows that are no pairs of sentences: a table may have been changed, or made by hand."""
+    frame = plain_frame(table, "table", "what sentiment_table returns", known=needed).reset_index(drop=True)
+    source = Source("table")
+    if frame.empty:
+        raise InputError("has no rows", where="table", valid="what sentiment_table returns")
+    for name in ("classifier", "noun_pair", "profession"):
+        empty = frame[name].isna().to_numpy()
+        if empty.any():
+            raise InputError("an empty cell", where=source.at(int(empty.argmax()), name))
+    numbers = {
+        name: checked_numbers(frame[name], source, name, within).to_numpy()
+        for name, within in (("p_male", _SHARE), ("p_female", _SHARE), ("difference", RANGES["difference"]))
+    }
+    off = np.abs(numbers["p_female"] - numbers["p_male"] - numbers["difference"]) > ROUNDING
+    if off.any():
+        row = int(off.argmax())
+        raise InputError(
+            "is not what female - male makes of its row",
+            where=source.at(row, "difference"),
+            found=float(numbers["difference"][row]),
+            valid=f"{numbers['p_female'][row] - numbers['p_male'][row]:.6g}",
+        )
+    twice = frame.duplicated(["classifier", "noun_pair", "profession"]).to_numpy()
+    if twice.any() and frame.attrs.get(REPEATS) != "keep":
+        row = int(twice.argmax())
+        raise InputError(
+            "a pair of sentences stands twice",
+            where=source.at(row),
+            found=", ".join(frame.loc[row, ["classifier", "noun_pair", "profession"]].astype(str)),
+            valid="each once",
+        )

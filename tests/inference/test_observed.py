@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers.fits import made_up, pairs
+from helpers.seeds import shifted
 from scipy.stats import binom
 
+import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.inference.observed import Excluded, excluded_observed, observed_means
 
@@ -63,5 +65,23 @@ def test_observed_means_are_those_of_the_rows():
 
 
 def test_clearly_more_is_more_than_chance():
-    assert Excluded("word", None, 12, 20, 0.89, 1e-7).far_too_often
-    assert not Excluded("word", None, 5, 20, 0.89, 0.06).far_too_often
+    assert Excluded("word", None, 12, 20, 0.89, 1e-7, 2.0, 1e-5).too_alike
+    assert not Excluded("word", None, 12, 20, 0.89, 1e-7, 10.0, 0.2).too_alike
+    assert not Excluded("word", None, 5, 20, 0.89, 0.06, 2.0, 1e-5).far_too_often
+
+
+def test_what_the_model_expects_is_what_it_does_on_tables_of_its_own():
+    """Labels that differ by nothing beyond the noise of their pairs are drawn together, rightly, and their means lie outside."""
+    rng, expected, excluded, alarms = np.random.default_rng(shifted(5)), 0.0, 0, 0
+    frame = bb.sentiment_table(bb.shipped_predictions("m1"))
+    for seed in range(8):
+        noise = rng.normal(0.03, 0.08, len(frame))
+        table = frame.assign(p_male=0.5 - noise / 2, p_female=0.5 + noise / 2, difference=noise)
+        fit = bb.fit(table, "sentiment", seed=seed, engine="quick", pointwise=False)
+        for level in ("profession", "noun_pair"):
+            found = excluded_observed(fit, level)
+            expected, excluded = expected + found.expected, excluded + found.excluded
+            alarms += found.too_alike
+    assert alarms == 0
+    assert excluded == pytest.approx(expected, abs=4 * expected**0.5)
+    assert excluded > 0.2 * 8 * 40  # where 11 % of the labels would do so in intervals of the observed means

@@ -464,7 +464,7 @@ def test_a_word_that_stands_twice_has_no_two_values():
     twice = pd.Series([1.0, 2.0, 3.0], index=["a", "b", "a"], name="f")
     for facts in (twice, {"f": {"caf\u00e9": 1.0, "cafe\u0301": 2.0, "b": 3.0}}):
         with pytest.raises(
-            InputError, match=r"fact 'f', word .*: the word has two values; found: 1\.0, [23]\.0"
+            InputError, match=r"fact 'f', word .*: the word has two values; found: \(1\.0, [23]\.0\)"
         ):
             facts_given(facts)
     (same,) = facts_given(pd.Series([1.0, 2.0, 1.0], index=["a", "b", "a"], name="f"))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.border.lines import blocks_of_lines
 from bayesbias.border.separated import separated
@@ -121,7 +122,10 @@ def read_table(asked: Reading) -> Rows:
     with opened(path, kind.compressed) as (stream, position):
         skip_bytes(stream, kind.start)
         for line, row in separated(_texts(stream, path, kind.dim), _mark_of(kind), path):
-            if line == 1 or not any(cell.strip() for cell in row):
+            if line == 1:
+                checks.distinct([cell.strip() for cell in row[1:]], "a column", path)
+                continue
+            if not any(cell.strip() for cell in row):
                 continue
             where = f"{path}, line {line}"
             if len(row) != kind.dim + 1:
