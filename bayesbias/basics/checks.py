@@ -21,7 +21,6 @@ from bayesbias.basics.wording import Shortened, put_in_words
 MOST_SEED = 2**32 - 1
 LARGEST = 1e100  # whose square is still a number, and that of its inverse
 MOST_CHAINS = 1000
-_LEAST_BEYOND = 1e-9  # of a probability: what is left on its other side
 MOST_GIVEN = 50_000_000  # in one list; of vectors in use there are millions
 MOST_SAMPLES = 10_000_000  # of a permutation test: p-values of a millionth, and some seconds
 MOST_RESAMPLES = 100_000  # of a bootstrap, whose ends hardly move beyond
@@ -143,15 +142,7 @@ def probability(value: Any, where: object = "prob") -> float:
     ...
     bayesbias.InputError: alpha: must lie between 0 and 1; found: 1
     """
-    number = between(value, where, 0, 1)
-    if min(number, 1 - number) < _LEAST_BEYOND:
-        raise InputError(
-            "lies too near to 0 or 1",
-            where=where,
-            found=Shortened(value),
-            valid=f"{_LEAST_BEYOND:g} to 1 - {_LEAST_BEYOND:g}",
-        )
-    return number
+    return between(value, where, 0, 1)
 
 
 def choice[T](value: T, valid: Iterable[Any], noun: str, where: object = None) -> T:

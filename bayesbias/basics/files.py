@@ -106,6 +106,8 @@ def check_folder(out: Path | None) -> None:
         raise InputError(
             "the output cannot be written", where=out, found=error.strerror or str(error)
         ) from None
+    if os.path.realpath(out) == os.path.realpath(os.sep):
+        raise InputError("the output cannot be the root of all folders", where=out)
     existing = out
     while (
         not os.path.exists(existing) and existing != existing.parent

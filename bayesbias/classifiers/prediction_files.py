@@ -202,7 +202,7 @@ def read_predictions(
     if path.parent == data_dir("sentiment"):
         facts["shipped"] = path.stem
     if comments:
-        facts["comment"] = " ".join(comments)
+        facts["comment"] = "; ".join(comments)
     return Predictions(frame, occupations, {label: dict(facts) for label in groups}, tuple(notes))
 
 
@@ -407,6 +407,15 @@ def _by_sentence(
     notes: list[str],
 ) -> dict[str, float]:
     known = {s: i for i, s in enumerate(wanted["sentence"])}
+    strange = [text for text in texts if text not in known]
+    if 2 * len(strange) > len(texts):
+        raise InputError(
+            f"{len(strange)} of {len(texts)} sentences are of another test bench",
+            where=path,
+            found=strange[0],
+            valid=f"sentences such as {wanted['sentence'].iloc[0]!r}",
+            hint="the words of the bench are those of corpus (--words)",
+        )
     seen: set[str] = set()
     for text, row in zip(texts, rows, strict=True):
         if text not in known:

@@ -283,6 +283,7 @@ def _print_comparison(comparison: Comparison, prob: float, rope: float) -> None:
                     "Nothing is concluded from an end that is nearer to zero than twice its Monte Carlo error, "
                     "though the interval leaves zero out."
                 )
+    screen.say("Before, change and after are of three fits, and need not add up.")
     if comparison.has_slopes:
         from bayesbias.columns.slopes import slopes_on_screen
         from bayesbias.columns.table import text

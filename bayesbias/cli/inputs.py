@@ -193,7 +193,7 @@ def pairs_of_vectors(
     in_sets = [word for group in words.definitional_sets for word in group] if with_sets else []
     vectors = load_embedding(
         embedding,
-        words=dict.fromkeys([*words.words, *in_sets]),
+        words=list(dict.fromkeys([*words.words, *in_sets])),
         allow_pickle=allow_pickle,
         on_invalid_utf8=invalid_utf8,
         postprocess=postprocess,

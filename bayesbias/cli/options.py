@@ -151,6 +151,9 @@ class Positive(click.FloatRange):
         return number
 
 
+_LEAST_BEYOND = 1e-9  # what is left on the other side of a probability
+
+
 class _Probability(click.FloatRange):
     """A probability that is neither 0 nor 1, nor so near to one of them that nothing is left beyond."""
 
@@ -160,7 +163,9 @@ class _Probability(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the number that was typed."""
         number = float(super().convert(value, param, ctx))
-        return number if math.isnan(number) else checks.probability(number, "--prob")
+        if min(number, 1 - number) < _LEAST_BEYOND:
+            self.fail(f"{number!r} lies too near to 0 or 1.", param, ctx)
+        return number
 
 
 def rope(command: Callable[..., Any]) -> Callable[..., Any]:

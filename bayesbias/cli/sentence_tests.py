@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 # Beside words, of which nothing is to be said.
 _CONTEXTS = {
-    "sent": 'sent, bleached sentences such as "This is a doctor.", which say little beside the word',
-    "sent (u)": 'sent (u), unbleached sentences such as "The engineer is competent.", which say more',
+    "sent": "sent, one frame for several words (in published tests a bleached one, such as "
+    '"This is a doctor.", which says little beside the word)',
+    "sent (u)": 'sent (u), a sentence for each word (in published tests such as "The engineer is competent.", which says more)',
     "text": "text, sentences whose words and templates are not stated",
 }
 

@@ -21,6 +21,7 @@ from bayesbias.columns.table import (
 )
 from bayesbias.columns.words import holding
 from bayesbias.inference.scope import level_said
+from bayesbias.inference.verdicts import LEFT_OVER
 from bayesbias.models.spec import RESULTS_OF_PAIRS, ModelSpec, Results
 from bayesbias.studies.construction import Forced
 from bayesbias.studies.geometry import Left
@@ -130,8 +131,10 @@ def _against_the_next(row: Any) -> str:
 
 
 def _forced(row: Any) -> str:
-    label = Forced(row.by_construction).label
-    return f", {label}" if label else ""
+    forced = Forced(row.by_construction)
+    if forced is Forced.PARTLY and str(row.verdict_after).startswith(LEFT_OVER):
+        return ", although some words are drawn together"
+    return f", {forced.label}" if forced.label else ""
 
 
 def set_columns() -> list[Column]:

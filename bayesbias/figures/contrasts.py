@@ -179,7 +179,7 @@ def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
     reading = {
         "overall": (
             "Differences between connections. The grey band is the region of practical equivalence: a difference inside "
-            "it is too small to matter.",
+            "it is taken to be too small to matter, which is for you to say (rope, --rope).",
             f"Posterior mean and {as_percent(prob)} HPDI of each difference, for {words_said(fit.spec)}: {values}.",
         ),
         "class": (

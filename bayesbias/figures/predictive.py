@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_predictive"]
 
 REPLICATED = "#9A9A9A"
+_SEEN = 0.05  # of the largest spread: where curves hardly differ, in the tails, a single pair would decide
 
 
 @tells_kinds
@@ -85,6 +86,35 @@ def plate(fit: BiasFit) -> Plate:
         "ones, the model misses something.",
         "Densities of the observed distances per connection over those of replicated tables.",
     )
+
+
+def unlike_replicated(fit: BiasFit, replicates: int = 50) -> tuple[list[str], int]:
+    """Return the connections whose observed curve is farther from the average one than those of all replicated tables.
+
+    The distance of a curve is the largest over all places, each in standard deviations of the replicated curves there, so that
+    a curve that leaves the bundle at one place of many by chance is not counted: by chance one of ``replicates + 1`` is.
+
+    Returns
+    -------
+    list of str, int
+        The connections, and how many tables there were.
+    """
+    connection = fit.table["connection"].astype(str).to_numpy()
+    observed = fit.table[fit.spec.outcome].to_numpy(dtype=float)
+    replicated = _replicated_outcomes(fit, replicates)
+    out = []
+    for name in [c for c in CONNECTIONS if (connection == c).any()]:
+        mine = connection == name
+        tables = np.vstack([observed[mine], replicated[:, mine]])
+        width = marks.bandwidth(observed[mine])
+        grid = np.linspace(tables.min(), tables.max(), 101)
+        curves = np.array([marks.density(table, grid, width) for table in tables])
+        spread = curves.std(axis=0, ddof=1)
+        seen = spread > _SEEN * spread.max()
+        far = (np.abs(curves - curves.mean(axis=0))[:, seen] / spread[seen]).max(axis=1)
+        if far[0] > far[1:].max():
+            out.append(name)
+    return out, len(replicated)
 
 
 def draw_ridges(

@@ -295,9 +295,11 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
                 if column in of:
                     headings.write_aside(ax, i + 0.5, of[column], min(size, 7.5), shift=at, ha="right")
     if len(shares):
+        # Beside the intervals of words and of sentences stand the shares of the latter.
+        what = "sentences: share of variance" if len(known) > len(shares) else "share of variance"
         headings.write_aside(ax, None, "word", 7.5, shift=22.0, up=3, ha="right")
         headings.write_aside(ax, None, "template", 7.5, shift=63.0, up=3, ha="right")
-        headings.write_aside(ax, None, "share of variance", 7.5, shift=63.0, up=13, ha="right", weight="bold")
+        headings.write_aside(ax, None, what, 7.5, shift=63.0, up=13, ha="right", weight="bold")
     name_rows(ax, [i + 0.5 for i in range(len(titles))], titles)
     ax.tick_params(axis="y", length=0, labelsize=pt(size))
     ax.tick_params(axis="x", labelsize=pt(8))

@@ -15,7 +15,7 @@ from bayesbias.findings.trust import ALL_AGREED, no_conclusion
 from bayesbias.findings.words import classes_of_one_word, said_by_class, said_of_each
 from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.scope import same_for_all_words
-from bayesbias.inference.verdicts import disagreement, hidden_disagreement
+from bayesbias.inference.verdicts import LEFT_OVER, disagreement, hidden_disagreement
 from bayesbias.studies.comparison import Comparison, Method
 from bayesbias.studies.construction import EXACT, Construction, Forced, control_changes
 from bayesbias.studies.geometry import Geometry, Left, Related
@@ -120,7 +120,7 @@ _NO_CONTRAST = (
 
 _AS_FORCED = {
     Forced.NO: "",
-    Forced.PARTLY: ", as the method partly forces it to be",
+    Forced.PARTLY: ", which the method partly forces",
     Forced.WHOLLY: ", as the method forces it to be",
 }
 _NOTHING = 0.00005  # a change that four decimals do not show
@@ -133,9 +133,12 @@ def _gap_sentence(result: Comparison, item: Method, prob: float, rope: float) ->
     frame = result.contrasts(prob, rope, "population", item.name)
     row: Any = next(iter(frame[frame["level"] == "overall"].itertuples()))
     classes, listed = _by_class(result, item, prob, rope)
+    lists = _by_class(result, item, prob, rope, "stereotype")
     forced = _AS_FORCED[Forced(row.by_construction)]
+    if Forced(row.by_construction) is Forced.PARTLY and row.verdict_after.startswith(LEFT_OVER):
+        forced = ", although the method draws some words together"
     after = " to ".join(ends_as_known(row, "after_low", "after_high", signed=True))
-    hidden = hidden_disagreement(classes, listed, "after_low", "after_high", ", after")
+    hidden = hidden_disagreement(classes, listed, "after_low", "after_high", ", after", (lists[0], lists[1]))
     change = f"{as_known(row, 'mean', signed=True)} ({as_percent(prob)} HPDI {' to '.join(ends_as_known(row, signed=True))}"
     if max(-row.hpdi_low, row.hpdi_high) < min(_NOTHING, rope):
         change = f"less than {_NOTHING:.5f} either way ({as_percent(prob)} HPDI"
@@ -146,11 +149,13 @@ def _gap_sentence(result: Comparison, item: Method, prob: float, rope: float) ->
     )
 
 
-def _by_class(result: Comparison, item: Method, prob: float, rope: float) -> list[pd.DataFrame]:
-    """Return the contrast of the headline by class, for new words and for the listed ones."""
+def _by_class(
+    result: Comparison, item: Method, prob: float, rope: float, level: str = "class"
+) -> list[pd.DataFrame]:
+    """Return the contrast of the headline by class, or by list, for new words and for the listed ones."""
     frame = result.contrasts(prob, rope, method=item.name)
     frame = frame[frame["contrast"] == frame["contrast"].iloc[0]]
-    classes = frame[frame["level"] == "class"]
+    classes = frame[frame["level"] == level]
     return [classes[classes["estimand"] == which] for which in ("population", "these_words")]
 
 
@@ -262,6 +267,8 @@ def _neighbours(result: Comparison, prob: float, rope: float) -> list[str]:
     out = []
     for row in result.between_methods(prob, rope).to_dict("records"):
         a, b = row["method"], row["next"]
+        if any(result.geometry_of(name, prob).left.destroyed for name in (a, b)):
+            continue  # what is ranked with no other is held against none
         fits = (result.methods[a].after, result.methods[b].after, result.between[a, b].fit)
         if not all(fit is None or fit.diagnostics()["ok"] for fit in fits):
             continue

@@ -8,6 +8,7 @@ from bayesbias.basics.digits import as_known, ends_as_known
 from bayesbias.basics.wording import as_percent, conjoined, digits_of, number_of, some
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.trust import agreed, no_conclusion
+from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.scope import sure_ends
 from bayesbias.studies.single_category import Estimated, SingleCategory
 
@@ -34,9 +35,9 @@ def findings_of_single_category(result: SingleCategory) -> Findings:
     true, slope = result.true_correlation, result.slope
     rises = f"The higher its {known.fact}, the nearer a target of {subject} lies to"
     what = (
-        f"{rises} {first} rather than to {second} words"
+        f"{rises} {first} rather than to {second} words{_by_little(sure_ends(slope)[0])}"
         if sure_ends(slope)[0] > 0
-        else f"{rises} {second} rather than to {first} words"
+        else f"{rises} {second} rather than to {first} words{_by_little(-sure_ends(slope)[1])}"
         if sure_ends(slope)[1] < 0
         else f"Whether a target of {subject} lies nearer to {first} or to {second} words the higher its {known.fact} is open"
     )
@@ -55,6 +56,11 @@ def findings_of_single_category(result: SingleCategory) -> Findings:
         _off_line(result),
     ]
     return Findings(subject, headline, tuple(sentences), notes=tuple(notes), trust=agreed(result.fit))
+
+
+def _by_little(nearest: float) -> str:
+    """Hedge a slope whose interval reaches into the region of practical equivalence, as every contrast is."""
+    return ", perhaps by little" if nearest < ROPE else ""
 
 
 def _undivided(result: SingleCategory) -> list[str]:

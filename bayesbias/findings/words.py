@@ -208,7 +208,9 @@ def _disagreement(frame: pd.DataFrame, table: pd.DataFrame) -> str:
     """Say so where the mean over classes hides that they clearly point different ways, or goes a way that none of them goes."""
     if said := unlike_all_classes(frame, table):
         return f" {said}"
-    hidden = hidden_disagreement(*(_first_contrast(frame, "class", which) for which in _OF_CLASSES))
+    classes, listed = (_first_contrast(frame, "class", which) for which in _OF_CLASSES)
+    first, second = (_first_contrast(frame, "stereotype", which) for which in _OF_CLASSES)
+    hidden = hidden_disagreement(classes, listed, lists=(first, second))
     return f" {hidden}" if hidden else ""
 
 

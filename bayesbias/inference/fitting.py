@@ -276,16 +276,21 @@ def refuse_no_spread(design: Design) -> None:
 
 
 def refuse_vague(design: Design) -> None:
-    """Refuse effects whose prior is so wide beside the outcomes that double precision cannot hold both."""
-    widest = _MOST_VAGUE * float(np.ptp(design.y)) if len(design.y) > 1 else np.inf
-    for name in design.spec.mu:
-        parameter = design.spec.parameters[name]
-        sigma = parameter.args.get("sigma")
-        if parameter.fact is None and isinstance(sigma, float) and sigma > widest:
-            raise FitError(
-                f"model {design.spec.name}, [parameter.{name}]: a prior with sigma {sigma:g} is too wide for a {design.spec.outcome} "
-                f"that varies by {widest / _MOST_VAGUE:.2g}; up to {widest:.2g} is reckoned with, and 1 is vague for distances"
-            )
+    """Refuse effects whose prior is so wide, or so far away, that double precision cannot hold it beside the outcomes."""
+    if len(design.y) < 2:
+        return
+    most = _MOST_VAGUE * float(np.ptp(design.y))
+    middle = float(np.mean(design.y))
+    for name, parameter in design.spec.parameters.items():
+        if parameter.positive or parameter.fact is not None:
+            continue
+        for arg, away in (("sigma", 0.0), ("mu", middle)):
+            value = parameter.args.get(arg)
+            if isinstance(value, float) and abs(value - away) > most + abs(away):
+                raise FitError(
+                    f"model {design.spec.name}, [parameter.{name}]: {arg} = {value:g} is beyond what is reckoned with where "
+                    f"{design.spec.outcome} varies by {most / _MOST_VAGUE:.2g} (up to {most:.2g}); of distances 1 is vague"
+                )
 
 
 def refuse_no_noise(reduced: Collapsed) -> None:

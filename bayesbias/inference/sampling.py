@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesbias.basics.errors import FitError
 from bayesbias.basics.workers import one_thread_of_blas
+from bayesbias.border.cleaning import in_one_line
 from bayesbias.inference.collapsed import Collapsed
 from bayesbias.inference.coordinates import Coordinates, plain_coordinates, shaped_coordinates
 from bayesbias.inference.engine import Engine
@@ -184,14 +186,20 @@ def _sample_scales(
     with warnings.catch_warnings():
         # Fewer draws than chains look like swapped dimensions to the conversion; they are not.
         warnings.filterwarnings("ignore", message="Found chain dimension to be longer", category=UserWarning)
-        return nutpie.sample(
-            compiled,
-            draws=settings["draws"] * thin,
-            tune=settings["tune"],
-            chains=settings["chains"],
-            cores=cores,
-            seed=settings["seed"],
-            save_warmup=False,
-            progress_bar=False,
-            target_accept=settings["target_accept"],
-        )
+        try:
+            return nutpie.sample(
+                compiled,
+                draws=settings["draws"] * thin,
+                tune=settings["tune"],
+                chains=settings["chains"],
+                cores=cores,
+                seed=settings["seed"],
+                save_warmup=False,
+                progress_bar=False,
+                target_accept=settings["target_accept"],
+            )
+        except RuntimeError as error:
+            raise FitError(
+                "the sampler finds no point to start from: are priors far from the outcomes, or far too wide? "
+                f"({in_one_line(str(error), 80)})"
+            ) from None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "LEFT_OVER",
     "Verdict",
     "change_verdict",
     "contrast_phrase",
@@ -121,6 +122,7 @@ def hidden_disagreement(
     low: str = "hpdi_low",
     high: str = "hpdi_high",
     when: str = "",
+    lists: tuple[pd.DataFrame, pd.DataFrame] | None = None,
 ) -> str:
     """Say of which classes a mean hides that they point different ways: those of new words, or else of the listed ones.
 
@@ -132,6 +134,10 @@ def hidden_disagreement(
         The columns of the ends.
     when : str
         Put after what is said to disagree.
+    lists : pair of DataFrame, optional
+        The same contrast list by list, words of the list's own class against those of others, for new words and the listed
+        ones. Where these do not disagree it may be the lists that do: one that is near to everyone, or far, draws its own
+        class one way and the others the other.
 
     Returns
     -------
@@ -147,10 +153,18 @@ def hidden_disagreement(
     'The classes of the listed words disagree: nearer for a, farther for b.'
     >>> hidden_disagreement(sure, sure, when=", after")
     'The classes disagree, after: nearer for a, farther for b.'
+    >>> hidden_disagreement(sure, sure, lists=(unsure, unsure))  # doctest: +ELLIPSIS
+    'The classes disagree: nearer for a, farther for b; list by list they do not, so that a list which is near to everyone, ...
     """
-    for of, rows in (("", classes), (" of the listed words", listed)):
+    for i, (of, rows) in enumerate((("", classes), (" of the listed words", listed))):
         if how := disagreement(rows, low, high):
-            return f"The classes{of} disagree{when}: {how}."
+            by_lists = lists is not None and len(lists[i]) > 1 and not disagreement(lists[i], low, high)
+            why = (
+                "; list by list they do not, so that a list which is near to everyone, or far from everyone, may make it"
+                if by_lists
+                else ""
+            )
+            return f"The classes{of} disagree{when}: {how}{why}."
     return ""
 
 
@@ -208,6 +222,10 @@ def change_verdict(low: float, high: float, rope: float = ROPE) -> str:
     ['moved', 'practically unchanged', 'moved, perhaps by little', 'no evidence of change']
     """
     return _CHANGE[place(low, high, rope)]
+
+
+LEFT_OVER = ("still nearer", "farther")
+"""What the verdicts on a gap begin with that is there."""
 
 
 def gap_verdict(low: float, high: float, rope: float = ROPE) -> str:

@@ -174,7 +174,8 @@ def glossary_of(
         f"{as_percent(prob)} HPDI": f"The narrowest interval that holds the value with a probability of "
         f"{as_percent(prob)}, given the "
         "data and the model.",
-        f"ROPE, ±{rope:g}": "The region of practical equivalence: differences so small that they do not matter. "
+        f"ROPE, ±{rope:g}": "The region of practical equivalence: differences that are taken to be too small to "
+        "matter; set your own with rope (--rope). "
         + (
             f"Single pairs of one connection here scatter with a standard deviation of {scatter:.2f}."
             if math.isfinite(scatter)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bayesbias.basics.digits import error_of, interval_known, number_known, probability_printed
 from bayesbias.basics.errors import FitError, InputError
-from bayesbias.basics.wording import as_percent, with_minus
+from bayesbias.basics.wording import as_percent, conjoined, with_minus
 from bayesbias.columns.slopes import SLOPES_SAID, slopes_on_page
 from bayesbias.columns.table import Table, page_table
 from bayesbias.columns.words import (
@@ -23,6 +23,7 @@ from bayesbias.columns.words import (
     summary_columns,
     word_columns,
 )
+from bayesbias.figures.predictive import unlike_replicated
 from bayesbias.figures.words import plates
 from bayesbias.findings.parts import Findings
 from bayesbias.findings.priors import largest_prior_shift
@@ -338,6 +339,22 @@ def _held(fit: BiasFit) -> str:
 _OF_READING = ("prior", "drawn_together", "wide_rope", "unequal_lists")  # doubts that no residual shows
 
 
+def _predicted(fit: BiasFit) -> list[str]:
+    """Say where the observed distances are unlike those that the fitted model makes."""
+    if not fit.diagnostics()["ok"] or "connection" not in fit.table:
+        return []
+    unlike, tables = unlike_replicated(fit)
+    if not unlike:
+        return [
+            f"The observed curve of no connection is farther from the average one than those of all {tables} tables that the "
+            "fitted model makes."
+        ]
+    return [
+        f"The observed curve of {conjoined(unlike)} is farther from the average one than those of all {tables} tables that the "
+        "fitted model makes: it misses something in how these pairs scatter."
+    ]
+
+
 def _trust(study: _Study) -> Part:
     fit, findings = study.fit, study.findings
     sentences = [as_sentence(text) for text in findings.problems] or [findings.trust]
@@ -349,7 +366,9 @@ def _trust(study: _Study) -> Part:
     sentences += [doubt.line for doubt in findings.doubts if doubt.kind in _OF_READING]
     moved = largest_prior_shift(fit)
     sentences += [moved] if moved else []
-    predicted = Part("Would the model make such data?", figures=study.figures.take("predictive"))
+    predicted = Part(
+        "Would the model make such data?", _predicted(study.fit), figures=study.figures.take("predictive")
+    )
     return Part(sentences=sentences, folded=[predicted, *_reliability(study)])
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["negative_controls"]
 
 _BATCH = 5  # tables that a worker takes at a time
+_TRIES = 1000  # deals until one is not the real one
 _CLEAR = 2  # standard errors beyond what is promised
 _SEEN = 0.02  # of the width of an interval: a shift of less changes no call that a reader would see
 # What is read in place of the overall row: a comparison whose two sides hold the same words, whatever was dealt.
@@ -61,7 +64,8 @@ def negative_controls(
 
     ``random_vectors`` replaces every vector by a random one of the same length; ``shuffled_classes`` deals the
     protected words to the classes anew; ``shuffled_attributes`` deals the stereotypes. In each no class is nearer to its own
-    list, beyond what the particular shuffle happens to hold.
+    list, beyond what the particular shuffle happens to hold. The real deal, and that with whole classes exchanged, is none of
+    them. Of a short list there are few others; a share is then known no better than from so many.
 
     Two things can make a shuffled list be called more often than it should. Where lists are of unequal length the difference is
     not zero, even on average over all shuffles (`expected`): words that are near to everything have another share of the
@@ -115,6 +119,14 @@ def negative_controls(
         )
     settings = {"prob": prob, "draws": draws, "tune": tune, "chains": chains, "engine": engine}
     numbers = [("real", 0), *((kind, number) for kind in kinds for number in range(tables))]
+    ways = _ways_of(real, words)
+    for kind in kinds:
+        if ways.get(kind) == 0:
+            raise InputError(
+                "there is no way to deal the words but the real one",
+                where=f"{words.name}, {kind}",
+                valid="two words or more in some class, and as many stereotypes",
+            )
     size = np.asarray(vectors.vectors_of(words.words[:1])).shape[1]
     work = functools.partial(_analyse_controls, real, words, size, model, seed, numbers, settings=settings)
     with Hands(1 if workers is None and dask is None else workers, dask) as hands:
@@ -128,7 +140,12 @@ def negative_controls(
                 "kind": kind,
                 "tables": len(part),
                 "called": called,
-                "called_se": standard_error_of_share(called, len(part)) if kind != "real" else np.nan,
+                # Deals that come again tell nothing new.
+                "called_se": standard_error_of_share(
+                    called, max(1, min(len(part), ways.get(kind, len(part))))
+                )
+                if kind != "real"
+                else np.nan,
                 "mean": part["estimate"].mean(),
                 "sd": part["estimate"].std(ddof=1),
                 "width": (part["high"] - part["low"]).mean(),
@@ -137,6 +154,21 @@ def negative_controls(
             }
         )
     return pd.DataFrame(out)
+
+
+def _ways_of(real: pd.DataFrame, words: WordList) -> dict[str, int]:
+    """Return how many deals there are, of classes and of stereotypes."""
+    each = real.drop_duplicates("protected_word")
+    owners: dict[str, list[str]] = {}
+    held = set(real["attribute"].astype(str))
+    for group in words.classes:
+        for attribute in group.attributes:
+            if attribute in held:
+                owners.setdefault(attribute, []).append(group.name)
+    return {
+        "shuffled_classes": deals(each["protected_class"].astype(str).tolist()),
+        "shuffled_attributes": deals([tuple(own) for own in owners.values()]),
+    }
 
 
 def expected_of_deals(real: pd.DataFrame, words: WordList) -> dict[str, float]:
@@ -207,6 +239,45 @@ def _analyse_controls(
     return rows
 
 
+def _dealt[T](labels: list[T], rng: np.random.Generator) -> list[T]:
+    """Deal labels anew, and not as they are: nor with the labels of whole groups exchanged, which is the real list reversed.
+
+    Where there is no other deal, as of one word a label, it is what it is.
+    """
+    own = _partition(labels)
+    for _ in range(_TRIES):
+        dealt = [labels[i] for i in rng.permutation(len(labels))]
+        if _partition(dealt) != own:
+            break
+    return dealt
+
+
+def _partition(labels: Sequence[Any]) -> frozenset[tuple[int, ...]]:
+    groups: dict[Any, list[int]] = {}
+    for place, label in enumerate(labels):
+        groups.setdefault(label, []).append(place)
+    return frozenset(map(tuple, groups.values()))
+
+
+def deals(labels: Sequence[Any]) -> int:
+    """Return in how many ways labels can be dealt that are neither the given one nor that with whole groups exchanged.
+
+    Deals that differ in the names of groups of one size alone count once.
+
+    Examples
+    --------
+    >>> deals("aabb"), deals("aaabbb"), deals("aab"), deals("ab")
+    (2, 9, 2, 0)
+    """
+    sizes = list(Counter(labels).values())
+    ways = math.factorial(sum(sizes))
+    for size in sizes:
+        ways //= math.factorial(size)
+    for alike in Counter(sizes).values():
+        ways //= math.factorial(alike)
+    return ways - 1
+
+
 def without_meaning(
     real: pd.DataFrame, words: WordList, size: int, kind: str, rng: np.random.Generator
 ) -> pd.DataFrame:
@@ -230,7 +301,7 @@ def without_meaning(
             owners.setdefault(attribute, []).append(group.name)
     if kind == "shuffled_classes":
         each = table.drop_duplicates("protected_word").sort_values("protected_word")
-        dealt = rng.permutation(each["protected_class"].to_numpy())
+        dealt = _dealt(each["protected_class"].astype(str).tolist(), rng)
         table["protected_class"] = table["protected_word"].map(
             dict(zip(each["protected_word"], dealt, strict=True))
         )
@@ -238,7 +309,8 @@ def without_meaning(
         # Word by word, so that every class keeps its number of stereotypes, and of those it shares.
         listed = np.array(sorted(set(table.loc[stereotype, "attribute"])), dtype=object)
         given = [owners[attribute] for attribute in listed]
-        owners = {str(new): classes for new, classes in zip(rng.permutation(listed), given, strict=True)}
+        places = _dealt([tuple(classes) for classes in given], rng)
+        owners = {str(word): list(classes) for word, classes in zip(listed, places, strict=True)}
     called = {group.name: group.attribute_class for group in words.classes}
     connection, label = (table[column].to_numpy(dtype=object) for column in ("connection", "attribute_class"))
     for row in np.flatnonzero(stereotype):

@@ -308,8 +308,15 @@ class Comparison(Shown):
             )
         frame = pd.DataFrame(rows)
         following = self.between_methods(prob, rope, estimand).set_index("method")
-        frame["p_nearer_zero_than_next"] = [following["p_nearer_zero"].get(name) for name in order]
-        frame["verdict_next"] = [following["verdict"].get(name) for name in order]
+        # What has no rank is held against none, whichever of two it is.
+        held = [
+            name
+            if name in following.index and None not in (ranks[name], ranks[following["next"][name]])
+            else None
+            for name in order
+        ]
+        frame["p_nearer_zero_than_next"] = [following["p_nearer_zero"].get(name) for name in held]
+        frame["verdict_next"] = [following["verdict"].get(name) for name in held]
         return frame.astype({"rank": "Int64", "p_nearer_zero_than_next": "Float64", "control_rms": "Float64"})
 
     def ranks(self, prob: float = PROB) -> dict[str, int | None]:

@@ -60,6 +60,9 @@ RANGES: Mapping[str, Range] = {
 }
 
 
+_OTHER = Range(0.0, 1.0, ())
+
+
 @dataclass(frozen=True)
 class Source:
     """What messages call a table and the rows of it: lines of a file (its header is line 1), rows of a data frame."""
@@ -209,7 +212,7 @@ def _no_number(column: pd.Series, position: int, source: Source, name: str) -> I
     text = str(value).strip()
     hint = None
     if pd.isna(value) or text.lower() in ("", "nan", "na", "n/a", "null", "none"):
-        hint = _NO_ROW
+        hint = _NO_ROW if RANGES.get(name, _OTHER).beside[:2] == PAIR else None
     elif re.fullmatch(r"[+-]?\d*,\d+", text):
         hint = f"decimal comma? write {text.replace(',', '.')}"
     return InputError(

@@ -234,10 +234,13 @@ def _with_column(
         numbers = np.array([float(value) for value in of_words.values()])
         if np.ptp(numbers) <= _ROUNDING * np.abs(numbers).max():  # 0.3 beside 0.1 + 0.2
             raise InputError(
-                f"the fact {given.name!r} is the same for all {len(of_words)} {noun}",
+                f"the fact {given.name!r} is the same for all {len(of_words)} {noun}"
+                if np.ptp(numbers) == 0
+                else f"the fact {given.name!r} differs by less than a billionth of its size between the {noun}",
                 where=given.source,
                 found=float(numbers[0]),
                 valid="numbers that differ",
+                hint=None if np.ptp(numbers) == 0 else "take what it is beyond some round number",
             )
         size = float(np.abs(numbers).max())
         if not 1 / checks.LARGEST < size < checks.LARGEST:
@@ -272,6 +275,11 @@ def _with_column(
     else:
         kept = {word: str(value) for word, value in of_words.items()}
         facts |= {"kind": "category", "categories": sorted(set(kept.values()))}
+        if len(set(kept.values())) == len(kept):
+            notes.append(
+                f"{column} is another text for each word, such as {next(iter(kept.values()))!r}: a category of one word tells "
+                "nothing beyond the word; if these are numbers, write them as such"
+            )
         if len(set(kept.values())) == 1:
             raise InputError(
                 f"the fact {given.name!r} is the same for all {len(of_words)} {noun}",

@@ -14,6 +14,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import lies_at
+from bayesbias.basics.sheets import unmarked
 from bayesbias.basics.wording import Shortened, put_in_words
 from bayesbias.border.cleaning import checked_label
 from bayesbias.border.frames import plain_frame
@@ -90,6 +91,7 @@ def facts_given(
                 )
             with unchanged(path):
                 names, rows, mark = separated_rows(path, _TABLE)
+                rows = [(line, [unmarked(cell) for cell in row]) for line, row in rows]
                 sha256 = sha256_file(path)
             out += _of_rows(names, rows, str(path), sha256, columns, separator=mark)
         elif hasattr(each, "columns"):

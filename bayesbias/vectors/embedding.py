@@ -201,7 +201,7 @@ def embedding_from_rows(
         word = rows.words[row]
         if word in rows.repeats:
             raise InputError(
-                f"the word {word!r} stands in the file twice",
+                f"the word {word!r} stands there twice",
                 where=where,
                 found=f"{rows.unit}s {rows.places[row]} and {rows.repeats[word]}",
                 valid="one vector per word",

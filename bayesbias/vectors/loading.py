@@ -104,7 +104,7 @@ def load_embedding(
     InputError
         Where the source is unknown, damaged or of another format, or does not agree with the SHA-256 in ``PATH.sha256``
         beside it, as `save_word2vec` and ``sha256sum`` write it; where a wanted vector holds NaN, infinite
-        or only zero numbers; where a wanted word stands in the file twice; where no wanted word is found.
+        or only zero numbers; where a wanted word stands there twice; where no wanted word is found.
 
     Examples
     --------

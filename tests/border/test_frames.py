@@ -51,7 +51,7 @@ def test_a_classifier_and_an_encoder_may_answer_in_another_order():
         return pd.DataFrame([np.array([len(s), s.count("e"), 1.0]) for s in sentences], index=sentences)
 
     effects = [
-        bb.seat("weat7", lambda s, f=f: f(encoded(s)), seed=1, cache=False).tests["effect_size"].iloc[0]
+        bb.seat("weat7", lambda s, f=f: f(encoded(s)), seed=1, cache=False).frame["effect_size"].iloc[0]
         for f in (lambda frame: frame.sort_index(), lambda frame: frame.to_numpy())
     ]
     assert effects[0] == effects[1]

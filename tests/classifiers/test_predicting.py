@@ -206,3 +206,33 @@ def test_a_long_reason_leaves_room_for_what_was_finished():
         bb.classifiers.ClassifierError, match=r"32 predictions were finished; .* takes them up$"
     ):
         bb.predict(late, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        (lambda lines: [*lines, lines[2]], "a sentence stands twice"),
+        (
+            lambda lines: [lines[0], "sentence,other", *lines[2:]],
+            "does not hold unfinished predictions; found",
+        ),
+        (
+            lambda lines: [lines[0], *(f"{line},0.5" for line in lines[1:])],
+            "does not hold unfinished predictions; found",
+        ),
+    ],
+)
+def test_unfinished_predictions_that_somebody_changed_are_refused(changed, says, tmp_path):
+    """The last of two rows was taken, and the last column whatever it was called."""
+    kept = tmp_path / "kept.csv"
+
+    def fails(sentences):
+        if kept.exists():
+            raise RuntimeError("no memory")
+        return score(sentences)
+
+    with pytest.raises(bb.classifiers.ClassifierError):
+        bb.predict(fails, partial=kept)
+    kept.write_text("\n".join(changed(kept.read_text().splitlines())) + "\n")
+    with pytest.raises(bb.InputError, match=says):
+        bb.predict(fails, partial=kept)

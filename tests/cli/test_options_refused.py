@@ -61,6 +61,8 @@ def test_what_would_do_nothing_is_refused(words, said, files, run, monkeypatch):
         (["fit", *TABLE, "--draws", "1_000"], "'1_000' is not a valid integer"),
         (["fit", *TABLE, "--draws", "１００"], "is not a valid integer"),
         (["fit", *TABLE, "--prob", "0_1.5"], "'0_1.5' is not a valid float"),
+        (["fit", *TABLE, "--prob", "nan"], "nan is not a finite number"),
+        (["fit", *TABLE, "--prob", "0.9999999999999999"], "0.9999999999999999 lies too near to 0 or 1"),
         (["fit", *TABLE, "--rope", "1_0"], "'1_0' is not a valid float"),
         (["simulate", "grid", "--words", "1_0,2"], "not a number; found: '1_0'"),
         (["simulate", "grid", "--words", "300000"], "at most 2,000,000"),
@@ -121,3 +123,15 @@ def test_ends_that_are_no_values_are_shown_and_refused_as_such(option, value, sh
     assert shown in run("measure", "--help")[1]
     code, _, err = run("measure", *VECTORS, option, value)
     assert (code, f"'{option}': {float(value)} is not in the range {shown}" in err) == (2, True)
+
+
+def test_a_link_that_leads_to_itself_is_refused_before_the_work(files, run, monkeypatch):
+    monkeypatch.chdir(files)
+    (files / "loop").symlink_to("loop")
+    seen = []
+    monkeypatch.setattr(
+        "bayesbias.inference.fitting.sample_collapsed", lambda *given, **_: seen.append(given)
+    )
+    code, out, err = run("fit", *VECTORS, "--out", "loop")
+    assert (code, out, seen) == (2, "", [])
+    assert "loop: the output cannot be written" in err

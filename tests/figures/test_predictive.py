@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import matplotlib as mpl
@@ -11,11 +12,12 @@ import pytest
 mpl.use("Agg")
 from helpers.draws import prior_fit
 from helpers.figures import drawn, simulated
+from helpers.seeds import shifted
 from matplotlib.figure import Figure
 
 from bayesbias.basics.errors import InputError
 from bayesbias.figures import marks
-from bayesbias.figures.predictive import plot_predictive
+from bayesbias.figures.predictive import plot_predictive, unlike_replicated
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.inference.prediction import with_pointwise
 from bayesbias.words.pairing import CONNECTIONS
@@ -59,3 +61,18 @@ def test_density_agrees_with_scipy() -> None:
     grid = np.linspace(0, 3, 401)
     wanted = gaussian_kde(values, bw_method=0.05 / values.std(ddof=1))(grid)
     np.testing.assert_allclose(marks.density(values, grid, 0.05), wanted, atol=0.01 * wanted.max())
+
+
+def test_a_curve_unlike_all_replicated_ones_is_named(fit: BiasFit) -> None:
+    """One of 51 by chance; where half of the pairs were moved, always."""
+    table = fit.table.copy()
+    moved = (table["connection"].astype(str) == "neutral").to_numpy()
+    odd = np.arange(len(table)) % 2 == 0
+    changed = table["distance"].to_numpy() + np.where(moved, np.where(odd, 0.25, -0.25), 0.0)
+    other = dataclasses.replace(fit, table=table.assign(distance=changed))
+    named, tables = unlike_replicated(other)
+    assert "neutral" in named
+    assert tables == 50
+    draws = fit.design.outcome_draws({k: v[:1] for k, v in fit.draws().items()}, shifted(3))[0]
+    own, _ = unlike_replicated(dataclasses.replace(fit, table=table.assign(distance=draws)))
+    assert len(own) < 4

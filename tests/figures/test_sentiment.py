@@ -113,10 +113,14 @@ def test_the_fewest_noun_pairs_that_carry_the_mean(analysis):
     assert means.drop(carrying).mean() <= 0
     assert means.drop(carrying[:3]).mean() > 0
     frame = analysis.table[analysis.table["classifier"] == "m1"]
-    turned = frame.assign(difference=-frame["difference"])
-    assert bb.findings.carrying_pairs(turned, "m1") == carrying
-    assert bb.findings.carrying_pairs(frame.assign(difference=0.1), "m1") == []
-    assert bb.findings.carrying_pairs(frame.assign(difference=0.0), "m1") == []
+    assert bb.findings.carrying_pairs(_differing(frame, -frame["difference"]), "m1") == carrying
+    assert bb.findings.carrying_pairs(_differing(frame, 0.1), "m1") == []
+    assert bb.findings.carrying_pairs(_differing(frame, 0.0), "m1") == []
+
+
+def _differing(frame, by):
+    """Return pairs of sentences whose probabilities differ by so much."""
+    return frame.assign(difference=by, p_male=0.5 - 0.5 * by, p_female=0.5 + 0.5 * by)
 
 
 def test_sentences_say_the_numbers(analysis, fit):
@@ -173,8 +177,9 @@ def test_heavy_tails_are_said(m1):
     (zeros,) = findings_of(made_up_fit(analysis.table, "sentiment")).doubts
     assert (zeros.kind, zeros.effect, zeros.group, zeros.model) == ("exact_zeros", None, "m1", None)
     assert zeros.text.startswith("m1: 20% of the differences are exactly zero")
-    table = analysis.table.copy()
-    table.loc[[5, 133, 287], "difference"] = [0.9, -0.9, 0.95]
+    far = analysis.table["difference"].copy()
+    far[[5, 133, 287]] = [0.9, -0.9, 0.95]
+    table = _differing(analysis.table, far)
     (_, tails) = findings_of(made_up_fit(table, "sentiment")).doubts
     assert (tails.kind, tails.effect, tails.group, tails.model) == (
         "heavy_tails",

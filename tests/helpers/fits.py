@@ -71,6 +71,8 @@ def made_up(
             centre[entry] = given(*own) if callable(given) else np.broadcast_to(given, shape)[entry]
         sample = centre + rng.normal(0, sd, (chains, draws, *shape))
         sample += apart * np.arange(chains).reshape(chains, *[1] * (sample.ndim - 1))
+        if about.positive:
+            sample = np.maximum(np.abs(sample), 1e-9)
         variables[parameter] = (("chain", "draw", *(f"{parameter}_{dim}" for dim in about.dims)), sample)
     tree = xr.DataTree.from_dict(
         {

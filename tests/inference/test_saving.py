@@ -16,6 +16,7 @@ import xarray as xr
 from helpers.definitions import FITS, SETTINGS
 
 from bayesbias.basics.errors import FitError, InputError
+from bayesbias.border.seals import seal_bytes
 from bayesbias.inference.fitting import fit, load_fit
 from bayesbias.inference.prediction import loo, with_pointwise
 from bayesbias.tables.distances import distance_table
@@ -260,3 +261,40 @@ def test_saving_where_nothing_can_be_saved(crossed, tmp_path):
     with pytest.raises(InputError, match=r"fit\.nc: cannot be written"):
         crossed.save(tmp_path / "file" / "fit.nc")
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def _sealed_anew(tree: xr.DataTree, path: Path) -> Path:
+    """Write a fit that was changed as anyone can: with a seal that fits."""
+    content = bytes(tree.to_netcdf(engine="h5netcdf"))
+    path.write_bytes(content + seal_bytes(content))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "value", "says"),
+    [
+        ("posterior", "sigma", np.nan, "sigma cannot be nan"),
+        ("posterior", "sigma", np.inf, "sigma cannot be inf"),
+        ("posterior", "csd", -1.0, "csd cannot be -1"),
+        ("table", "distance", np.nan, "distance in its table cannot be"),
+    ],
+)
+def test_a_fit_that_was_changed_and_sealed_anew_is_looked_at(group, name, value, says, saved, tmp_path):
+    with xr.open_datatree(saved, engine="h5netcdf") as opened:
+        tree = opened.load()
+    tree[group][name].values.flat[3] = value
+    with pytest.raises(InputError, match=says):
+        load_fit(_sealed_anew(tree, tmp_path / "fit.nc"))
+
+
+def test_columns_of_several_lengths_make_no_table(saved, tmp_path):
+    """They were multiplied with each other, for minutes and gigabytes."""
+    with xr.open_datatree(saved, engine="h5netcdf") as opened:
+        tree = opened.load()
+    table = tree["table"].to_dataset()
+    short = table["connection"].values[:-1]
+    tree["table"] = xr.DataTree(
+        table.drop_vars("connection").assign(connection=("other", short)).assign_attrs(table.attrs)
+    )
+    with pytest.raises(InputError, match="the columns of its table differ in length"):
+        load_fit(_sealed_anew(tree, tmp_path / "fit.nc"))

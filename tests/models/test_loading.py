@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from helpers.models import OUTCOMES, OWN, own, slopes_model
 
@@ -394,3 +396,10 @@ def test_what_no_row_can_be_without_is_refused(name, only, parts):
     with pytest.raises(InputError) as error:
         parse_model(with_only(name, only).encode(), "own.toml")
     assert all(part in str(error.value) for part in parts), error.value
+
+
+@pytest.mark.parametrize("name", ['""', '"  "', '"a\\nb"'])
+def test_a_model_has_a_name_of_one_line(name):
+    text = re.sub(r"(?m)^name = .*$", lambda _: f"name = {name}", load_model("crossed").text, count=1)
+    with pytest.raises(InputError, match="key name"):
+        parse_model(text.encode(), "own.toml")

@@ -66,3 +66,8 @@ def test_a_plan_that_is_not_there_names_the_nearest(tmp_path):
 def test_controls_alone_are_refused():
     with pytest.raises(InputError, match="controls without a word list"):
         load_plan({"distances": ["a.csv"], "controls": ["2022"]})
+
+
+def test_one_file_in_two_spellings_is_one_cell():
+    with pytest.raises(InputError, match=r"distances: an entry stands twice; found: 'a\.csv'"):
+        load_plan({"distances": ["a.csv", "./a.csv"]})

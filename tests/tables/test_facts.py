@@ -457,6 +457,19 @@ def test_rows_that_may_be_meant_for_a_word_are_said(table):
     joined = join_facts(distance_table("minilm-static", test, controls="none"), near)
     assert joined.coverage.facts["f"]["missing"] == ["plumber"]
     assert "plumber has no f; may the row of 'plumberr' be meant for it?" in joined.coverage.notes
+    far = {
+        "f": {"nurse": 1.0, "teacher": 2.0, "surgeon": 3.0, "lumber": 9.0, "plumbing": 9.0, "clumber": 8.0}
+    }
+    said = join_facts(distance_table("minilm-static", test, controls="none"), far).coverage.notes
+    assert [note for note in said if "meant" in note] == [
+        "plumber has no f; may the row of 'lumber' be meant for it?"
+    ]
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 101])
+def test_a_fact_has_a_name_of_one_line(name):
+    with pytest.raises(InputError, match="the name of a fact"):
+        facts_given({name: {"a": 1.0, "b": 2.0}})
 
 
 def test_a_word_that_stands_twice_has_no_two_values():

@@ -93,5 +93,5 @@ def test_the_index_knows_repeats_and_skipped_words(tmp_path):
     assert "skipped (line 5)" in load_embedding(path, ["rabbi"], on_invalid_utf8="skip").notes[0]
     with pytest.raises(InputError, match="not valid UTF-8"):
         load_embedding(path, ["rabbi"])
-    with pytest.raises(InputError, match="'imam' stands in the file twice"):
+    with pytest.raises(InputError, match="'imam' stands there twice"):
         load_embedding(path, ["imam"], on_invalid_utf8="skip")

@@ -334,7 +334,7 @@ def test_a_new_format_is_one_file_and_one_row(tmp_path, monkeypatch):
         assert (e.matched, e.missing) == ({"rabbi": "Rabbi"}, ("priest",))
         assert e.provenance["format"].startswith("rows of JSON")
         assert e.provenance["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
-    with pytest.raises(InputError, match="the word 'imam' stands in the file twice"):
+    with pytest.raises(InputError, match="the word 'imam' stands there twice"):
         load_embedding(path, ["imam"])
     with pytest.raises(InputError, match=r"no such vector file; found: 'yours\.jrows'"):
         load_embedding("yours.jrows")

@@ -51,7 +51,7 @@ from bayesbias.vectors.readers.text import GLOVE
         (LINES.replace(b" 2 ", b" nan "), r"line 1: the vector of 'rabbi' holds NaN or infinite numbers"),
         (LINES.replace(b"7 8 9", b"inf 8 9"), r"line 3: the vector of 'imam' holds NaN or infinite numbers"),
         (LINES.replace(b"7 8 9", b"0 0 0"), r"line 3: the vector of 'imam' holds only zeros.*valid: finite"),
-        (LINES + b"rabbi 3 2 1\n", r"the word 'rabbi' stands in the file twice; found: 'lines 1 and 4'"),
+        (LINES + b"rabbi 3 2 1\n", r"the word 'rabbi' stands there twice; found: 'lines 1 and 4'"),
         (
             LINES.replace(b"priest", b"pri\xffest"),
             r"line 2: the word is not valid UTF-8.*on_invalid_utf8='skip'",
@@ -133,7 +133,7 @@ def test_bad_binary(tmp_path, vectors, packed):
     bad[2] = 0
     check(binary_file(path, WORDS, bad).read_bytes(), r"record 3: the vector of 'imam' holds only zeros")
     twice = binary_file(path, [*WORDS, "imam"], np.vstack([vectors, vectors[:1]])).read_bytes()
-    check(twice, r"the word 'imam' stands in the file twice; found: 'records 3 and 7'")
+    check(twice, r"the word 'imam' stands there twice; found: 'records 3 and 7'")
     path.write_bytes(binary_file(path, ["rabbi", b"\xff\xfe", "imam"], vectors[:3]).read_bytes())
     e = load_embedding(path, ["rabbi", "imam"], on_invalid_utf8="skip")
     assert np.array_equal(e.vectors, vectors[[0, 2]])
