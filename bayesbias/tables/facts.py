@@ -37,6 +37,7 @@ SCALES = ("standard", "center", "none")
 _CLASS_OF = {"protected": "protected_class", "attribute": "attribute_class", "profession": "category"}
 _LEAST = 3
 _ROUNDING = 1e-9  # of the largest number: what differs by less differs by nothing that was meant
+_ONE = 1e-15  # 0.3 beside 0.1 + 0.2
 _CONFOUNDED = 0.9  # of a fact's variance between classes, from which on it is said
 
 
@@ -232,15 +233,16 @@ def _with_column(
     kept: dict[str, Any]
     if given.numeric:
         numbers = np.array([float(value) for value in of_words.values()])
-        if np.ptp(numbers) <= _ROUNDING * np.abs(numbers).max():  # 0.3 beside 0.1 + 0.2
+        if np.ptp(numbers) <= _ROUNDING * np.abs(numbers).max():
+            alike = np.ptp(numbers) <= _ONE * np.abs(numbers).max()
             raise InputError(
                 f"the fact {given.name!r} is the same for all {len(of_words)} {noun}"
-                if np.ptp(numbers) == 0
+                if alike
                 else f"the fact {given.name!r} differs by less than a billionth of its size between the {noun}",
                 where=given.source,
                 found=float(numbers[0]),
                 valid="numbers that differ",
-                hint=None if np.ptp(numbers) == 0 else "take what it is beyond some round number",
+                hint=None if alike else "take what it is beyond some round number",
             )
         size = float(np.abs(numbers).max())
         if not 1 / checks.LARGEST < size < checks.LARGEST:

@@ -271,9 +271,7 @@ def test_a_test_is_written_in_the_published_format(tmp_path, monkeypatch, capsys
 
 def test_the_table_says_what_its_contexts_are(monkeypatch, capsys):
     _, out, _ = run(monkeypatch, capsys, "--tests", "heilman_double_bind_likable_one_sentence", "--seed", 1)
-    assert (
-        'Context: sent (u), unbleached sentences such as "The engineer is competent.", which say more.' in out
-    )
+    assert "Context: sent (u), a sentence for each word (in published tests such as" in out
     assert "say little" not in out
     _, out, _ = run(monkeypatch, capsys, "--tests", "weat6", "--seed", 1)
     assert "Context:" not in out

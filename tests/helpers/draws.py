@@ -55,7 +55,7 @@ def made_up_fit(
         elif key in spec.factors():
             values = np.exp(0.05 * _normals(rng, chains, draws, design.size(key)))
         else:
-            values = left.std() * np.exp(0.05 * _normals(rng, chains, draws, design.size(key)))
+            values = max(left.std(), 1e-9) * np.exp(0.05 * _normals(rng, chains, draws, design.size(key)))
         shape = (chains, draws, *design.shape(key))
         variables[key] = (("chain", "draw", *parameter.dims), values.reshape(shape))
     return _fit(frame, spec, design, variables, (chains, draws), seed, name)
