@@ -154,13 +154,13 @@ def hidden_disagreement(
     >>> hidden_disagreement(sure, sure, when=", after")
     'The classes disagree, after: nearer for a, farther for b.'
     >>> hidden_disagreement(sure, sure, lists=(unsure, unsure))  # doctest: +ELLIPSIS
-    'The classes disagree: nearer for a, farther for b; list by list they do not, so that a list which is near to everyone, ...
+    'The classes disagree: nearer for a, farther for b; list by list they do not: a list that is near to everyone, or far, ...
     """
     for i, (of, rows) in enumerate((("", classes), (" of the listed words", listed))):
         if how := disagreement(rows, low, high):
             by_lists = lists is not None and len(lists[i]) > 1 and not disagreement(lists[i], low, high)
             why = (
-                "; list by list they do not, so that a list which is near to everyone, or far from everyone, may make it"
+                "; list by list they do not: a list that is near to everyone, or far, may make it"
                 if by_lists
                 else ""
             )
