@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from bayesbias.columns.table import Table
 
+PIPE_CLOSED = 141  # 128 and the signal of a closed pipe
 WIDE = 10_000  # where it is read by programs and pagers, which have no width to keep to
 _NO_HEADINGS: Mapping[str, str] = MappingProxyType({})
 _NARROWEST = 10  # characters in a line
@@ -90,8 +91,15 @@ def console(stream: TextIO | None = None) -> Console:
     """Return what prints: as wide as the terminal, or as wide as it needs where there is none."""
     from rich.console import Console
 
+    class Own(Console):
+        def on_broken_pipe(self) -> None:
+            """End as a shell says it: rich ends with 1, which says that tests failed."""
+            self.quiet = True
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise SystemExit(PIPE_CLOSED)
+
     terminal = (sys.stdout if stream is None else stream).isatty()
-    return Console(
+    return Own(
         file=stream,
         highlight=False,
         markup=False,

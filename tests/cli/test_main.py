@@ -201,3 +201,32 @@ def test_where_nothing_can_be_written_is_said_before_the_work(run, tmp_path):
         code, _, err = run(*command, "--out", out)
         assert code == 2
         assert f"{out}: cannot be written: Too many levels of symbolic links" in err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes of this kind are not those of Windows")
+@pytest.mark.parametrize(
+    "words", [["show", "religion"], ["measure", "--embedding", "minilm-static", "--wordlist", "weat7"]]
+)
+def test_a_pipe_that_nobody_reads_is_no_failed_test(words):
+    """It ended with 1, which says that some tests failed."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "bayesbias", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        process.stdout.close()
+        error = process.stderr.read()
+    assert process.returncode == 141
+    assert b"Traceback" not in error
+    assert b"bayesbias:" not in error
+
+
+def test_a_date_of_the_environment_that_is_none_is_said():
+    """Libraries threw while they were imported."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bayesbias", "models"],
+        env={**os.environ, "SOURCE_DATE_EPOCH": "abc"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert (
+        done.stderr
+        == "bayesbias: SOURCE_DATE_EPOCH in the environment is no number of seconds; found: 'abc'\n"
+    )
