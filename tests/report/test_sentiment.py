@@ -7,7 +7,8 @@ from helpers.classifiers import toy
 from helpers.draws import made_up_fit
 
 import bayesbias as bb
-from bayesbias.report.sentiment import of_sentiment
+from bayesbias.findings.sentiment import findings_of_sentiment
+from bayesbias.report.sentiment import _named
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -16,8 +17,9 @@ def test_beside_those_of_another_classifier_a_sentence_names_its_own(several):
     given = [bb.shipped_predictions("m1"), *([toy("other")] if several else [])]
     table = bb.sentiment_table(*given)
     fit = bb.studies.with_analysis(made_up_fit(table, "sentiment"), bb.published_analysis(*given))
-    bullets = of_sentiment(fit, 0.89).answer.sentences
-    assert len(bullets) > 4
-    assert any(text.startswith("The paired t-test") for text in bullets) == (not several)
-    if several:
-        assert [text for text in bullets if not text.startswith(("m1", "other"))] == []
+    parts = findings_of_sentiment(fit).parts
+    assert [part.subject for part in parts] == ["m1", "other"][: 1 + several]
+    for part in parts:
+        sentences = _named(part, several)
+        assert any("paired t-test" in text for text in sentences)
+        assert all(text.startswith(f"{part.subject}: ") for text in sentences) == several
