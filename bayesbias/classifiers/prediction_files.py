@@ -208,6 +208,7 @@ def read_predictions(
 
 # From the last of several such words, since from each of them the same number would be looked for again.
 _ACCURACY = re.compile(r"accuracy(?:(?!accuracy)\D)*([01](?:\.\d+)?)")
+_RENAME = "name what holds the probability that a sentence is positive, from 0 to 1, so; labels alone say too little"
 _Lines = list[tuple[int, list[str]]]
 _MOST_COLUMNS = 100
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d{1,3})?")
@@ -270,7 +271,7 @@ def _with_header(
             where=path,
             found=", ".join(header),
             valid="probability (or positive), sentence",
-            hint=next(filter(None, (nearest(h, ("probability", "positive")) for h in header)), None),
+            hint=next(filter(None, (nearest(h, ("probability", "positive")) for h in header)), _RENAME),
         )
     checks.distinct(header, "a column", path)
     if {"probability", "positive"} <= set(header):

@@ -27,6 +27,7 @@ from bayesbias.figures.style import (
     styled,
 )
 from bayesbias.studies.seat_result import SeatResult
+from bayesbias.words.sentence_making import shipped_tests
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,10 +49,11 @@ _LEVELS = {
 }
 _LEVEL_NAMES = {
     "word": "words",
-    "sent": "bleached sentences",
-    "sent (u)": "unbleached sentences",
+    "sent": "sentences, several frames a word",
+    "sent (u)": "sentences, one a word",
     "text": "sentences, words not stated",
 }
+_PUBLISHED = {"sent": "bleached sentences", "sent (u)": "unbleached sentences"}
 
 
 @tells_kinds
@@ -175,7 +177,7 @@ def plot_seat(result: SeatResult, *, alpha: float = 0.01, ax: Axes | None = None
     for spine in ax.spines.values():
         spine.set_visible(False)
     handles = [
-        _box(_SHADES["not"], "not significant"),
+        _box(_SHADES["not"], "cell: not significant"),
         _box(_SHADES["alone"], f"p < {alpha:g}"),
         _box(_SHADES["holm"], "also after Holm's correction"),
         marks.line_handle(
@@ -305,7 +307,9 @@ def plot_seat_contrasts(result: SeatResult, *, encoder: str | None = None, ax: A
     ax.tick_params(axis="x", labelsize=pt(8))
     headings.name_x(ax, "associated − different, in cosine distance (below 0: as the test supposes)")
     handles = [
-        marks.line_handle(_LEVELS[name][0], _LEVEL_NAMES[name], marker=_LEVELS[name][1], width=1.8, size=5)
+        marks.line_handle(
+            _LEVELS[name][0], _level_name(name, rows), marker=_LEVELS[name][1], width=1.8, size=5
+        )
         for name in contexts
     ]
     if not rows["converged"].all():
@@ -379,6 +383,12 @@ def _contrast_rows(result: SeatResult, encoder: str | None) -> pd.DataFrame:
     frame = result.frame.loc[named.index].assign(title=named["title"], context=named["context"])
     frame["column"] = [_contrast_column(*key) for key in zip(frame["model"], frame["options"], strict=True)]
     return frame[(frame["column"] == (encoder or known[0])) & frame["contrast"].notna()]
+
+
+def _level_name(context: str, rows: pd.DataFrame) -> str:
+    """Name the sentences of a level; bleached or not were those of the published tests, nobody knows of others."""
+    published = set(rows.loc[rows["context"] == context, "test"]) <= set(shipped_tests())
+    return _PUBLISHED.get(context, _LEVEL_NAMES[context]) if published else _LEVEL_NAMES[context]
 
 
 def _contrast_column(model: str, options: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.digits import error_of, printed
+from bayesbias.basics.digits import as_known, ends_as_known, error_of, p_printed, printed
 from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.findings.parts import Doubt, Findings, sentence_of_losses
 from bayesbias.inference.scope import farther_than, sure_ends
@@ -46,6 +46,7 @@ def findings_of_sentences(result: SeatResult) -> Findings:
         if clear
         else "No test was run.",
         sentences=(
+            *_of_one(result, prob),
             *_by_words(result, several),
             *_related(result, several),
             *_footnotes(result, several),
@@ -78,6 +79,29 @@ def _clear(name: str, rows: pd.DataFrame, prob: float | None) -> str:
         f"{text} (by the fitted model, for new words and templates, the {as_percent(prob)} HPDI of associated - different lies "
         f"below zero, as supposed, in {below} of {len(fitted)}{f', above in {above}' if above else ''})"
     )
+
+
+def _of_one(result: SeatResult, prob: float | None) -> list[str]:
+    """Say of a single test, which no count describes, how large its effect is, and to which side."""
+    import pandas as pd
+
+    if len(result.frame) != 1:
+        return []
+    (row,) = result.frame.to_dict("records")
+    if pd.isna(row["effect_size"]):
+        return []
+    size = float(row["effect_size"])
+    way = "as the test supposes" if size > 0 else "the other way than the test supposes" if size < 0 else "to no side"
+    said = f"{row['test']}: the effect size is {size:+.2f}, {way}"
+    if not pd.isna(row["p_value"]):
+        said += f"; one-sided p {p_printed(row['p_value'])}"
+    if prob is not None and not pd.isna(row["contrast"]) and bool(row["converged"]):
+        low, high = ends_as_known(row, signed=True)
+        said += (
+            f". In distance, associated - different is {as_known(row, 'contrast', signed=True)} for new words and templates "
+            f"({as_percent(prob)} HPDI {low} to {high})"
+        )
+    return [f"{said}."]
 
 
 def _by_words(result: SeatResult, several: bool) -> list[str]:

@@ -32,7 +32,7 @@ def test_a_test_whose_words_are_not_known_does_not_count_as_clear_by_words():
     assert "1 of 2 sentence tests is not" in shown
     alone, _ = found(float("nan"))
     assert alone.headline.endswith("in 1 of 1 test on m, of which 1 with words that are not stated.")
-    assert alone.sentences == ()
+    assert alone.sentences == ("test 0: the effect size is +1.00, as the test supposes; one-sided p 1e-05.",)
 
 
 def test_where_no_test_could_be_run_no_prior_is_doubted():
@@ -121,7 +121,7 @@ def test_sentence_tests_say_how_many_are_clear_and_what_is_left_out():
     ],
 )
 def test_sentences_that_count_words_once_are_singular_or_plural(over_words, says):
-    (text,) = of_sentence_tests(over_words, "exact")
+    *_, text = of_sentence_tests(over_words, "exact")
     assert text.startswith(says)
 
 
@@ -137,8 +137,32 @@ def test_sentences_that_count_words_once_are_singular_or_plural(over_words, says
     ],
 )
 def test_it_is_said_which_p_is_meant_and_a_bound_is_rounded_up(method, says):
-    (text,) = of_sentence_tests([0.1], method)
+    *_, text = of_sentence_tests([0.1], method)
     assert says in text
+
+
+@pytest.mark.parametrize(
+    ("size", "contrast", "says"),
+    [
+        (0.95, -0.0274, "one: the effect size is +0.95, as the test supposes; one-sided p 0.03. In distance, "
+         "associated - different is -0.027 for new words and templates (89% HPDI -0.056 to +0.001)."),
+        (-0.5, 0.0274, "one: the effect size is -0.50, the other way than the test supposes; one-sided p 0.03. In distance, "
+         "associated - different is +0.027 for new words and templates (89% HPDI -0.056 to +0.001)."),
+        (-0.5, float("nan"), "one: the effect size is -0.50, the other way than the test supposes; one-sided p 0.03."),
+        (float("nan"), 0.0274, None),
+    ],
+)  # fmt: skip
+def test_of_a_single_test_size_and_side_are_said(size, contrast, says):
+    frame = pd.DataFrame(
+        {
+            "model": "m", "options": "", "test": ["one"], "level": "word", "p_value": 0.03, "p_upper": 0.03,
+            "p_method": "exact", "p_words": 0.03, "p_holm": 0.03, "effect_size": size, "num_targ1": 8, "num_targ2": 8,
+            "num_attr1": 8, "num_attr2": 8, "contrast": contrast, "hpdi_low": -0.0561, "hpdi_high": 0.0012, "converged": True,
+        }
+    )  # fmt: skip
+    nothing = pd.DataFrame(columns=["model", "options", "test", "set", "word", "sentence", "note", "reason"])
+    found = findings_of(SeatResult(frame, nothing, nothing, nothing, {"prob": 0.89}))
+    assert found.sentences == ((says,) if says else ())
 
 
 def of_sentence_tests(over_words: list[float], method: str) -> tuple[str, ...]:
