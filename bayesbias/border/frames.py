@@ -125,6 +125,8 @@ def _plain_column(column: pd.Series, where: str, called: str, strict: bool) -> p
         return _plain_column(column.sparse.to_dense(), where, called, strict)
     elif types.is_bool_dtype(dtype) or types.is_numeric_dtype(dtype):
         if column.isna().any():
+            if types.is_bool_dtype(dtype):  # truths stay truths, with and without gaps
+                return column.astype(object).where(column.notna(), None)
             return pd.Series(column.to_numpy(np.float64, na_value=np.nan), column.index)
         if types.is_bool_dtype(dtype) or types.is_integer_dtype(dtype):
             return column.astype(bool if types.is_bool_dtype(dtype) else dtype.numpy_dtype)

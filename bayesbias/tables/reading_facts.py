@@ -299,6 +299,8 @@ def _of_pairs(name: str, pairs: Sequence[tuple[Any, Any]]) -> Given:
         spelt = checked_label(put_in_words(word, str), here)
         if isinstance(value, str):
             own: Value = checked_label(str(value), here)
+        elif isinstance(value, bool | np.bool_):  # a category, as in a column of a frame
+            own = str(value)
         elif checks.is_number(value) and np.isfinite(float(value)):
             own = float(value)
         else:

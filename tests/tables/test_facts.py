@@ -105,6 +105,16 @@ def test_a_word_without_a_value_has_none_in_any_precision(table, none) -> None:
         join_facts(table, {"women": {**WOMEN, "h1": np.float32("inf")}})
 
 
+def test_truths_are_categories_by_every_door_and_with_gaps(table) -> None:
+    """A column of pandas' own kind for truths with gaps was taken for numbers, of which the mean was taken off."""
+    words, truths = ["a1", "a2", "b1", "b2"], [True, None, False, False]
+    wanted = {"a1": "True", "b1": "False", "b2": "False"}
+    kinds = ("boolean", "bool[pyarrow]", object)
+    frames = [pd.DataFrame({"word": words, "x": pd.Series(truths, dtype=kind)}) for kind in kinds]
+    for facts in (*frames, {"x": dict(zip(words, truths, strict=True))}):
+        assert value_of(join_facts(table, facts), "x") == wanted
+
+
 def test_numbers_are_scaled_as_is_recorded(table) -> None:
     raw = value_of(join_facts(table, {"women": WOMEN}, scale="none"), "women")
     assert raw == WOMEN
