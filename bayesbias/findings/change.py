@@ -110,7 +110,7 @@ def _losses(result: Comparison, item: Method) -> tuple[Loss, ...]:
         }
         for side in compared
     }
-    return (*losses(there), *losses_for_facts(there, facts, compared))
+    return (*losses(there), *losses_for_facts({**there, "facts": coverage.get("facts", {})}, facts, compared))
 
 
 _NO_CONTRAST = (

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from bayesbias.basics.face import public_in
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import conjoined, ended, number_of
-from bayesbias.tables.coverage import Loss, LossKind
+from bayesbias.tables.coverage import Loss
 
 __all__ = ["Doubt", "DoubtKind", "Effect", "Findings", "Unexamined"]
 
@@ -256,7 +256,7 @@ def sentence_of_losses(losses: Iterable[Loss], controls: Collection[str] = ()) -
         The control words that the result is about; those of other lists do not touch it.
     """
     texts = [
-        loss.text + (", and the class is left out" if loss.kind is LossKind.GONE and not loss.control else "")
+        loss.text + (", and the class is left out" if loss.left_out else "")
         for loss in losses
         if not loss.control or loss.name in controls
     ]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import as_known, ends_as_known, error_of
-from bayesbias.basics.wording import as_percent
+from bayesbias.basics.wording import as_percent, conjoined
 from bayesbias.findings.parts import Doubt
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import Verdict, side
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["unequal_doubts", "unlike_all_classes"]
 
 _ESTIMANDS = {"population": "on average over new words", "these_words": "for the listed words"}
+_UNEQUAL = "lists are of unequal length, so that classes have other shares of its first side than of its second"
 _LEAST = 0.1  # of the width of the overall interval: less than that no reader would see
 
 
@@ -56,9 +57,8 @@ def unequal_doubts(frame: pd.DataFrame, table: pd.DataFrame) -> list[Doubt]:
             Doubt(
                 "unequal_lists",
                 f"{said} {overall.contrast} is {_quoted(overall)} overall ({as_percent(overall.prob)} HPDI), which is "
-                f"{'below' if overall.mean < classes['mean'].min() else 'above'} that of every class: {each}; lists are of "
-                "unequal length, so that classes have other shares of its first side than of its second, and how near a "
-                "class is to everything enters: read the classes",
+                f"{'below' if overall.mean < classes['mean'].min() else 'above'} that of every class: {each}; "
+                f"{_on_one_side(overall.contrast, table) or _UNEQUAL}, and how near a class is to everything enters: read the classes",
                 level="overall",
                 contrast=overall.contrast,
             )
@@ -78,7 +78,8 @@ def unlike_all_classes(frame: pd.DataFrame, table: pd.DataFrame) -> str:
         return ""
     other = (classes["mean"] >= 0).all() if where is Verdict.BELOW else (classes["mean"] <= 0).all()
     how = "goes that way" if other else "shows that by itself"
-    return f"No class {how}, as lists are of unequal length: read the classes."
+    why = _on_one_side(overall.contrast, table) or "lists are of unequal length"
+    return f"No class {how}, as {why}: read the classes."
 
 
 def _weighed_otherwise(frame: pd.DataFrame, table: pd.DataFrame) -> bool:
@@ -93,6 +94,20 @@ def _weighed_otherwise(frame: pd.DataFrame, table: pd.DataFrame) -> bool:
     return bool(
         {first, second} <= set(shares.index) and (shares.loc[first] - shares.loc[second]).abs().max() > 1e-9
     )
+
+
+def _on_one_side(contrast: str, table: pd.DataFrame) -> str:
+    """Name the classes that have pairs on one side of the contrast alone, which differ from others by all that sets them apart."""
+    sides = contrast.split(" - ")
+    label, connection = table["protected_class"].astype(str), table["connection"].astype(str)
+    first, second = (dict.fromkeys(label[connection == name]) for name in sides)
+    alone = ([c for c in first if c not in second], [c for c in second if c not in first])
+    said = [
+        f"{conjoined(names)} {'has' if len(names) == 1 else 'have'} {name} pairs alone of the two"
+        for name, names in zip(sides, alone, strict=True)
+        if names
+    ]
+    return conjoined(said) if said else ""
 
 
 def _rows(frame: pd.DataFrame, estimand: str) -> tuple[Any, pd.DataFrame]:

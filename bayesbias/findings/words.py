@@ -145,7 +145,7 @@ def _without_facts(fit: BiasFit, coverage: dict[str, Any]) -> tuple[Loss, ...]:
         for key, group, word in columns
         if {group, word} <= set(fit.table.columns)
     }
-    return losses_for_facts({key: coverage.get(key, {}) for key in left}, facts, left)
+    return losses_for_facts({key: coverage.get(key, {}) for key in (*left, "facts")}, facts, left)
 
 
 def _outside(fit: BiasFit, prob: float) -> list[Doubt]:

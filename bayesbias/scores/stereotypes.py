@@ -18,7 +18,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import plain
 from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import conjoined, some
-from bayesbias.tables.coverage import Coverage, Loss, LossKind, losses
+from bayesbias.tables.coverage import Coverage, Loss, losses
 from bayesbias.tables.distances import distance_table
 from bayesbias.tables.pair_table import PairTable, holds_pairs
 from bayesbias.tables.reading import as_pair_table
@@ -195,7 +195,7 @@ def stereotype_grid(table: PairTable) -> StereotypeGrid:
 
 def _left_out(coverage: Coverage) -> list[Loss]:
     """Return the classes of which nothing was found."""
-    return [loss for loss in losses(coverage) if loss.kind is LossKind.GONE and not loss.control]
+    return [loss for loss in losses(coverage) if loss.left_out]
 
 
 def two_classes(grid: StereotypeGrid, classes: Sequence[str] | None) -> tuple[str, str]:

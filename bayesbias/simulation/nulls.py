@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["NullDistribution", "null_distribution"]
 
 Floats = npt.NDArray[np.float64]
+SPREADS = 1e-6, 1e6  # of simulated pairs; scores do not hang on the unit, and squares of these are numbers still
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +158,7 @@ def null_distribution(
     n_attributes : int, default 5
         Attributes in A and in B, at least 1.
     sd : float, default 0.05
-        Standard deviation of a pair, above 0.
+        Standard deviation of a pair, from 1e-6 to 1e6.
     denominator : {"union_n_minus_1", "union_n"}
         See `effect_size`.
     draws : int, default 10000
@@ -185,7 +186,7 @@ def null_distribution(
         checks.count(draws, "draws", most=checks.MOST_DRAWS),
     )
     refuse_large(max(n_x, n_y), n_attributes)
-    sd = checks.positive(sd, "sd")
+    sd = checks.within(sd, "sd", *SPREADS)
     largest = largest_effect_size(n_x, n_y, denominator)
     if largest is None:
         raise InputError("this denominator has no ceiling", found=denominator, valid=DENOMINATORS[:2])

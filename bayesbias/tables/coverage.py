@@ -75,6 +75,8 @@ class Loss:
     fact : str
         The fact that the others of the list lack, where a model needs it; empty where it is vectors that they lack. Then
         those are listed that have a vector.
+    kept : bool
+        Whether the class stays although none of its stereotypes is left, since without it there would be one class alone.
 
     Examples
     --------
@@ -90,6 +92,12 @@ class Loss:
     listed: int
     found: int
     fact: str = ""
+    kept: bool = False
+
+    @property
+    def left_out(self) -> bool:
+        """Whether the class is left out, for want of any word or stereotype."""
+        return self.kind is LossKind.GONE and not self.control and not self.kept
 
     @property
     def control(self) -> bool:
@@ -114,9 +122,9 @@ class Loss:
         return f"only {self.found} of {self.listed} {words} {one if self.found == 1 else several}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields, for JSON; the fact where there is one."""
+        """Return the fields, for JSON; the fact and that the class is kept, where it is so."""
         fields = {**asdict(self), "kind": self.kind.value}
-        return fields if self.fact else {name: value for name, value in fields.items() if name != "fact"}
+        return {name: value for name, value in fields.items() if value or name not in ("fact", "kept")}
 
 
 def loss_of(side: str, name: str, listed: int, found: int) -> Loss | None:
@@ -150,7 +158,7 @@ def losses_for_facts(
     ----------
     coverage : what `Coverage.as_dict` returns
     facts : collection of str
-        The columns of them.
+        The columns of them. A list can lack those of its own side alone.
     left : Mapping of str to Mapping
         Under ``protected`` and ``attributes``, how many words of each list are left.
 
@@ -167,8 +175,15 @@ def losses_for_facts(
         }
         for key in ("protected", "attributes")
     }
-    called = " and ".join(facts)
-    return tuple(replace(loss, fact=called) for loss in losses(there)) if facts else ()
+    sides = {name: about.get("side") for name, about in coverage.get("facts", {}).items()}
+    out = []
+    for loss in losses(there):
+        if own := [fact for fact in facts if sides.get(fact, loss.side) == loss.side]:
+            words_left = loss.side == "attribute" and left.get("protected", {}).get(loss.name, 0) > 0
+            out.append(replace(loss, fact=" and ".join(own), kept=loss.left_out and words_left))
+    # The words of a class that goes for want of stereotypes lack nothing themselves.
+    silent = {loss.name for loss in out if loss.side == "attribute" and loss.left_out}
+    return tuple(loss for loss in out if loss.side != "protected" or loss.name not in silent)
 
 
 @tells_kinds
@@ -396,6 +411,30 @@ def thin_classes(
         if control and control["found"] == 1 < control["listed"]:
             notes.append(f"only one {name} control word {there}; that group says little")
     return notes
+
+
+def without_silent_classes(before: pd.DataFrame, left: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out the classes of which every stereotype is gone, as `without_lost_classes` does; return the rows and their names.
+
+    Their words would stand on one side of a difference alone, so that what sets them apart from other classes on all words
+    enters it. Where fewer than two classes would remain, all stay: what is left is one list of stereotypes, and who is nearer to it.
+
+    Parameters
+    ----------
+    before, left : DataFrame
+        The pairs with and without those of the words that are gone.
+    """
+    if not {"connection", "protected_class"} <= set(before.columns):
+        return left, []
+    own = [
+        dict.fromkeys(rows.loc[rows["connection"] == "associated", "protected_class"].astype(str))
+        for rows in (before, left)
+    ]
+    there = set(left["protected_class"].astype(str))
+    silent = [name for name in own[0] if name not in own[1] and name in there]
+    if not silent or len(own[1]) < 2:
+        return left, []
+    return left[~left["protected_class"].astype(str).isin(silent)], silent
 
 
 def fitted_alone(coverage: Coverage, frame: pd.DataFrame, fitted: pd.DataFrame) -> Coverage:

@@ -17,7 +17,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import number_of, some
-from bayesbias.tables.coverage import FACT_NOUNS, fitted_alone
+from bayesbias.tables.coverage import FACT_NOUNS, fitted_alone, without_silent_classes
 from bayesbias.tables.fact_accounts import (
     joined_once_more,
     otherwise_spelt,
@@ -116,7 +116,8 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
     """Return the rows that a model with these facts can take.
 
     Of a fact that hardly any control word has (the share of women, of occupations), control words have no part in its slope: it
-    is 0 there. Otherwise the rows of words without the fact are left out, and the coverage says whose.
+    is 0 there. Otherwise the rows of words without the fact are left out, and the coverage says whose; with them classes of which
+    no stereotype has it, where two others remain.
     """
     whole = table.frame
     for name in names:
@@ -152,6 +153,8 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
                 if not (rest[column] == word).any()
             ]
             notes.append(f"left out of the fit, since they have no {name}: {some(words)}")
+            rest, silent = without_silent_classes(frame, rest)
+            notes += [f"LEFT OUT: the class {lost}, since none of its stereotypes has {name}" for lost in silent]
             frame = rest.reset_index(drop=True)
         coverage = replace(table.coverage, notes=(*table.coverage.notes, *notes))
         table = replace(table, frame=frame, coverage=coverage)

@@ -53,3 +53,16 @@ def test_where_classes_weigh_alike_or_are_alike_nothing_is_doubted(sizes, farthe
     found = findings(table(sizes, farther))
     assert not [doubt for doubt in found.doubts if doubt.kind == "unequal_lists"]
     assert "No class" not in found.headline
+
+
+def test_a_class_that_stands_on_one_side_alone_is_named():
+    """Words of a third class without stereotypes of its own, far from everything, on equal lists."""
+    whole = table({"a": 6, "b": 6}, farther=0.0, own=0.0).frame
+    third = whole[whole["protected_class"] == "b"].assign(protected_class="c", connection="different")
+    third["protected_word"] = "c" + third["protected_word"].astype(str)
+    third["distance"] += 0.3
+    frame = pd.concat([whole.astype({"protected_class": str, "connection": str}), third], ignore_index=True)
+    found = findings(bb.read_distances(frame[list(whole.columns)]))
+    (doubt,) = [doubt for doubt in found.doubts if doubt.kind == "unequal_lists"]
+    assert "; c has different pairs alone of the two, and how near a class is to everything enters" in doubt.text
+    assert "as c has different pairs alone of the two: read the classes." in found.headline

@@ -12,7 +12,8 @@ from helpers.draws import made_up_comparison, made_up_fit
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.findings.of_result import findings_of
-from bayesbias.tables.coverage import LEAST_LEFT, LOW_SHARE, LossKind, loss_of, losses
+from bayesbias.findings.parts import sentence_of_losses
+from bayesbias.tables.coverage import LEAST_LEFT, LOW_SHARE, LossKind, loss_of, losses, losses_for_facts
 
 WORDS = {
     name: {
@@ -85,6 +86,28 @@ def made_up_fit_of(table):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        ({"a": 4}, " Many words are missing: none of 16 stereotypes of b has the fact pay, and the class is left out."),
+        ({"a": 4, "b": 4}, " Many words are missing: none of 16 stereotypes of b has the fact pay."),
+        ({"a": 4, "b": 1},
+         " Many words are missing: none of 16 stereotypes of b has the fact pay and only 1 of 4 protected words of b has the "
+         "fact age."),
+    ],
+    ids=["class gone", "class kept", "class kept, words lost"],
+)  # fmt: skip
+def test_a_list_can_lack_the_facts_of_its_own_side_alone(left, said):
+    groups = {name: {"listed": 16, "found": 16, "missing": []} for name in "ab"}
+    words = {name: {"listed": 4, "found": 4, "missing": []} for name in "ab"}
+    coverage = {
+        "protected": words, "attributes": groups, "facts": {"pay": {"side": "attribute"}, "age": {"side": "protected"}}
+    }  # fmt: skip
+    found = losses_for_facts(coverage, ["age", "pay"], {"protected": left, "attributes": {"a": 16}})
+    assert sentence_of_losses(found) == said
+    assert [("kept" in loss.as_dict()) for loss in found if loss.side == "attribute"] == ["b" in left]
+
+
 def test_many_lost_lists_are_counted():
     gone = [lost(of, part, 2) for of in "abc" for part in ("protected", "attributes")]
     headline = findings_of(made_up_fit_of(table_without(*gone))).headline

@@ -307,6 +307,35 @@ def test_rows_without_the_fact_are_left_out_of_the_fit_by_name(table) -> None:
     assert set(counted.frame["attribute"]) & {"n1", "n2", "n3", "h1", "h2"} == set(some)
 
 
+THREE = {
+    name: {"protected": [f"{name}{i}" for i in range(3)], "attributes": [f"{name}t{i}" for i in range(3)]}
+    for name in "xyz"
+}
+
+
+@pytest.mark.parametrize("known", ["xy", "x"])
+def test_a_class_of_which_no_stereotype_has_the_fact_goes_as_where_vectors_lack_it(known) -> None:
+    """Its words stood on one side of the difference alone, so that what set them apart from all others entered it."""
+    words = [word for each in THREE.values() for word in (*each["protected"], *each["attributes"])]
+    whole = distance_table(vectors(5, words), THREE)
+    has = [word for name in known for word in THREE[name]["attributes"]]
+    joined = join_facts(whole, {"pay": {word: float(i) for i, word in enumerate(has)}})
+    kept = with_facts_known(joined, ["pay"])
+    classes = [*known] if len(known) > 1 else [*THREE]  # with one class left there would be nobody to hold it against
+    assert sorted(set(kept.frame["protected_class"])) == classes
+    assert set(kept.frame["attribute"]) == set(has)
+    said = [note for note in kept.coverage.notes if note.startswith("LEFT OUT")]
+    assert said == (
+        ["LEFT OUT: the class z, since none of its stereotypes has pay"] if len(known) > 1 else []
+    )
+    # The same rows as of vectors that lack them.
+    if len(known) > 1:
+        lacking = {word: v for word, v in vectors(5, words).items() if not word.startswith("zt")}
+        rows = distance_table(lacking, THREE).frame[["protected_word", "attribute"]].astype(str)
+        same = kept.frame[["protected_word", "attribute"]].astype(str)
+        assert set(same.itertuples(index=False)) == set(rows.itertuples(index=False))
+
+
 def test_what_is_thin_is_said_of_the_words_that_are_fitted(table) -> None:
     words = {"a": {"protected": X, "attributes": A}, "b": {"protected": Y, "attributes": B}}
     whole = distance_table(vectors(3, [*X, *Y, *A, *B]), words)
