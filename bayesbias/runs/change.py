@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
@@ -14,6 +17,7 @@ from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import parse_json
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.words import versions_of
+from bayesbias.tables.checking import PAIR, TEMPLATES, source_is_simulated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,15 +94,12 @@ def read_comparison(folder: Path) -> Comparison:
     methods = {}
     try:
         for item in content["methods"]:
-            frame = read_joined_pairs(folder / item["pairs"])
+            after, change = load_fit(folder / item["after"]), fit_of(item["change"])
+            of_pairs = folder / item["pairs"]
+            frame = read_joined_pairs(of_pairs, simulated=source_is_simulated(after.table))
+            _hold_against(frame, after, change, item["exact"], of_pairs)
             methods[item["name"]] = Method(
-                item["name"],
-                frame,
-                item["account"],
-                fit_of(item["change"]),
-                item["exact"],
-                load_fit(folder / item["after"]),
-                find_construction(frame),
+                item["name"], frame, item["account"], change, item["exact"], after, find_construction(frame)
             )
         between = {
             (item["first"], item["second"]): ChangesFit(fit_of(item["fit"]), item["exact"])
@@ -109,6 +110,21 @@ def read_comparison(folder: Path) -> Comparison:
         raise InputError(f"is no complete comparison: {error} is missing", where=path) from None
     except (TypeError, AttributeError) as error:  # lists where tables should be, and the like
         raise InputError(f"is damaged ({error})", where=path) from None
+
+
+def _hold_against(
+    pairs: pd.DataFrame, after: BiasFit, change: BiasFit | None, exact: Mapping[str, float], path: Path
+) -> None:
+    """Refuse pairs that are not those of the fits beside them."""
+    label = [column for column in (*PAIR, *TEMPLATES) if column in pairs and column in after.table]
+    ours = pairs[[*label, "debiased"]].astype(dict.fromkeys(label, str))
+    theirs = after.table[[*label, "distance"]].astype(dict.fromkeys(label, str))
+    both = theirs.merge(ours.drop_duplicates(label), on=label, how="left")
+    known = {*exact, *(() if change is None else map(str, change.table["connection"].unique()))}
+    if not np.allclose(both["distance"], both["debiased"], rtol=0, atol=1e-9) or (
+        set(pairs["connection"].astype(str)) - known
+    ):
+        raise InputError("is damaged: these are not the pairs that were fitted", where=path)
 
 
 def _ranking(of: Content) -> pd.DataFrame | None:

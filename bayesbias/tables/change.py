@@ -24,6 +24,7 @@ from bayesbias.basics.wording import number_of, some
 from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import decoded
+from bayesbias.tables.checking import SIMULATED, Source, check_rows
 from bayesbias.tables.columns import numbers_of_texts, own_columns
 from bayesbias.tables.pair_table import COLUMNS, PairTable
 from bayesbias.tables.reading import as_pair_table
@@ -199,7 +200,14 @@ def _with_own_columns(
     return both, names, differing
 
 
-def read_joined_pairs(path: Path) -> pd.DataFrame:
+def read_joined_pairs(path: Path, *, simulated: bool = False) -> pd.DataFrame:
+    """Read the pairs that a comparison kept; `simulated` distances may lie beyond 0 and 2.
+
+    Raises
+    ------
+    InputError
+        For rows that cannot be what they say they are.
+    """
     import pandas as pd
 
     content = read_bytes(path)
@@ -211,6 +219,9 @@ def read_joined_pairs(path: Path) -> pd.DataFrame:
     frame = without_marks(raw)
     own = [unmarked(column) for column in texts if column not in COLUMNS]
     frame = frame.assign(**{column: numbers_of_texts(frame[column]) for column in own})
+    if simulated:
+        frame.attrs[SIMULATED] = True
+    check_rows(frame, Source(str(path), file=True), JOINED)
     present = [c for c in CONNECTIONS if (frame["connection"] == c).any()]
     frame["connection"] = pd.Categorical(frame["connection"], categories=present)
     return frame

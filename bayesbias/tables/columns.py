@@ -82,6 +82,8 @@ def numbers_of_texts(column: pd.Series) -> pd.Series:
     """Return a column of texts as numbers where all of its cells, but for empty ones, are numbers."""
     import pandas as pd
 
+    if not pd.api.types.is_string_dtype(column.dtype):  # numbers already
+        return column
     texts = column.str.strip()
     filled = texts[texts != ""]
     if filled.empty or not filled.str.fullmatch(_NUMBER).all():

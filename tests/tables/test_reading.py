@@ -550,3 +550,14 @@ def test_vectors_in_the_place_of_a_table_are_told_what_to_do(index):
     for given in (vectors, bb.load_embedding(vectors)):
         with pytest.raises(InputError, match=r"seem to be word vectors.*make a distance_table first"):
             bb.fit(given)
+
+
+@pytest.mark.parametrize("name", ["cosine_similarity", "cosine_distance"])
+def test_numbers_beside_the_distance_are_a_column_of_ones_own(hand, name, tmp_path):
+    """The reader of CSV makes numbers of columns of these names, which were then taken for texts."""
+    frame = hand.frame.assign(**{name: 1 - hand.frame["distance"]})
+    path = tmp_path / "table.csv"
+    frame.drop(columns="attribute_kind", errors="ignore").to_csv(path, index=False)
+    table = read_distances(path)
+    assert table.frame[name].to_numpy() == pytest.approx(1 - table.frame["distance"].to_numpy())
+    assert table.coverage.columns == (name,)
