@@ -219,13 +219,21 @@ def datasets(path: str, names: list[str], most: int, entries: list[Any]) -> Iter
         surveyed(file)
         held = {name: file.get(name) for name in names}
         top = sorted(map(str, file))[:100]
+        for name in names:
+            if isinstance(held[name], h5py.Group):
+                raise RefusedError(f"holds a group {name!r} where a dataset is expected")
+            if isinstance(held[name], h5py.Dataset) and held[name].shape is None:
+                raise RefusedError(f"holds nothing in the dataset {name!r}")
         if lacking := [name for name in names if not isinstance(held[name], h5py.Dataset)]:
             entries.append({"lacks": lacking[0], "found": top})
             return
         measured([(name, held[name].shape, room_of(held[name].dtype)) for name in names], most)
         for name in names:
             text = h5py.check_string_dtype(held[name].dtype) is not None
-            about, parts = packed(held[name][...])
+            values = held[name][...]
+            if values.dtype.kind == "O" and not text:
+                raise RefusedError(f"holds values of type {held[name].dtype} in {name!r} where numbers or texts are expected")
+            about, parts = packed(values)
             entries.append({"name": name, "stored_as_text": text, **about})
             yield from parts
 

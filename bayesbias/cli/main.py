@@ -6,8 +6,11 @@ import contextlib
 import io
 import os
 import re
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 import click
@@ -47,6 +50,37 @@ TASKS: dict[str, tuple[click.Command, ...]] = {
 _BACKEND = "MPLBACKEND"
 _DATE = "SOURCE_DATE_EPOCH"
 _FORMAT = warnings.formatwarning
+
+
+_POLITE = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+class _AskedToEnd(KeyboardInterrupt):
+    """A signal that asks the process to end: what is half done is taken back, as after Ctrl-C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
+@contextlib.contextmanager
+def _ending_well() -> Iterator[None]:
+    """Let the signals of schedulers, `timeout` and closed terminals clean up, unless who started us wants them passed over."""
+
+    def end(number: int, _: Any) -> NoReturn:
+        raise _AskedToEnd(number)
+
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.getsignal(number) for number in _POLITE}
+        before = {number: was for number, was in before.items() if was is signal.SIG_DFL}
+    for number in before:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number, was in before.items():
+            signal.signal(number, was)
 
 
 class ByTask(click.Group):
@@ -101,7 +135,8 @@ def _run() -> NoReturn:
     screen.prepare()
     warnings.formatwarning = _one_line
     try:
-        ended = cli(prog_name="bayesbias", standalone_mode=False)
+        with _ending_well():
+            ended = cli(prog_name="bayesbias", standalone_mode=False)
     except BayesbiasError as error:
         _end(str(error))
     except OSError as error:  # of what is printed, or of a file of a library
@@ -126,9 +161,12 @@ def _run() -> NoReturn:
         if end.code == 1 and type(sys.stdout).__name__.endswith("PacifyFlushWrapper"):
             sys.exit(screen.PIPE_CLOSED)
         raise
-    except click.Abort:
-        screen.say("Aborted!", err=True)
-        sys.exit(1)
+    except click.Abort as stopped:
+        with contextlib.suppress(OSError):  # of a terminal that is gone
+            screen.say("Aborted!", err=True)
+        # As shells have it; 1 would say that a limit was not met, or that a test failed.
+        asked = stopped.__cause__
+        sys.exit(128 + (asked.number if isinstance(asked, _AskedToEnd) else signal.SIGINT))
     sys.exit(ended if isinstance(ended, int) else 0)
 
 

@@ -19,6 +19,7 @@ from bayesbias.border.opening import path_of
 from bayesbias.encoders.cache import UNREADABLE, Cache, refused_cache
 from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences, describe_encoder
 from bayesbias.encoders.loading import load_encoder
+from bayesbias.vectors.readers.tables import check_dimensions
 
 __all__ = ["encode"]
 
@@ -174,6 +175,10 @@ def _encoded_batch(
             f"the encoder failed: {reason}", hint="where memory ran out, a smaller batch_size may do"
         ) from error
     try:
+        if np.ma.is_masked(output):
+            raise InputError("holds numbers that are masked", where=where, valid=shape)
+        if hasattr(output, "columns"):
+            check_dimensions([str(name) for name in output.columns], where, "return the frame without it: .drop(columns={})")
         array = np.asarray(in_order_of(output, batch, where))
     except InputError:
         raise

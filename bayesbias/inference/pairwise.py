@@ -320,6 +320,9 @@ def sample_pairwise(
             progressbar=sys.stderr.isatty() if progress is None else progress,
             compute_convergence_checks=False,
         )
+    # What is interrupted comes back as far as it went.
+    if sampled["posterior"].sizes["draw"] < settings["draws"] or np.isnan(sampled["sample_stats"]["logp"]).any():
+        raise KeyboardInterrupt
     posterior = sampled["posterior"].to_dataset()[list(design.spec.parameters)]
     _draw_what_is_left_out(design, posterior, settings["seed"])
     stats = sampled["sample_stats"].to_dataset()

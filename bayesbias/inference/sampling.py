@@ -187,7 +187,7 @@ def _sample_scales(
         # Fewer draws than chains look like swapped dimensions to the conversion; they are not.
         warnings.filterwarnings("ignore", message="Found chain dimension to be longer", category=UserWarning)
         try:
-            return nutpie.sample(
+            at_work = nutpie.sample(
                 compiled,
                 draws=settings["draws"] * thin,
                 tune=settings["tune"],
@@ -197,7 +197,13 @@ def _sample_scales(
                 save_warmup=False,
                 progress_bar=False,
                 target_accept=settings["target_accept"],
+                blocking=False,
             )
+            try:
+                return at_work.wait()
+            except BaseException:  # left to itself, it takes Ctrl-C for the end of the draws and returns what it has
+                at_work.cancel()
+                raise
         except RuntimeError as error:
             raise FitError(
                 "the sampler finds no point to start from: are priors far from the outcomes, or far too wide? "

@@ -38,6 +38,7 @@ _CLASS_OF = {"protected": "protected_class", "attribute": "attribute_class", "pr
 _LEAST = 3
 _ROUNDING = 1e-9  # of the largest number: what differs by less differs by nothing that was meant
 _ONE = 1e-15  # 0.3 beside 0.1 + 0.2
+_WHOLE = 2.0**53  # beyond, neighbouring whole numbers are one
 _CONFOUNDED = 0.9  # of a fact's variance between classes, from which on it is said
 
 
@@ -236,8 +237,10 @@ def _with_column(
     kept: dict[str, Any]
     if given.numeric:
         numbers = np.array([float(value) for value in of_words.values()])
-        if np.ptp(numbers) <= _ROUNDING * np.abs(numbers).max():
-            alike = np.ptp(numbers) <= _ONE * np.abs(numbers).max()
+        with np.errstate(over="ignore"):  # too large numbers are refused below
+            apart = np.ptp(numbers)
+        if apart <= _ROUNDING * np.abs(numbers).max():
+            alike = apart <= _ONE * np.abs(numbers).max()
             raise InputError(
                 f"the fact {given.name!r} is the same for all {len(of_words)} {noun}"
                 if alike
@@ -245,7 +248,9 @@ def _with_column(
                 where=given.source,
                 found=float(numbers[0]),
                 valid="numbers that differ",
-                hint=None if alike else "take what it is beyond some round number",
+                hint=None
+                if alike and np.abs(numbers).max() < _WHOLE
+                else "take what it is beyond some round number",
             )
         size = float(np.abs(numbers).max())
         if not 1 / checks.LARGEST < size < checks.LARGEST:

@@ -203,7 +203,7 @@ def embedding_from_rows(
             raise InputError(
                 f"the word {word!r} stands there twice",
                 where=where,
-                found=f"{rows.unit}s {rows.places[row]} and {rows.repeats[word]}",
+                found=f"{rows.unit.removesuffix('y')}{'ies' if rows.unit.endswith('y') else 's'} {rows.places[row]} and {rows.repeats[word]}",
                 valid="one vector per word",
                 hint="remove one of the two",
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -230,3 +231,48 @@ def test_a_date_of_the_environment_that_is_none_is_said():
         done.stderr
         == "bayesbias: SOURCE_DATE_EPOCH in the environment is no number of seconds; found: 'abc'\n"
     )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows knows these signals otherwise")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_process_that_is_asked_to_end_takes_back_what_is_half_done(name, tmp_path):
+    """By Ctrl-C, a scheduler or a closed terminal; 1 would say that a limit was not met."""
+    number = getattr(signal, name)
+    script = (
+        "import os, signal, time, click\n"
+        "from bayesbias.basics.files import whole_file\n"
+        "from bayesbias.cli import main\n"
+        "@click.command()\n"
+        "def command():\n"
+        "    with whole_file('out.csv') as temporary:\n"
+        "        temporary.write_text('half')\n"
+        f"        os.kill(os.getpid(), {int(number)})\n"
+        "        time.sleep(60)\n"
+        "main.cli = command\n"
+        "main.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert (done.returncode, done.stdout) == (128 + number, "")
+    assert done.stderr.strip() == "Aborted!"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a shell of Windows passes no signal over")
+def test_a_signal_that_is_to_be_passed_over_is(tmp_path):
+    script = (
+        "import os, signal, click\n"
+        "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"  # as nohup does
+        "from bayesbias.cli import main\n"
+        "@click.command()\n"
+        "def command():\n"
+        "    os.kill(os.getpid(), signal.SIGHUP)\n"
+        "    print('through')\n"
+        "main.cli = command\n"
+        "main.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "through\n", "")

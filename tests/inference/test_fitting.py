@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from helpers import monte_carlo as mc
 from helpers.seeds import shifted
 from helpers.tables import grid
@@ -429,3 +432,48 @@ def test_priors_that_double_precision_cannot_hold_are_refused(arg, value):
     far = changed.replace(f"{value:g}", "1e150")
     with pytest.raises(InputError, match=r"key .*: is beyond what is reckoned with; found: 1e\+150"):
         parse_model(far.encode(), "own.toml")
+
+
+INTERRUPTED = """
+import _thread, threading
+import numpy as np
+import bayesbias as bb
+from bayesbias.inference import sampling
+
+sample = sampling._sample_scales
+def interrupted(*arguments):
+    threading.Timer(1.0, _thread.interrupt_main).start()
+    return sample(*arguments)
+sampling._sample_scales = interrupted
+table = bb.distance_table("minilm-static", "weat7")
+try:
+    fit = bb.fit(table, seed=1, draws=240_000, progress=False)
+except KeyboardInterrupt:
+    print("stopped")
+else:
+    print(fit.diagnostics())
+"""
+
+
+@pytest.mark.slow
+def test_an_interrupted_fit_returns_no_part_of_its_draws():
+    """The sampler took Ctrl-C for the end of the draws: a fit came back that did not move, and a command ended with 0."""
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.stdout.strip() == "stopped", done.stderr
+
+
+@pytest.mark.parametrize("lacks", ["draws", "numbers"])
+def test_draws_of_pairs_that_were_interrupted_are_none(lacks, monkeypatch):
+    import pymc as pm
+
+    def partly(**asked):
+        shape = (asked["chains"], asked["draws"] - (lacks == "draws"))
+        logp = np.full(shape, 1.0 if lacks == "draws" else np.nan)
+        group = {"logp": (("chain", "draw"), logp)}
+        return xr.DataTree.from_dict({"posterior": xr.Dataset(group), "sample_stats": xr.Dataset(group)})
+
+    monkeypatch.setattr(pm, "sample", partly)
+    with pytest.raises(KeyboardInterrupt):
+        fit(grid(), "robust", draws=20, tune=20, chains=2, seed=1)

@@ -103,8 +103,9 @@ def read_fasttext(asked: Reading) -> Rows:
     at = {row: i for i, row in enumerate(needed)}
     words = list(parts)
     vectors = np.empty((len(words), dim), dtype="<f4")
-    for i, rows in enumerate(parts.values()):
-        vectors[i] = matrix[[at[row] for row in rows]].mean(axis=0, dtype=np.float64)
+    with np.errstate(all="ignore"):  # of what is not finite the sum is not either, and is refused by its word
+        for i, rows in enumerate(parts.values()):
+            vectors[i] = matrix[[at[row] for row in rows]].mean(axis=0, dtype=np.float64)
     places = [listed.get(word, 0) for word in words]
     return Rows(words, vectors, places, "dictionary entry", nwords, repeats, skipped, list(composed_of))
 
