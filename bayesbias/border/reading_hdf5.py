@@ -232,7 +232,9 @@ def datasets(path: str, names: list[str], most: int, entries: list[Any]) -> Iter
             text = h5py.check_string_dtype(held[name].dtype) is not None
             values = held[name][...]
             if values.dtype.kind == "O" and not text:
-                raise RefusedError(f"holds values of type {held[name].dtype} in {name!r} where numbers or texts are expected")
+                raise RefusedError(
+                    f"holds values of type {held[name].dtype} in {name!r} where numbers or texts are expected"
+                )
             about, parts = packed(values)
             entries.append({"name": name, "stored_as_text": text, **about})
             yield from parts

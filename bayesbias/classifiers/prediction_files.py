@@ -267,7 +267,7 @@ def _with_header(
     column = "probability" if "probability" in header else "positive"
     if column not in header:
         raise InputError(
-            "the header lacks a column",
+            "the header has no column of probabilities",
             where=path,
             found=", ".join(header),
             valid="probability (or positive), sentence",
@@ -297,7 +297,7 @@ def _with_header(
             _check_sums(_column_of_numbers(part, at["negative"], path), numbers, rows, path)
         if "sentence" in at:
             texts = [row[at["sentence"]].strip() for _, row in part]
-            out[label] = _by_sentence(texts, numbers, rows, wanted, path, notes)
+            out[label] = _by_sentence(texts, numbers, rows, wanted, path, label, notes)
         else:
             out[label] = _by_position(numbers, rows, wanted, path)
         _check_labels(part, at, list(out[label]), wanted, path)
@@ -325,7 +325,7 @@ def _without_header(
         numbers = _column_of_numbers(lines, 1 - texts[0], path)
         return {
             name: _by_sentence(
-                [row[texts[0]].strip() for _, row in lines], numbers, rows, wanted, path, notes
+                [row[texts[0]].strip() for _, row in lines], numbers, rows, wanted, path, name, notes
             )
         }, notes
     columns = [_column_of_numbers(lines, c, path) for c in (0, 1)]
@@ -405,6 +405,7 @@ def _by_sentence(
     rows: list[str],
     wanted: pd.DataFrame,
     path: Path,
+    label: str,
     notes: list[str],
 ) -> dict[str, float]:
     known = {s: i for i, s in enumerate(wanted["sentence"])}
@@ -429,7 +430,7 @@ def _by_sentence(
     values = checked_probabilities(numbers, texts, str(path), rows)
     order = [known[text] for text in texts]
     if order != sorted(order):
-        notes.append("the rows were put in order by their sentences")
+        notes.append(f"{label}: the rows were put in order by their sentences")
     return dict(zip(texts, values.tolist(), strict=True))
 
 

@@ -72,6 +72,10 @@ def measure(
     chosen = {
         name: {setting.name: settings[setting.name] for setting in MEASURES[name].settings} for name in asked
     }
+    whole = [name for name in asked if not MEASURES[name].needs_two_classes]
+    if classes is not None and whole and len(present) > 2:
+        take = f"{conjoined(whole)} {'takes' if len(whole) == 1 else 'take'}"
+        screen.say(f"note: {take} all {len(present)} classes, whatever --classes says", err=True)
     results = {name: MEASURES[name].run(given, **own) for name, own in chosen.items()}
     if as_json:
         found = {name: result.as_json() for name, result in results.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -182,9 +183,18 @@ def _grid_shows(frame: pd.DataFrame) -> str:
             for row in clear.drop_duplicates("method").itertuples()
         ]
         said.append(f'for "{question}" {", ".join(each) or "none"}')
+    mute = []
+    for n in dict.fromkeys(frame["n_words"]):
+        least = 1 / math.comb(2 * n, n)  # of the p of one side
+        if 2 * least > _CLAIMED:
+            which = "WEAT has a p" if least > _CLAIMED else "Two-sided WEAT has a p"
+            at_least = f"1/{math.comb(2 * n, n)}" if least > _CLAIMED else f"2/{math.comb(2 * n, n)}"
+            mute.append(
+                f" {which} of at least {at_least} with {n} words a class: it calls nothing there, whatever there is."
+            )
     return (
         "Methods with more alarms than the 5 % they claim, beyond the 95 % interval, each where that is clearest: "
-        f"{'; '.join(said)}."
+        f"{'; '.join(said)}.{''.join(mute)}"
     )
 
 

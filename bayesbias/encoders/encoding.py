@@ -178,10 +178,14 @@ def _encoded_batch(
         if np.ma.is_masked(output):
             raise InputError("holds numbers that are masked", where=where, valid=shape)
         if hasattr(output, "columns"):
-            check_dimensions([str(name) for name in output.columns], where, "return the frame without it: .drop(columns={})")
+            check_dimensions(
+                [str(name) for name in output.columns],
+                where,
+                "return the frame without it: .drop(columns={})",
+            )
         array = np.asarray(in_order_of(output, batch, where))
-    except InputError:
-        raise
+    except InputError as error:  # says itself where
+        raise InputError(str(error), hint=kept) from None
     except Exception as error:
         reason = f"{type(output).__name__}; {error}"
         raise refuse("cannot be made an array", found=reason, valid=shape) from error

@@ -91,7 +91,13 @@ def _of_one(result: SeatResult, prob: float | None) -> list[str]:
     if pd.isna(row["effect_size"]):
         return []
     size = float(row["effect_size"])
-    way = "as the test supposes" if size > 0 else "the other way than the test supposes" if size < 0 else "to no side"
+    way = (
+        "as the test supposes"
+        if size > 0
+        else "the other way than the test supposes"
+        if size < 0
+        else "to no side"
+    )
     said = f"{row['test']}: the effect size is {size:+.2f}, {way}"
     if not pd.isna(row["p_value"]):
         said += f"; one-sided p {p_printed(row['p_value'])}"

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["unequal_doubts", "unlike_all_classes"]
 
 _ESTIMANDS = {"population": "on average over new words", "these_words": "for the listed words"}
-_UNEQUAL = "lists are of unequal length, so that classes have other shares of its first side than of its second"
+_UNEQUAL = (
+    "lists are of unequal length, so that classes have other shares of its first side than of its second"
+)
 _LEAST = 0.1  # of the width of the overall interval: less than that no reader would see
 
 
@@ -58,7 +60,8 @@ def unequal_doubts(frame: pd.DataFrame, table: pd.DataFrame) -> list[Doubt]:
                 "unequal_lists",
                 f"{said} {overall.contrast} is {_quoted(overall)} overall ({as_percent(overall.prob)} HPDI), which is "
                 f"{'below' if overall.mean < classes['mean'].min() else 'above'} that of every class: {each}; "
-                f"{_on_one_side(overall.contrast, table) or _UNEQUAL}, and how near a class is to everything enters: read the classes",
+                f"{_on_one_side(overall.contrast, table) or _UNEQUAL}, and how near a class is to everything enters: "
+                "read the classes",
                 level="overall",
                 contrast=overall.contrast,
             )
@@ -97,7 +100,7 @@ def _weighed_otherwise(frame: pd.DataFrame, table: pd.DataFrame) -> bool:
 
 
 def _on_one_side(contrast: str, table: pd.DataFrame) -> str:
-    """Name the classes that have pairs on one side of the contrast alone, which differ from others by all that sets them apart."""
+    """Name the classes that have pairs on one side of the contrast alone; all that sets them apart from others enters it."""
     sides = contrast.split(" - ")
     label, connection = table["protected_class"].astype(str), table["connection"].astype(str)
     first, second = (dict.fromkeys(label[connection == name]) for name in sides)

@@ -321,7 +321,10 @@ def sample_pairwise(
             compute_convergence_checks=False,
         )
     # What is interrupted comes back as far as it went.
-    if sampled["posterior"].sizes["draw"] < settings["draws"] or np.isnan(sampled["sample_stats"]["logp"]).any():
+    if (
+        sampled["posterior"].sizes["draw"] < settings["draws"]
+        or np.isnan(sampled["sample_stats"]["logp"]).any()
+    ):
         raise KeyboardInterrupt
     posterior = sampled["posterior"].to_dataset()[list(design.spec.parameters)]
     _draw_what_is_left_out(design, posterior, settings["seed"])

@@ -201,7 +201,9 @@ def _sample_scales(
             )
             try:
                 return at_work.wait()
-            except BaseException:  # left to itself, it takes Ctrl-C for the end of the draws and returns what it has
+            except (
+                BaseException
+            ):  # left to itself, it takes Ctrl-C for the end of the draws and returns what it has
                 at_work.cancel()
                 raise
         except RuntimeError as error:

@@ -221,7 +221,10 @@ def _counts(study: _Study) -> list[dict[str, Any]]:
 
 
 def _encoders_table(study: _Study) -> Table:
-    note = "Holm's correction is over all rows of the result. The fifth and sixth column are about tests whose words stand in several sentences."
+    note = (
+        "Holm's correction is over all rows of the result. The fifth and sixth column are about tests whose words stand in "
+        "several sentences."
+    )
     return page_table("t-encoders", "The encoders", encoder_columns(study.prob), _counts(study), note)
 
 

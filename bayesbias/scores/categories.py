@@ -141,7 +141,10 @@ class ScWeatResult(ScoreResult):
                 f"    difference of cosines {self.difference[c]:.6f}{within}; p {self._p_text(c, 6)} (sign flips, "
                 f"{self.p_method[c]}, {self.sides}-sided)",
             ]
-        return [*lines, *caveats(self.defects, self.source)]
+        signs = "  a positive score or difference: nearer to A"
+        if self.sides == 1:
+            signs += "; p is that words are nearer to their own attributes"
+        return [*lines, signs, *caveats(self.defects, self.source)]
 
 
 @tells_kinds

@@ -137,7 +137,12 @@ class WefatResult(ScoreResult):
         return {**self.as_dict(), "r_undivided": None if math.isnan(undivided) else undivided}
 
     def p_text(self, digits: int) -> str:
-        """Write the p-value with so many digits that count, as far as a sample of orders knows them."""
+        """Write the p-value with so many digits that count, as far as a sample of orders knows them.
+
+        Where no order of those drawn was as extreme, that is a bound: one of the sample counts itself.
+        """
+        if self.samples is not None and self.p_value <= 1.5 / (self.samples + 1):
+            return f"at most {p_printed(self.p_value, None, 1)}"
         error = None if self.samples is None else math.sqrt(self.p_value * (1 - self.p_value) / self.samples)
         return p_printed(self.p_value, error, checks.count(digits, "digits", 1, 17))
 

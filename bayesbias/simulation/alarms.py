@@ -66,9 +66,9 @@ def simulate_grid(
     n_words : iterable of int
         Words per class, each at least 2.
     pair_sd : iterable of float
-        Spreads of pairs, each from 1e-6 to 1e6. Only the ratio of the two spreads matters to the alarms.
+        Spreads of pairs, each from 1e-9 to 1e9. Only the ratio of the two spreads matters to the alarms.
     attribute_sd : iterable of float
-        Spreads of attribute words, each from 0 to 1e6.
+        Spreads of attribute words, each from 0 to 1e9.
     n_attributes : int, default 8
         Attributes in A and in B, at least 2.
     difference : float, default 0
@@ -121,7 +121,8 @@ def simulate_grid(
     words = [checks.count(n, "n_words", least=2) for n in _checked_list(n_words, "n_words")]
     pair_sds = [checks.within(sd, "pair_sd", *SPREADS) for sd in _checked_list(pair_sd, "pair_sd")]
     attribute_sds = [
-        checks.not_negative(sd, "attribute_sd", SPREADS[1]) for sd in _checked_list(attribute_sd, "attribute_sd")
+        checks.not_negative(sd, "attribute_sd", SPREADS[1])
+        for sd in _checked_list(attribute_sd, "attribute_sd")
     ]
     n_attributes = checks.count(n_attributes, "n_attributes", least=2)
     refuse_large(max(words), n_attributes)

@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 __all__ = ["NullDistribution", "null_distribution"]
 
 Floats = npt.NDArray[np.float64]
-SPREADS = 1e-6, 1e6  # of simulated pairs; scores do not hang on the unit, and squares of these are numbers still
+SPREADS = (
+    1e-9,
+    1e9,
+)  # of simulated pairs; scores do not hang on the unit, and squares of these are numbers still
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +161,7 @@ def null_distribution(
     n_attributes : int, default 5
         Attributes in A and in B, at least 1.
     sd : float, default 0.05
-        Standard deviation of a pair, from 1e-6 to 1e6.
+        Standard deviation of a pair, from 1e-9 to 1e9.
     denominator : {"union_n_minus_1", "union_n"}
         See `effect_size`.
     draws : int, default 10000

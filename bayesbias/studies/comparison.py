@@ -256,7 +256,7 @@ class Comparison(Shown):
             Best first: ``rank`` (missing where the geometry of the control words is mostly destroyed or unrelated),
             ``method, estimand, gap, gap_low, gap_high`` (after debiasing), ``verdict_after, change, change_low,
             change_high, control_rms`` (root mean square change of the pairs with control words, the price), ``geometry,
-            correlation, correlation_low, correlation_high`` (what is left of the geometry, and the lower of the two
+            controls, controls_low, controls_high`` (what is left of the geometry, and the lower of the two
             correlations that say so; see `geometry`), ``by_construction``, ``p_nearer_zero_than_next`` and
             ``verdict_next`` (see `method_verdict`), both missing in the last row.
 
@@ -296,9 +296,9 @@ class Comparison(Shown):
                     "change_high": gap.hpdi_high,
                     "control_rms": item.control_rms,
                     "geometry": geometry.left.value,
-                    "correlation": geometry.least.value,
-                    "correlation_low": geometry.least.low,
-                    "correlation_high": geometry.least.high,
+                    "controls": geometry.least.value,
+                    "controls_low": geometry.least.low,
+                    "controls_high": geometry.least.high,
                     "by_construction": gap.by_construction,
                     **{f"mcse_gap{end}": getattr(gap, f"mcse_after{end}") for end in ("", "_low", "_high")},
                     "mcse_change": gap.mcse_mean,

@@ -236,30 +236,35 @@ class _Quantity:
     interval: bool = True
     size: bool = False  # without its sign
     of_gap: bool = False  # overall, which a method that equalises all sets of words makes zero
+    least: float = -math.inf
+    most: float = math.inf
 
 
 _NO_GAP = "the tables hold no associated and different attributes to contrast"
 _KNOWN: Mapping[str, _Quantity] = {
-    "gap": _Quantity(_gap, ("after",), _NO_GAP, size=True, of_gap=True),
+    "gap": _Quantity(_gap, ("after",), _NO_GAP, size=True, of_gap=True, least=0.0),
     "gap_sd": _Quantity(
         _gap_in_sds,
         ("after",),
         "the tables hold no such gap, or no control words",
         size=True,
         of_gap=True,
+        least=0.0,
     ),
-    "class_gap": _Quantity(_class_gap, ("after",), f"{_NO_GAP} in a class", size=True),
+    "class_gap": _Quantity(_class_gap, ("after",), f"{_NO_GAP} in a class", size=True, least=0.0),
     "controls": _Quantity(
         lambda found, method, prob: _ends(found.geometry_of(method, prob).least),
         unknown="the tables hold no control words, or too few",
+        least=-1.0,
+        most=1.0,
     ),
     "slope": _Quantity(
         lambda found, method, prob: _ends(found.geometry_of(method, prob).slope),
         unknown="the tables hold no control words, or too few",
     ),
-    "moved": _Quantity(_moved, interval=False),
-    "human": _Quantity(_moved_mean("human"), ("change",), size=True),
-    "neutral": _Quantity(_moved_mean("neutral"), ("change",), size=True),
+    "moved": _Quantity(_moved, interval=False, least=0.0),
+    "human": _Quantity(_moved_mean("human"), ("change",), size=True, least=0.0),
+    "neutral": _Quantity(_moved_mean("neutral"), ("change",), size=True, least=0.0),
 }
 """How each name of `limits.MEANINGS` is told."""
 
@@ -313,8 +318,26 @@ def read_requirements(text: str) -> tuple[Requirement, ...]:
             raise InputError(
                 f"the limit of {name} is no number", where="requirement", found=number, valid="such as 0.02"
             )
+        _refuse_beyond(name, sign, limit, part.strip())
         out.append(Requirement(name, sign, limit))
     return tuple(out)
+
+
+def _refuse_beyond(name: str, sign: str, limit: float, found: str) -> None:
+    """Refuse a limit that lies where the quantity cannot be, such as one below zero for a size."""
+    least, most = _KNOWN[name].least, _KNOWN[name].most
+    if least < limit < most or (limit in (least, most) and len(sign) == 2):
+        return
+    low = limit <= least
+    if limit in (least, most) and low != (sign == "<"):  # such as gap > 0
+        return
+    raise InputError(
+        f"{name} is {'a size' if least == 0 else 'a correlation'}, so that the limit would "
+        f"{'never' if low == sign.startswith('<') else 'always'} be met",
+        where="requirement",
+        found=found,
+        valid=f"a limit above {least:g}" if low else f"a limit below {most:g}",
+    )
 
 
 @tells_kinds

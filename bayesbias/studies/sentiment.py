@@ -288,7 +288,8 @@ def analysis_of_table(
     except InputError as error:
         columns = ["classifier", "method", "r", "low", "high", "prob", "p_value", "n"]
         correlations = pd.DataFrame(columns=columns)
-        all_notes.append(f"no correlation with earnings: {error}")
+        if earnings:  # of words of one's own nobody states any
+            all_notes.append(f"no correlation with earnings: {error}")
     clipped = int(table.loc[~table["classifier"].isin(only_labels(table)), "clipped"].sum())
     if clipped:  # of labels all are, and another note says what they are
         all_notes.append(

@@ -30,6 +30,7 @@ ERRORS = tuple(
 )  # fmt: skip
 """The Monte Carlo errors of the columns of a sweep."""
 _KEY = ["cell", "name"]
+_TRIED = 50  # pairs of cells, whose Monte Carlo errors are looked at one by one
 
 
 def compared_cells(frame: pd.DataFrame, contrast: str | None, level: str, estimand: str) -> pd.DataFrame:
@@ -216,8 +217,26 @@ def _farthest(cells: pd.DataFrame, names: pd.Series, lead: str) -> str:
         return f"{lead} lowest is {ends[0]}, the highest {ends[1]}."
     return (
         f"{lead} two farthest apart cannot be told apart, since the interval of their difference holds zero: {ends[0]} and "
-        f"{ends[1]}."
+        f"{ends[1]}.{_surest(cells, names)}"
     )
+
+
+def _surest(cells: pd.DataFrame, names: pd.Series) -> str:
+    """Name the two cells whose difference is surest, where others than the farthest can be told apart; empty elsewhere."""
+    import numpy as np
+
+    mean, low, high = (
+        cells[name].to_numpy(dtype=float)
+        for name in ("standardised", "standardised_low", "standardised_high")
+    )
+    # Rows are the lower of the two, as in `_apart`, which has the last word.
+    margin = mean[None, :] - mean[:, None] - np.hypot((high - mean)[:, None], (mean - low)[None, :])
+    for at in np.argsort(-margin, axis=None)[:_TRIED]:
+        first, second = np.unravel_index(at, margin.shape)
+        if margin[first, second] > 0 and _apart(cells.iloc[int(first)], cells.iloc[int(second)]):
+            below, above = names[cells.index[int(first)]], names[cells.index[int(second)]]
+            return f" Others can, the surest of them {below}, which is lower, and {above}."
+    return ""
 
 
 def _disagreements(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
@@ -228,10 +247,13 @@ def _disagreements(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
         "quantity": "contrast",
         "term": known["contrast"].iloc[0],
         "level": "class",
-        "estimand": "population",
     }
     own = frame[(frame[list(of)] == pd.Series(of)).fillna(False).all(axis=1)]
-    of_cell = {cell: disagreement(rows) for cell, rows in own.groupby("cell", sort=False)}
+    of_cell: dict[Any, str] = {}
+    for estimand, lead in (("population", ""), ("these_words", "of the listed words: ")):
+        for cell, rows in own[own["estimand"] == estimand].groupby("cell", sort=False):
+            if (how := disagreement(rows)) and cell not in of_cell:
+                of_cell[cell] = f"{lead}{how}"
     said = [
         f"{name} ({of_cell[cell]})" if name else of_cell[cell]
         for cell, name in zip(known["cell"], cell_names(known), strict=True)

@@ -417,7 +417,8 @@ def without_silent_classes(before: pd.DataFrame, left: pd.DataFrame) -> tuple[pd
     """Leave out the classes of which every stereotype is gone, as `without_lost_classes` does; return the rows and their names.
 
     Their words would stand on one side of a difference alone, so that what sets them apart from other classes on all words
-    enters it. Where fewer than two classes would remain, all stay: what is left is one list of stereotypes, and who is nearer to it.
+    enters it. Where fewer than two classes would remain, all stay: what is left is one list of stereotypes, and who is nearer
+    to it.
 
     Parameters
     ----------

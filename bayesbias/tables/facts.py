@@ -155,7 +155,9 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
             ]
             notes.append(f"left out of the fit, since they have no {name}: {some(words)}")
             rest, silent = without_silent_classes(frame, rest)
-            notes += [f"LEFT OUT: the class {lost}, since none of its stereotypes has {name}" for lost in silent]
+            notes += [
+                f"LEFT OUT: the class {lost}, since none of its stereotypes has {name}" for lost in silent
+            ]
             frame = rest.reset_index(drop=True)
         coverage = replace(table.coverage, notes=(*table.coverage.notes, *notes))
         table = replace(table, frame=frame, coverage=coverage)

@@ -200,10 +200,11 @@ def embedding_from_rows(
     for row in chosen:
         word = rows.words[row]
         if word in rows.repeats:
+            several = f"{rows.unit[:-1]}ies" if rows.unit.endswith("y") else f"{rows.unit}s"
             raise InputError(
                 f"the word {word!r} stands there twice",
                 where=where,
-                found=f"{rows.unit.removesuffix('y')}{'ies' if rows.unit.endswith('y') else 's'} {rows.places[row]} and {rows.repeats[word]}",
+                found=f"{several} {rows.places[row]} and {rows.repeats[word]}",
                 valid="one vector per word",
                 hint="remove one of the two",
             )

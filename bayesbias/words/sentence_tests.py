@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SentenceTest", "read_test", "write_test"]
 
+_WORD = r"\w+(?:['’-]\w+)*"
 SETS = ("targ1", "targ2", "attr1", "attr2")
 SIDES = {"targets": SETS[:2], "attributes": SETS[2:]}
 
@@ -158,6 +160,7 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
         categories.append(part["category"])
         if "words" in part:
             stated[name] = list(zip(part["words"], part["templates"], part["examples"], strict=True))
+            _check_words(stated[name], where)
     rows: list[list[tuple[str, str, str]]] = []
     unstated = []
     for side, (first, second) in SIDES.items():
@@ -179,6 +182,24 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
         ):
             unstated.append(side)
     return assembled_test(path.stem, categories, rows, str(path), tuple(unstated))
+
+
+def _check_words(rows: list[tuple[str, str, str]], where: str) -> None:
+    """Refuse a word that is not in its sentence where another of the set is: which sentences belong together is taken from them.
+
+    Sentences may hold a word in another form, of which nothing can be said.
+    """
+    words = {word.casefold() for word, _, _ in rows}
+    for number, (word, _, sentence) in enumerate(rows, 1):
+        text = f" {' '.join(re.findall(_WORD, sentence.casefold()))} "
+        own = " ".join(re.findall(_WORD, word.casefold()))
+        if own and own not in text and (others := [w for w in words if f" {w} " in text]):
+            raise InputError(
+                f"the word of example {number} is not in it, and another of the set is",
+                where=f"{where}, words",
+                found=f"{word!r} for {sentence!r}",
+                valid=repr(max(others, key=len)),
+            )
 
 
 @tells_kinds

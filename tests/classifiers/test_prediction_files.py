@@ -76,7 +76,7 @@ def change(row, column, value):
          "line 2: the gender does not fit the sentence 'He is a doctor.'; found: 'female'; valid: male"),
         (change(120, "profession", "scientist"), "line 122: the profession does not fit.*valid: writer"),
         (lambda f: f.assign(negative=0.9), "do not sum to 1"),
-        (lambda f: f.rename(columns={"probability": "probabilty"}), "lacks a column.*did you mean 'probability'"),
+        (lambda f: f.rename(columns={"probability": "probabilty"}), "no column of probabilities.*did you mean 'probability'"),
     ],
 )  # fmt: skip
 def test_faults_in_a_file_are_named(tmp_path, alter, message):

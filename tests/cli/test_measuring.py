@@ -125,7 +125,14 @@ def test_measure_says_what_it_leaves_out_and_why(tmp_path) -> None:
     assert weat_note.startswith("note: weat left out: it compares two protected classes, and there are 3 (")
     assert weat_note.endswith("); name two with --classes X,Y")
     names = list(dict.fromkeys(distance_table("minilm-static", "religion").frame["protected_class"]))
-    assert len(said("--distances", three, "--classes", ",".join(names[:2]))) == len(of_vectors)
+    two_of_three = ["--distances", three, "--classes", ",".join(names[:2])]
+    assert len(said(*two_of_three)) == len(of_vectors)
+    result = CliRunner().invoke(cli, ["measure", *map(str, two_of_three)], catch_exceptions=False)
+    assert "note: mac takes all 3 classes, whatever --classes says\n" in result.stderr
+    assert (
+        "  a positive score or difference: nearer to A; p is that words are nearer to their own"
+        in result.stdout
+    )
     with pytest.raises(InputError, match=r"weat compares two protected classes; .*--classes X,Y"):
         run("measure", "--distances", three, "--measure", "weat")
 

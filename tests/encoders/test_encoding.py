@@ -10,6 +10,7 @@ import threading
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.encoders import SENTENCES, Fake, kept_in, vector_of
 
@@ -69,6 +70,8 @@ WRONG = {
     "complex": (lambda made: made + 1j, "type complex128"),
     "text": (lambda made: made.astype(str), "type <U"),
     "ragged": (lambda made: [[1.0], [1.0, 2.0], [3.0]], r"cannot be made an array; found: 'list; "),
+    "masked": (lambda made: np.ma.masked_equal(made, made[0, 0]), "holds numbers that are masked"),
+    "numbered": (lambda made: pd.DataFrame({"id": range(len(made)), "b": 1.0, "c": 2.0}), "the column 'id' is no dimension"),
     "nothing": (lambda made: None, "type object"),
     "fewer rows": (lambda made: made[:-1], "another number of vectors; found: 2; valid: 3"),
     "more rows": (lambda made: np.vstack([made, made]), "another number of vectors; found: 6; valid: 3"),

@@ -122,7 +122,7 @@ def test_files_of_another_layout(tmp_path):
     with h5py.File(path, "w") as file:
         file["sentences"] = np.arange(2)
         file.create_group("vectors")
-    with pytest.raises(InputError, match="lacks the dataset vectors"):
+    with pytest.raises(InputError, match="holds a group 'vectors' where a dataset is expected"):
         vectors_encoder(path)
     with h5py.File(path, "w") as file:
         file["sentences"], file["vectors"] = np.arange(2), np.eye(2)

@@ -64,5 +64,7 @@ def test_a_class_that_stands_on_one_side_alone_is_named():
     frame = pd.concat([whole.astype({"protected_class": str, "connection": str}), third], ignore_index=True)
     found = findings(bb.read_distances(frame[list(whole.columns)]))
     (doubt,) = [doubt for doubt in found.doubts if doubt.kind == "unequal_lists"]
-    assert "; c has different pairs alone of the two, and how near a class is to everything enters" in doubt.text
+    assert (
+        "; c has different pairs alone of the two, and how near a class is to everything enters" in doubt.text
+    )
     assert "as c has different pairs alone of the two: read the classes." in found.headline

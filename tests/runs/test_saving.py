@@ -502,7 +502,9 @@ def test_damage_to_any_file_is_seen(result, one_method, tmp_path):
         ("protected_word", "nobody", "is damaged: these are not the pairs that were fitted"),
     ],
 )
-def test_pairs_of_a_comparison_that_are_not_those_of_its_fits_are_refused(column, value, says, one_method, tmp_path):
+def test_pairs_of_a_comparison_that_are_not_those_of_its_fits_are_refused(
+    column, value, says, one_method, tmp_path
+):
     folder = tmp_path / "run"
     bb.save_run(one_method, folder)
     (folder / MANIFEST).unlink()  # so that no hash tells

@@ -59,6 +59,18 @@ def test_of_many_words_orders_are_drawn() -> None:
     assert bb.scores.wefat(held, LIST, {"f": values}, samples=500).seed is not None
 
 
+def test_a_p_that_no_drawn_order_reached_is_a_bound() -> None:
+    words = [f"w{i}" for i in range(30)]
+    held = vectors(6, [*X, *Y, *words])
+    scores = bb.scores.wefat(
+        held, LIST, {"f": dict.fromkeys(words, 1.0) | {"w0": 2.0}}, samples=99, seed=1
+    ).scores
+    result = bb.scores.wefat(held, LIST, {"f": scores}, samples=999, seed=1)
+    assert result.p_value == pytest.approx(1 / 1000)
+    assert result.p_text(4) == "at most 0.001"
+    assert "p at most 0.001 (permutation" in " ".join(result.in_words())
+
+
 def test_the_order_of_the_classes_is_the_sign() -> None:
     one = bb.scores.wefat(VECTORS, LIST, {"f": VALUES})
     other = bb.scores.wefat(VECTORS, {"y": LIST["y"], "x": LIST["x"]}, {"f": VALUES})

@@ -445,9 +445,18 @@ def test_the_grid_names_an_excess_only_where_it_is_clear() -> None:
         ("tables", "pairs", 0.08, 0.02, 0.19),
         ("tables", "manzini", 0.06, 0.01, 0.17),
     ]
-    assert _grid_shows(pd.DataFrame(rows, columns=columns)) == (
+    grid = pd.DataFrame(rows, columns=columns)
+    said = (
         "Methods with more alarms than the 5 % they claim, beyond the 95 % interval, each where that is clearest: "
         'for "classes" pairs (12.0%, 10.5% to 13.6%); for "tables" none.'
+    )
+    assert _grid_shows(grid.assign(n_words=4)) == said
+    # With few words the permutation test cannot reject, and no alarm looks like safety.
+    mute = " WEAT has a p of at least 1/6 with 2 words a class: it calls nothing there, whatever there is."
+    assert _grid_shows(grid.assign(n_words=2)) == said + mute
+    assert _grid_shows(grid.assign(n_words=3)).endswith(
+        "Two-sided WEAT has a p of at least 2/20 with 3 words a class"
+        ": it calls nothing there, whatever there is."
     )
 
 

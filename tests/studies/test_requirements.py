@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 
 import arviz as az
 import numpy as np
@@ -75,6 +76,24 @@ def test_what_is_no_requirement_is_refused(text, says):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("gap<-0.1", "gap is a size, so that the limit would never be met; found: 'gap<-0.1'; valid: a limit above 0"),
+        ("class_gap<0", "never be met"), ("moved > -1", "always be met"), ("human<-0.02", "never be met"),
+        ("controls>1", "controls is a correlation, so that the limit would never be met"), ("controls < 1.5", "always be met"),
+    ],
+)  # fmt: skip
+def test_a_limit_where_the_quantity_cannot_be_is_refused(text, says):
+    """A gate that can never be met ends with the same code as one that is not."""
+    with pytest.raises(InputError, match=re.escape(says)):
+        read_requirements(text)
+
+
+def test_limits_at_the_end_of_a_range_and_of_what_has_none_are_read():
+    assert len(read_requirements("gap<=0, gap>0, controls>=1, controls<1, controls>-1, slope<-3")) == 6
+
+
 def test_a_limit_is_held_against_the_end_of_the_interval(found):
     after = found.methods["hard"].after
     means = after.draws_of("means", level="overall", estimand="population")
@@ -85,7 +104,6 @@ def test_a_limit_is_held_against_the_end_of_the_interval(found):
     assert checked(found, "gap<0.5", 0.8) == (True, pytest.approx(high, abs=1e-12))
     assert checked(found, f"gap<{high / 2}", 0.8) == (False, pytest.approx(high, abs=1e-12))
     assert checked(found, f"gap>{high / 2}", 0.8) == (False, 0.0)  # the interval holds zero
-    assert checked(found, "gap>-1", 0.8) == (True, 0.0)
     geometry = found.geometry_of("hard", 0.8)
     assert checked(found, "gap_sd<9", 0.8)[1] == pytest.approx(high / geometry.sd_after, abs=1e-12)
     assert checked(found, "controls>0.5") == (True, found.methods["hard"].geometry.least.low)
@@ -173,14 +191,14 @@ def test_a_value_without_an_error_is_printed_on_its_side_of_the_limit_too():
 
 @pytest.mark.slow
 def test_every_name_is_explained_and_can_be_asked_for(found):
-    text = ",".join(f"{name}<1000" for name in MEANINGS)
+    text = ",".join(f"{name}<{1 if name == 'controls' else 1000}" for name in MEANINGS)
     result = check_requirements(found, text)
     assert [check.requirement.name for check in result] == list(MEANINGS)
     assert all(check.met for check in result)
     assert all(bool(check) for check in result)
     for check in result:
         said = check.as_dict()
-        assert (said["value"], said["met"], said["limit"]) == (check.value, True, 1000)
+        assert (said["value"], said["met"], said["limit"]) == (check.value, True, check.requirement.limit)
         assert f"hard: {check.requirement} is met" in check.line
 
 
@@ -189,7 +207,7 @@ def test_what_cannot_be_known_is_not_met():
     bare = made_up_comparison(before, {"same": before})
     for name in ("controls", "slope", "moved", "human", "neutral", "gap_sd"):
         for sign in "<>":
-            (check,) = check_requirements(bare, f"{name}{sign}0")
+            (check,) = check_requirements(bare, f"{name}{sign}0.1")
             assert not check.met
             assert check.why
             assert math.isnan(check.value)
@@ -234,7 +252,7 @@ def test_a_gap_that_is_zero_by_construction_is_met_without_evidence(found):
         )
     assert (controls.by_construction, controls.why) == (Forced.NO, "")
     assert "controls > 0.5 is met (" in controls.line
-    (missed,) = check_requirements(found, "gap<0")
+    (missed,) = check_requirements(found, "gap<1e-12")
     assert (missed.met, missed.by_construction, missed.why) == (False, Forced.WHOLLY, "")
     assert "is NOT met (" in missed.line
 

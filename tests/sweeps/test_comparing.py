@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pandas as pd
 import pytest
 from helpers.sweeps import made_up_sweep
@@ -100,6 +101,10 @@ def test_cells_whose_classes_point_different_ways_are_named():
     assert not any("disagree" in line for line in said_of(made_up_sweep([cells[0], *cells[2:]])))
     other = made_up_sweep(cells, contrast="human - neutral")
     assert said_of(other)[-1] == disagree
+    listed = other.frame.assign(
+        estimand=other.frame["estimand"].mask(other.frame["level"] == "class", "these_words")
+    )
+    assert in_words(other.compared(), listed)[-1] == disagree.replace("b (", "b (of the listed words: ")
     uncertain = other.frame.assign(mcse_low=0.13)  # twice that reaches over zero
     assert not any("disagree" in line for line in in_words(other.compared(), uncertain))
 
@@ -120,6 +125,22 @@ def test_the_lowest_and_the_highest_are_named_only_where_their_difference_is_cle
     assert said(half + 0.01, mcse_standardised_low=0.01).startswith(
         "The two farthest apart cannot be told apart"
     )
+
+
+def test_where_the_farthest_are_unsure_those_that_can_be_told_apart_are_named():
+    """The farthest apart is often the least known, and a reader took it that nothing differs."""
+    cells = [
+        {"embedding": name, "standardised": at} for name, at in (("a", -0.60), ("b", -0.58), ("c", -0.20))
+    ]
+    result = made_up_sweep(cells)
+    half = np.array([0.5, 0.2, 0.2])
+    compared = result.compared()
+    at = compared["standardised"].to_numpy()
+    compared = compared.assign(standardised_low=at - half, standardised_high=at + half)
+    said = in_words(compared, result.frame)[-1]
+    assert said.startswith("The two farthest apart cannot be told apart")
+    assert said.endswith("Others can, the surest of them b, which is lower, and c.")
+    assert "Others" not in in_words(compared.assign(mcse_standardised_low=0.1), result.frame)[-1]
 
 
 def test_cells_are_named_by_what_tells_them_apart():

@@ -321,7 +321,9 @@ def test_a_class_of_which_no_stereotype_has_the_fact_goes_as_where_vectors_lack_
     has = [word for name in known for word in THREE[name]["attributes"]]
     joined = join_facts(whole, {"pay": {word: float(i) for i, word in enumerate(has)}})
     kept = with_facts_known(joined, ["pay"])
-    classes = [*known] if len(known) > 1 else [*THREE]  # with one class left there would be nobody to hold it against
+    classes = (
+        [*known] if len(known) > 1 else [*THREE]
+    )  # with one class left there would be nobody to hold it against
     assert sorted(set(kept.frame["protected_class"])) == classes
     assert set(kept.frame["attribute"]) == set(has)
     said = [note for note in kept.coverage.notes if note.startswith("LEFT OUT")]

@@ -523,3 +523,30 @@ def test_a_word_list_of_another_program_makes_a_test(tmp_path):
     assert sentence_test(path).sentences("attr2") == ["art", "dance"]
     with pytest.raises(InputError, match="templates: must be two sentences"):
         sentence_test(path, level="unbleached", templates=3)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["king", "man", "wives"], r"targ1, words: the word of example 1 is not in it, and another of the set is; "
+         r"found: \"'king' for 'This is a man.'\"; valid: 'man'"),
+        (["man", "king", "wife"], None),  # in another form
+        (["1", "2", "3"], None),  # names of one's own, of which nothing can be said
+    ],
+)  # fmt: skip
+def test_words_that_are_those_of_another_example_are_refused(words, says, tmp_path):
+    """Which sentences belong together is taken from them, and with that p over words."""
+    first = {"category": "x", "examples": ["This is a man.", "The king is here.", "These are wives."]}
+    data = {name: dict(first, category=name) for name in ("targ1", "targ2", "attr1", "attr2")}
+    for name in ("targ1", "targ2"):
+        data[name] |= {
+            "words": words if name == "targ1" else ["man", "king", "wives"],
+            "templates": ["a", "b", "c"],
+        }
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps(data))
+    if says is None:
+        assert read_test(path).frame["word"].tolist()[:3] == words
+        return
+    with pytest.raises(InputError, match=says):
+        read_test(path)
