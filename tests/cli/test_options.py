@@ -115,7 +115,7 @@ def test_what_is_said_of_an_argument_is_said_of_its_option(path, option):
     [
         (["simulate", "grid", "--words", "1", "--draws", "2"], "--words: must be a whole number of at least 2; found: 1"),
         (["simulate", "grid", "--attributes", "1", "--draws", "2"], "--attributes: must be a whole number of at"),
-        (["simulate", "null", "--pair-sd", "0"], "--pair-sd: must be a finite number above 0; found: 0.0"),
+        (["simulate", "null", "--pair-sd", "0"], "--pair-sd: must lie from 1e-09 to 1e+09; found: 0.0"),
         (["plan", "--width", "-1"], "--width: must be a finite number above 0"),
         (["compare", "--require", "gap"], "--require: is no requirement; found: 'gap'"),
     ],

@@ -8,7 +8,6 @@ import hashlib
 import html
 import inspect
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -490,30 +489,6 @@ def test_damage_to_any_file_is_seen(result, one_method, tmp_path):
     for name in set(stored) - {MANIFEST}:  # and all at once
         (folder / name).write_bytes(stored[name] + b" ")
     assert bb.runs.verify_run(folder).count(State.DAMAGED) == len(stored) - 1
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "says"),
-    [
-        ("connection", "zzz", "line 2, column connection: unknown connection"),
-        ("attribute", "", "line 2, column attribute: an empty cell"),
-        ("debiased", "5", "line 2, column debiased"),
-        ("debiased", "0.123", "is damaged: these are not the pairs that were fitted"),
-        ("protected_word", "nobody", "is damaged: these are not the pairs that were fitted"),
-    ],
-)
-def test_pairs_of_a_comparison_that_are_not_those_of_its_fits_are_refused(
-    column, value, says, one_method, tmp_path
-):
-    folder = tmp_path / "run"
-    bb.save_run(one_method, folder)
-    (folder / MANIFEST).unlink()  # so that no hash tells
-    path = folder / "pairs_0.csv"
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    frame.loc[0, column] = value
-    frame.to_csv(path, index=False)
-    with pytest.raises(InputError, match=re.escape(says)):
-        bb.open_run(folder)
 
 
 def test_runs_without_hashes_are_read_and_said_to_be_unverified(analysis, fit, tmp_path):
