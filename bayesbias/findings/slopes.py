@@ -32,6 +32,15 @@ def _sentences_on(frame: pd.DataFrame, prob: float, spec: ModelSpec, units: Mapp
         contrasts = own[own["of"].str.contains(" - ", regex=False)]
         of_classes = (frame["fact"] == fact) & (frame["level"] == "class")
         if of_pairs and (of_classes & ~pairwise).any() and not (of_classes & pairwise).any():
+            each = frame[of_classes & ~pairwise].drop_duplicates("name")
+            by_class = ", ".join(
+                f"{row.name} {as_known(row, 'mean', signed=True)} ({' to '.join(ends_as_known(row, signed=True))})"
+                for row in each.itertuples(index=False)
+            )
+            out.append(
+                f"{_for_more(fact, each.iloc[0], units)}, {'the mean changes' if lead else 'all mean distances'} of a class "
+                f"differ by: {by_class}."
+            )
             out.append(
                 f"All connections of a class have one slope on {fact}, by the form of the model: no contrast within a class "
                 "changes with it, and one overall only as lists of unequal length weigh classes otherwise. With a slope by "
@@ -42,20 +51,20 @@ def _sentences_on(frame: pd.DataFrame, prob: float, spec: ModelSpec, units: Mapp
         for row in shown.itertuples():
             low, high = ends_as_known(row, signed=True)
             what = f"{lead}{row.of}" if of_pairs else f"the {spec.outcome.replace('_', ' ')} of {row.of}"
-            unit = units.get(
-                str(fact)
-            )  # none of a column that was not joined: nobody has scaled it, or said so
-            more = (
-                f"With one more of {fact}, in the unit of the table's column"
-                if unit is None
-                else f"With one standard deviation more of {fact} ({row.scale:.3g} {unit})"
-            )
             out.append(
-                f"{more}, {what} changes by "
+                f"{_for_more(fact, row, units)}, {what} changes by "
                 f"{as_known(row, 'mean', signed=True)} ({as_percent(prob)} HPDI {low} to {high}: {_direction(row)}), on average "
                 "over new words."
             )
     return out
+
+
+def _for_more(fact: Any, row: Any, units: Mapping[str, str]) -> str:
+    """Begin a sentence on what goes with more of a fact."""
+    unit = units.get(str(fact))
+    if unit is None:  # of a column that was not joined: nobody has scaled it, or said so
+        return f"With one more of {fact}, in the unit of the table's column"
+    return f"With one standard deviation more of {fact} ({row.scale:.3g} {unit})"
 
 
 def _direction(row: Any) -> str:

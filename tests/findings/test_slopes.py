@@ -105,6 +105,11 @@ def test_a_slope_by_class_alone_says_that_no_contrast_of_a_class_has_one():
     scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
     own = {"slope_year_protected_class": lambda name: 0.1 if name == "class0" else -0.1}
     fit = made_up(with_facts(grid()), spec, scales | own, sd=1e-5)
-    (said,) = sentences_of_slopes(fit, 0.89)
+    sizes, said = sentences_of_slopes(fit, 0.89)
+    assert sizes.startswith(
+        "With one more of year, in the unit of the table's column, all mean distances of a class differ by: "
+    )
+    assert "class0 +0.1" in sizes
+    assert "class1 -0.1" in sizes
     assert said.startswith("All connections of a class have one slope on year, by the form of the model")
     assert "(year:protected_class,connection)" in said
