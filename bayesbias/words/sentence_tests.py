@@ -8,9 +8,11 @@ Source: May, Wang, Bordia, Bowman & Rudinger (2019), arXiv:1903.10561, and the t
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["SentenceTest", "read_test", "write_test"]
 
 _WORD = r"\w+(?:['’-]\w+)*"
+_LONGEST_RUN = 4  # tokens of a word
 SETS = ("targ1", "targ2", "attr1", "attr2")
 SIDES = {"targets": SETS[:2], "attributes": SETS[2:]}
 
@@ -185,21 +188,42 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
 
 
 def _check_words(rows: list[tuple[str, str, str]], where: str) -> None:
-    """Refuse a word that is not in its sentence where another of the set is: which sentences belong together is taken from them.
+    """Refuse words that were swapped or shifted against their sentences: which belong together is taken from them.
 
-    Sentences may hold a word in another form, of which nothing can be said.
+    A sentence may hold its word in another form, and words of others beside it. It is told by a sentence that lacks its word and
+    holds another of the set, where no sentence of that other word holds it, or one holds the first in its place.
     """
-    words = {word.casefold() for word, _, _ in rows}
-    for number, (word, _, sentence) in enumerate(rows, 1):
-        text = f" {' '.join(re.findall(_WORD, sentence.casefold()))} "
-        own = " ".join(re.findall(_WORD, word.casefold()))
-        if own and own not in text and (others := [w for w in words if f" {w} " in text]):
-            raise InputError(
-                f"the word of example {number} is not in it, and another of the set is",
-                where=f"{where}, words",
-                found=f"{word!r} for {sentence!r}",
-                valid=repr(max(others, key=len)),
-            )
+    texts = [" ".join(re.findall(_WORD, sentence.casefold())) for _, _, sentence in rows]
+    words = [" ".join(re.findall(_WORD, word.casefold())) for word, _, _ in rows]
+    of_word: dict[str, list[str]] = {}
+    for word, text in zip(words, texts, strict=True):
+        of_word.setdefault(word, []).append(text)
+
+    @functools.cache
+    def lacking(word: str) -> tuple[bool, frozenset[str]]:
+        """Return whether all sentences of a word lack it, and what those hold that do."""
+        without = [text for text in of_word[word] if word not in text]
+        return len(without) == len(of_word[word]), frozenset(run for text in without for run in _runs(text))
+
+    for number, (word, text) in enumerate(zip(words, texts, strict=True)):
+        if not word or word in text:
+            continue
+        for other in _runs(text):
+            if other in of_word and (lacking(other)[0] or word in lacking(other)[1]):
+                raise InputError(
+                    f"the word of example {number + 1} is not in it, and another of the set is",
+                    where=f"{where}, words",
+                    found=f"{rows[number][0]!r} for {rows[number][2]!r}",
+                    valid=repr(other),
+                )
+
+
+def _runs(text: str) -> Iterator[str]:
+    """Yield all runs of a few tokens, the longest first."""
+    tokens = text.split()
+    for length in range(_LONGEST_RUN, 0, -1):
+        for first in range(len(tokens) - length + 1):
+            yield " ".join(tokens[first : first + length])
 
 
 @tells_kinds

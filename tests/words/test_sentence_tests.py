@@ -530,11 +530,12 @@ def test_a_word_list_of_another_program_makes_a_test(tmp_path):
     [
         (["king", "man", "wives"], r"targ1, words: the word of example 1 is not in it, and another of the set is; "
          r"found: \"'king' for 'This is a man.'\"; valid: 'man'"),
+        (["king", "wives", "man"], r"targ1, words: the word of example 1 is not in it"),
         (["man", "king", "wife"], None),  # in another form
         (["1", "2", "3"], None),  # names of one's own, of which nothing can be said
     ],
 )  # fmt: skip
-def test_words_that_are_those_of_another_example_are_refused(words, says, tmp_path):
+def test_words_that_are_swapped_or_shifted_are_refused(words, says, tmp_path):
     """Which sentences belong together is taken from them, and with that p over words."""
     first = {"category": "x", "examples": ["This is a man.", "The king is here.", "These are wives."]}
     data = {name: dict(first, category=name) for name in ("targ1", "targ2", "attr1", "attr2")}
@@ -550,3 +551,13 @@ def test_words_that_are_those_of_another_example_are_refused(words, says, tmp_pa
         return
     with pytest.raises(InputError, match=says):
         read_test(path)
+
+
+def test_a_sentence_may_hold_its_word_in_another_form_and_others_beside_it(tmp_path):
+    set_ = {
+        "category": "x", "words": ["wife", "man", "wife", "man"], "templates": ["a", "a", "b", "b"],
+        "examples": ["The wives of the man.", "A man came.", "A wife came.", "Men left."],
+    }  # fmt: skip
+    path = tmp_path / "own.json"
+    path.write_text(json.dumps({name: set_ for name in ("targ1", "targ2", "attr1", "attr2")}))
+    assert read_test(path).frame["word"].tolist()[:4] == set_["words"]
