@@ -210,7 +210,22 @@ def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
 def _levels(fit: BiasFit) -> list[str]:
     """Return the levels that the model has, and at which the table has anything to contrast."""
     drawn = [level for level in _LEVELS if level == "overall" or level in fit.spec.results.levels]
-    return [level for level in drawn if level != "stereotype" or _lists(fit)]
+    columns = {"class": "protected_class", "word": "protected_word"}
+    return [
+        level
+        for level in drawn
+        if (_lists(fit) if level == "stereotype" else level not in columns or _known(fit, columns[level]))
+    ]
+
+
+def _known(fit: BiasFit, column: str | None = None) -> list[str]:
+    """Return the contrasts whose two connections the table has; with a column, some one label of it has."""
+    table = fit.table.assign(connection=fit.table["connection"].astype(str))
+    if column is None:
+        held = [set(table["connection"])]
+    else:
+        held = [set(each) for _, each in table.groupby(column, observed=True)["connection"]]
+    return [f"{a} - {b}" for a, b in CONTRASTS if any(a in each and b in each for each in held)]
 
 
 def _lists(fit: BiasFit) -> int:
@@ -225,8 +240,7 @@ def _holds(fit: BiasFit, level: str) -> str:
 
 def _contrast_names(fit: BiasFit, level: str, contrasts: Sequence[str] | None) -> list[str]:
     checks.choice(level, _levels(fit), "level", fit.spec.label)
-    present = set(fit.table["connection"].astype(str))
-    known = [f"{a} - {b}" for a, b in CONTRASTS if a in present and b in present]
+    known = _known(fit, {"class": "protected_class", "word": "protected_word"}.get(level))
     if contrasts is None:
         across = [name for name in known if name == "associated - different"]
         return known[:1] if level == "word" else across if level == "stereotype" else known

@@ -12,6 +12,7 @@ import pytest
 mpl.use("Agg")
 from helpers.draws import prior_fit
 from helpers.figures import drawn, row_of, simulated
+from helpers.fits import made_up, pairs
 from helpers.seeds import shifted
 from matplotlib.colors import to_hex
 
@@ -116,3 +117,18 @@ def test_lists_of_stereotypes_are_drawn_where_the_model_has_them(ax: Any) -> Non
     for fitted, says in ((cells, "new words of the class"), (crossed, "its listed words, new attributes")):
         caption = next(plate.caption for plate in plates(fitted) if plate.name == "contrasts_class")
         assert says in caption
+
+
+def test_what_no_class_and_no_word_has_is_not_drawn(tmp_path: Path) -> None:
+    """Facts of one class's stereotypes leave each word with pairs of one kind: limits of the axis were no numbers."""
+    frame = pairs(seed=1)
+    stereotypes = frame["connection"].isin(["associated", "different"])
+    one = frame["attribute_class"] == frame.loc[stereotypes, "attribute_class"].iloc[0]
+    for rows in (frame[one | ~stereotypes], frame[one & stereotypes]):
+        fit = made_up(rows.reset_index(drop=True), values={"c": 0.9}, sd=0.01)
+        drawn_here = {plate.name: plate.figure() for plate in plates(fit)}
+        assert "contrasts" in drawn_here
+        # With controls a word has something else to show.
+        assert ("contrasts_word" in drawn_here) == (
+            not rows["connection"].isin(["associated", "different"]).all()
+        )
