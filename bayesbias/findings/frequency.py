@@ -9,7 +9,6 @@ from bayesbias.inference.estimands import ROPE
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.studies.frequency import SIDES, Crossing, frequency_of
 from bayesbias.tables.coverage import loss_of, words_of_groups
-from bayesbias.words.wordlist import CONTROLS
 
 __all__ = ["frequency_doubts", "frequency_notes", "frequency_sentences"]
 
@@ -19,15 +18,13 @@ def frequency_notes(fit: BiasFit) -> list[str]:
     frequency = frequency_of(fit)
     if frequency is None or not frequency.missing:
         return []
-    few, told = [], 0
+    few = []
     for side, (word, group) in SIDES.items():
         if group not in fit.table.columns:
             continue
         counted = frequency.words.loc[frequency.words["side"] == side, "word"]
         rows = fit.table[fit.table[word].astype(str).isin(counted)]
         left = words_of_groups(rows, group, word)
-        if side == "attribute":
-            told = sum(name not in CONTROLS for name in left)
         for name, there in words_of_groups(fit.table, group, word).items():
             if loss := loss_of(side, name, there, left.get(name, 0)):
                 few.append(loss)
@@ -35,7 +32,7 @@ def frequency_notes(fit: BiasFit) -> list[str]:
         return []
     lists = conjoined([f"{loss.found} of {loss.listed} {loss.noun}" for loss in few])
     silent = [loss.name for loss in few if loss.left_out and loss.side == "attribute"]
-    if silent and told > 1:  # as `with_facts_known` has it
+    if silent:
         lists += f" ({conjoined(silent)} {'is' if len(silent) == 1 else 'are'} left out there)"
     return [
         f'the comparison at equal frequency is of words with a count alone, and few have one: {lists}; "as it is" there '

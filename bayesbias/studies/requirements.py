@@ -326,11 +326,13 @@ def read_requirements(text: str) -> tuple[Requirement, ...]:
 def _refuse_beyond(name: str, sign: str, limit: float, found: str) -> None:
     """Refuse a limit that lies where the quantity cannot be, such as one below zero for a size."""
     least, most = _KNOWN[name].least, _KNOWN[name].most
-    if least < limit < most or (limit in (least, most) and len(sign) == 2):
+    if (
+        least < limit < most
+        or (limit == least and sign in ("<=", ">"))
+        or (limit == most and sign in (">=", "<"))
+    ):
         return
     low = limit <= least
-    if limit in (least, most) and low != (sign == "<"):  # such as gap > 0
-        return
     raise InputError(
         f"{name} is {'a size' if least == 0 else 'a correlation'}, so that the limit would "
         f"{'never' if low == sign.startswith('<') else 'always'} be met",

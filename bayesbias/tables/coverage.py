@@ -75,8 +75,6 @@ class Loss:
     fact : str
         The fact that the others of the list lack, where a model needs it; empty where it is vectors that they lack. Then
         those are listed that have a vector.
-    kept : bool
-        Whether the class stays although none of its stereotypes is left, since without it there would be one class alone.
 
     Examples
     --------
@@ -92,12 +90,11 @@ class Loss:
     listed: int
     found: int
     fact: str = ""
-    kept: bool = False
 
     @property
     def left_out(self) -> bool:
         """Whether the class is left out, for want of any word or stereotype."""
-        return self.kind is LossKind.GONE and not self.control and not self.kept
+        return self.kind is LossKind.GONE and not self.control
 
     @property
     def control(self) -> bool:
@@ -122,9 +119,9 @@ class Loss:
         return f"only {self.found} of {self.listed} {words} {one if self.found == 1 else several}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields, for JSON; the fact and that the class is kept, where it is so."""
+        """Return the fields, for JSON; the fact where there is one."""
         fields = {**asdict(self), "kind": self.kind.value}
-        return {name: value for name, value in fields.items() if value or name not in ("fact", "kept")}
+        return fields if self.fact else {name: value for name, value in fields.items() if name != "fact"}
 
 
 def loss_of(side: str, name: str, listed: int, found: int) -> Loss | None:
@@ -179,8 +176,7 @@ def losses_for_facts(
     out = []
     for loss in losses(there):
         if own := [fact for fact in facts if sides.get(fact, loss.side) == loss.side]:
-            words_left = loss.side == "attribute" and left.get("protected", {}).get(loss.name, 0) > 0
-            out.append(replace(loss, fact=" and ".join(own), kept=loss.left_out and words_left))
+            out.append(replace(loss, fact=" and ".join(own)))
     # The words of a class that goes for want of stereotypes lack nothing themselves.
     silent = {loss.name for loss in out if loss.side == "attribute" and loss.left_out}
     return tuple(loss for loss in out if loss.side != "protected" or loss.name not in silent)
@@ -413,19 +409,28 @@ def thin_classes(
     return notes
 
 
-def without_silent_classes(before: pd.DataFrame, left: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Leave out the classes of which every stereotype is gone, as `without_lost_classes` does; return the rows and their names.
+def without_silent_classes(
+    before: pd.DataFrame, left: pd.DataFrame, fact: str
+) -> tuple[pd.DataFrame, list[str]]:
+    """Leave out the classes of which no stereotype has a fact, as `without_lost_classes` does; return the rows and their names.
 
     Their words would stand on one side of a difference alone, so that what sets them apart from other classes on all words
-    enters it. Where fewer than two classes would remain, all stay: what is left is one list of stereotypes, and who is nearer
-    to it.
+    enters it.
 
     Parameters
     ----------
     before, left : DataFrame
-        The pairs with and without those of the words that are gone.
+        The pairs with and without those of the words that lack the fact.
+    fact : str
+        Its column, for messages.
+
+    Raises
+    ------
+    InputError
+        Where fewer than two classes have stereotypes left. Of a sentence test, whose two sets are held against each other, all
+        stays.
     """
-    if not {"connection", "protected_class"} <= set(before.columns):
+    if not {"connection", "protected_class"} <= set(before.columns) or "protected_template" in before.columns:
         return left, []
     own = [
         dict.fromkeys(rows.loc[rows["connection"] == "associated", "protected_class"].astype(str))
@@ -433,9 +438,14 @@ def without_silent_classes(before: pd.DataFrame, left: pd.DataFrame) -> tuple[pd
     ]
     there = set(left["protected_class"].astype(str))
     silent = [name for name in own[0] if name not in own[1] and name in there]
-    if not silent or len(own[1]) < 2:
-        return left, []
-    return left[~left["protected_class"].astype(str).isin(silent)], silent
+    if silent and len(own[1]) < 2:
+        raise InputError(
+            f"no stereotype of {conjoined(silent)} has the fact, and one class alone has no other to be held against",
+            where=f"fact {fact!r}",
+            valid="stereotypes with the fact in at least two classes",
+            hint="fit without it, or a list of the other class and control words",
+        )
+    return left[~left["protected_class"].astype(str).isin(silent)] if silent else left, silent
 
 
 def fitted_alone(coverage: Coverage, frame: pd.DataFrame, fitted: pd.DataFrame) -> Coverage:

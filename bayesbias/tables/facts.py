@@ -118,7 +118,12 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
 
     Of a fact that hardly any control word has (the share of women, of occupations), control words have no part in its slope: it
     is 0 there. Otherwise the rows of words without the fact are left out, and the coverage says whose; with them classes of which
-    no stereotype has it, where two others remain.
+    no stereotype has it.
+
+    Raises
+    ------
+    InputError
+        Where no two classes have stereotypes with the fact.
     """
     whole = table.frame
     for name in names:
@@ -154,7 +159,7 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
                 if not (rest[column] == word).any()
             ]
             notes.append(f"left out of the fit, since they have no {name}: {some(words)}")
-            rest, silent = without_silent_classes(frame, rest)
+            rest, silent = without_silent_classes(frame, rest, name)
             notes += [
                 f"LEFT OUT: the class {lost}, since none of its stereotypes has {name}" for lost in silent
             ]

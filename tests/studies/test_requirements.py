@@ -82,6 +82,7 @@ def test_what_is_no_requirement_is_refused(text, says):
         ("gap<-0.1", "gap is a size, so that the limit would never be met; found: 'gap<-0.1'; valid: a limit above 0"),
         ("class_gap<0", "never be met"), ("moved > -1", "always be met"), ("human<-0.02", "never be met"),
         ("controls>1", "controls is a correlation, so that the limit would never be met"), ("controls < 1.5", "always be met"),
+        ("gap>=0", "always be met"), ("controls<=1", "always be met"), ("controls>=-1", "always be met"),
     ],
 )  # fmt: skip
 def test_a_limit_where_the_quantity_cannot_be_is_refused(text, says):

@@ -313,29 +313,30 @@ THREE = {
 }
 
 
-@pytest.mark.parametrize("known", ["xy", "x"])
-def test_a_class_of_which_no_stereotype_has_the_fact_goes_as_where_vectors_lack_it(known) -> None:
+@pytest.mark.parametrize("controls", ["none", CONTROLS])
+def test_a_class_of_which_no_stereotype_has_the_fact_goes_as_where_vectors_lack_it(controls) -> None:
     """Its words stood on one side of the difference alone, so that what set them apart from all others entered it."""
     words = [word for each in THREE.values() for word in (*each["protected"], *each["attributes"])]
-    whole = distance_table(vectors(5, words), THREE)
-    has = [word for name in known for word in THREE[name]["attributes"]]
-    joined = join_facts(whole, {"pay": {word: float(i) for i, word in enumerate(has)}})
-    kept = with_facts_known(joined, ["pay"])
-    classes = (
-        [*known] if len(known) > 1 else [*THREE]
-    )  # with one class left there would be nobody to hold it against
-    assert sorted(set(kept.frame["protected_class"])) == classes
-    assert set(kept.frame["attribute"]) == set(has)
-    said = [note for note in kept.coverage.notes if note.startswith("LEFT OUT")]
-    assert said == (
-        ["LEFT OUT: the class z, since none of its stereotypes has pay"] if len(known) > 1 else []
+    held = vectors(5, [*words, *CONTROLS["neutral"], *CONTROLS["human"]])
+    whole = distance_table(held, THREE, controls=controls)
+    has = [word for name in "xy" for word in THREE[name]["attributes"]]
+    kept = with_facts_known(
+        join_facts(whole, {"pay": {word: float(i) for i, word in enumerate(has)}}), ["pay"]
     )
-    # The same rows as of vectors that lack them.
-    if len(known) > 1:
-        lacking = {word: v for word, v in vectors(5, words).items() if not word.startswith("zt")}
-        rows = distance_table(lacking, THREE).frame[["protected_word", "attribute"]].astype(str)
-        same = kept.frame[["protected_word", "attribute"]].astype(str)
-        assert set(same.itertuples(index=False)) == set(rows.itertuples(index=False))
+    said = [note for note in kept.coverage.notes if note.startswith("LEFT OUT")]
+    assert said == ["LEFT OUT: the class z, since none of its stereotypes has pay"]
+    lacking = {word: v for word, v in held.items() if not word.startswith("zt")}
+    rows = (
+        distance_table(lacking, THREE, controls=controls).frame[["protected_word", "attribute"]].astype(str)
+    )
+    same = kept.frame[["protected_word", "attribute"]].astype(str)
+    assert set(same.itertuples(index=False)) == set(rows.itertuples(index=False))
+    # With one class left there is nobody to hold it against, as where vectors lack all others.
+    alone = join_facts(whole, {"pay": {word: float(i) for i, word in enumerate(has[:3])}})
+    with pytest.raises(
+        InputError, match="fact 'pay': no stereotype of y and z has the fact, and one class alone"
+    ):
+        with_facts_known(alone, ["pay"])
 
 
 def test_what_is_thin_is_said_of_the_words_that_are_fitted(table) -> None:
