@@ -150,19 +150,26 @@ def compare(
             frame["change"] = pairs[a]["debiased"].to_numpy() - pairs[b]["debiased"].to_numpy()
             between[a, b] = fit_changes(frame, "change", spec, settings, f"{a} against {b}", facts)
             tick(1)
-    provenance = {
-        "original": str(first.provenance.get("name", "original")),
-        "tables": {
-            "original": dict(first.provenance),
-            **{name: dict(table.provenance) for name, table in tables.items()},
-        },
-        "model": {"name": spec.name, "sha256": spec.sha256},
-        "level_model": {"name": level_spec.name, "sha256": level_spec.sha256},
-        "sampler": before.provenance["sampler"],
-        "versions": before.provenance["versions"],
+    of_changes = {"name": spec.name, "sha256": spec.sha256}
+    provenance = provenance_of_fits(before, methods, order, of_changes)
+    return Comparison(before, methods, between, provenance)
+
+
+def provenance_of_fits(
+    original: BiasFit, methods: Mapping[str, Method], order: list[str], model: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return what is known of where a comparison is from: what its fits know, and the model of its changes."""
+    tables = {"original": original, **{name: item.after for name, item in methods.items()}}
+    of_tables = {name: dict(fit.provenance["table"]) for name, fit in tables.items()}
+    return {
+        "original": str(of_tables["original"].get("name", "original")),
+        "tables": of_tables,
+        "model": dict(model),
+        "level_model": {"name": original.spec.name, "sha256": original.spec.sha256},
+        "sampler": original.provenance["sampler"],
+        "versions": original.provenance["versions"],
         "order": order,
     }
-    return Comparison(before, methods, between, provenance)
 
 
 def _pairs_of(table: PairTable) -> pd.MultiIndex:

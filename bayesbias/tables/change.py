@@ -217,6 +217,7 @@ def read_joined_pairs(path: Path, *, simulated: bool = False) -> pd.DataFrame:
         texts = [column for column in header if column not in JOINED]
         raw = pd.read_csv(io.BytesIO(content), dtype=dict.fromkeys(texts, str), keep_default_na=False)
     frame = without_marks(raw)
+    checks.columns(frame, [*COLUMNS[:-1], *JOINED], path, "the pairs of a comparison")
     own = [unmarked(column) for column in texts if column not in COLUMNS]
     frame = frame.assign(**{column: numbers_of_texts(frame[column]) for column in own})
     if simulated:

@@ -28,7 +28,7 @@ from bayesbias.figures.saving import save_figures
 from bayesbias.findings.change import construction_sentences
 from bayesbias.findings.of_result import findings_of
 from bayesbias.inference.verdicts import change_verdict, gap_verdict
-from bayesbias.runs.change import read_comparison
+from bayesbias.runs.reading_change import read_comparison
 from bayesbias.studies.change import compare
 from bayesbias.studies.comparison import Comparison
 from bayesbias.studies.construction import control_changes, find_construction
