@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from bayesbias.basics.errors import InputError, warn_user
 from bayesbias.basics.files import check_folder, plain, whole_file
 from bayesbias.basics.versions import with_python
 from bayesbias.cli import options, screen
@@ -20,15 +21,13 @@ from bayesbias.cli import options, screen
 @click.option(
     "--top",
     type=click.IntRange(1),
-    default=3,
-    show_default=True,
+    show_default="3, or as many as there are",
     help="Leading dimensions to tell the share of.",
 )
 @click.option(
     "--neighbours",
     type=click.IntRange(1),
-    default=10,
-    show_default=True,
+    show_default="10, or as many as there are",
     help="Nearest words that hubness counts.",
 )
 @options.vector_files
@@ -38,8 +37,8 @@ from bayesbias.cli import options, screen
 def describe(
     embedding: str,
     controls: str,
-    top: int,
-    neighbours: int,
+    top: int | None,
+    neighbours: int | None,
     allow_pickle: bool,
     invalid_utf8: str,
     out: Path | None,
@@ -57,11 +56,19 @@ def describe(
     if out is not None:
         check_folder(out)
     vectors = load_embedding(embedding, allow_pickle=allow_pickle, on_invalid_utf8=invalid_utf8)
-    versions = {"as they are": vectors, **{way: postprocess(vectors, way) for way in POSTPROCESSINGS}}
+    versions = {"as they are": vectors}
+    for way in POSTPROCESSINGS:
+        try:
+            versions[way] = postprocess(vectors, way)
+        except (
+            InputError
+        ) as error:  # too few words or dimensions for this way, and what they are stays of interest
+            warn_user(f"not after {way}: {error}")
     shapes = {
         name: describe_vectors(version, neutral=controls, top=top, neighbours=neighbours)
         for name, version in versions.items()
     }
+    seen = shapes["as they are"]
     payload = {name: shape.as_dict() for name, shape in shapes.items()}
     files = []
     if out is not None:
@@ -85,8 +92,8 @@ def describe(
         about = {
             "embedding": {"name": vectors.name, **vectors.provenance},
             "controls": controls,
-            "top": top,
-            "neighbours": neighbours,
+            "top": seen.top,
+            "neighbours": seen.neighbours,
             "versions": with_python("bayesbias", "numpy"),
         }
         found = {"shapes": payload, "findings": shapes["as they are"].in_words()}
@@ -98,5 +105,5 @@ def describe(
 
     title = f"{vectors.name}, {len(vectors):,} words: cosines of pairs of them (standard errors in brackets)"
     screen.lines([*shapes["as they are"].in_words(), ""])
-    screen.show(screen_table(title, shape_columns(top), shapes.items()))
+    screen.show(screen_table(title, shape_columns(seen.top), shapes.items()))
     screen.written(files)

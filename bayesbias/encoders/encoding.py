@@ -14,7 +14,7 @@ from bayesbias.basics.files import cache_dir
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import number_of
-from bayesbias.border.frames import in_order_of
+from bayesbias.border.frames import in_order_of, plain_numbers
 from bayesbias.border.opening import path_of
 from bayesbias.encoders.cache import UNREADABLE, Cache, refused_cache
 from bayesbias.encoders.encoder import BATCH_SIZE, Encoder, checked_sentences, describe_encoder
@@ -181,9 +181,14 @@ def _encoded_batch(
             check_dimensions(
                 [str(name) for name in output.columns],
                 where,
-                "return the frame without it: .drop(columns={})",
+                "return the frame without it, .drop(columns={}), or where it is a dimension rename it",
             )
-        array = np.asarray(in_order_of(output, batch, where))
+        rows = in_order_of(output, batch, where)
+        array = np.asarray(rows.to_numpy() if hasattr(rows, "columns") else rows)
+        if array.dtype.kind == "O" and hasattr(
+            rows, "columns"
+        ):  # numbers that may be missing, of which none is
+            array = plain_numbers(array, where, shape)
     except InputError as error:  # says itself where
         raise InputError(str(error), hint=kept) from None
     except Exception as error:

@@ -245,7 +245,8 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
             *out,
             f"The form of the model {fit.spec.name} forces one difference on all classes and words.",
         ]
-    out += _new_word(fit, prob)
+    out += _one_class(fit.table)
+    out += _new_word(fit, str(row.contrast), prob)
     classes, lists = _first_contrast(frame, "class"), lists_in_order(frame)
     if len(classes) > 1:
         out.append(f"{said_by_class(_gap(classes), fit.spec)}: {said_of_each(classes)}.")
@@ -266,6 +267,17 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
             f"{number_of(len(words), 'protected word')}{_named(nearer)} and above it for {_counted(farther)}{_named(farther)}."
         )
     return out
+
+
+def _one_class(table: pd.DataFrame) -> list[str]:
+    """Say so where the words of one class alone are held against stereotypes of several."""
+    classes = table["protected_class"].unique() if "protected_class" in table else ()
+    if len(classes) != 1 or "different" not in set(table["connection"].astype(str)):
+        return []
+    return [
+        f"All words are of the class {classes[0]}: whether its stereotypes lie near to these words or near to any word, no other "
+        "class tells."
+    ]
 
 
 def _gap(rows: pd.DataFrame) -> str:
@@ -372,11 +384,15 @@ def _named(names: list[str]) -> str:
     return f" ({', '.join(names)})" if names else ""
 
 
-def _new_word(fit: BiasFit, prob: float) -> list[str]:
+def _new_word(fit: BiasFit, contrast: str, prob: float) -> list[str]:
     """Say how far a single new word may lie from the mean over new words, and how many go the other way."""
     if not has_new_words(fit.spec):
         return []
-    row = fit.new_words(prob).iloc[0]
+    frame = fit.new_words(prob)
+    rows = frame[frame["contrast"] == contrast]
+    if rows.empty:
+        return []
+    row = rows.iloc[0]
     first, second = row["contrast"].split(" - ")
     # What the share counts lies on the other side of zero than the estimated mean over new words.
     other = "farther from" if row["mean"] < 0 else "nearer to"

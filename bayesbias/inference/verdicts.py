@@ -116,6 +116,14 @@ def disagreement(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_hi
     return f"nearer for {', '.join(nearer)}, farther for {', '.join(farther)}" if nearer and farther else ""
 
 
+LISTS_AGREE = "list by list they do not"
+
+
+def lists_agree(lists: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> bool:
+    """Whether of several lists, words of each list's own class against others', none clearly goes against another."""
+    return len(lists) > 1 and not disagreement(lists, low, high)
+
+
 def hidden_disagreement(
     classes: pd.DataFrame,
     listed: pd.DataFrame,
@@ -158,12 +166,8 @@ def hidden_disagreement(
     """
     for i, (of, rows) in enumerate((("", classes), (" of the listed words", listed))):
         if how := disagreement(rows, low, high):
-            by_lists = lists is not None and len(lists[i]) > 1 and not disagreement(lists[i], low, high)
-            why = (
-                "; list by list they do not: a list that is near to everyone, or far, may make it"
-                if by_lists
-                else ""
-            )
+            agree = lists is not None and lists_agree(lists[i], low, high)
+            why = f"; {LISTS_AGREE}: a list that is near to everyone, or far, may make it" if agree else ""
             return f"The classes{of} disagree{when}: {how}{why}."
     return ""
 

@@ -40,7 +40,7 @@ def slopes_for(
     model: str | os.PathLike[str] | ModelSpec,
     table: pd.DataFrame | Any,
     fact: str,
-    by: Sequence[str | Sequence[str]] | None = None,
+    by: str | Sequence[str | Sequence[str]] | None = None,
 ) -> ModelSpec:
     """Return the model with the slopes on a fact that its table calls for; what ``--slope`` of the commands does.
 
@@ -94,7 +94,8 @@ def slopes_for(
         raise InputError(
             "a slope needs numbers, and this fact is none",
             where="the table",
-            found=f"{fact}: {frame[fact].iloc[0]}",
+            found=f"{fact}: {_first_known(frame[fact])}",
+            valid="numbers; a slope on another fact can differ by this one (--slope AGE:SORT of the command, by= in Python)",
         )
     unit = next((unit for unit in spec.units if _is_of(frame, unit, fact)), None)
     if unit is None:
@@ -104,7 +105,7 @@ def slopes_for(
             found=fact,
             valid=spec.units,
         )
-    _refuse_nothing_to_tell(frame, fact, by or ())
+    _refuse_nothing_to_tell(frame, fact, _several(by or ()))
     across = tuple(name for name in _ACROSS.get(unit, ()) if name in spec.units)
     enough = bool(across) and frame[across[0]].nunique() >= _LEAST
     sd = _SD_OF.get(spec.outcome, SLOPE_SD)
@@ -133,6 +134,11 @@ def _refuse_nothing_to_tell(frame: pd.DataFrame, fact: str, by: Sequence[str | S
             )
 
 
+def _first_known(column: pd.Series) -> object:
+    known = column.dropna()
+    return known.iloc[0] if len(known) else "nothing"
+
+
 def _is_of(frame: pd.DataFrame, unit: str, fact: str) -> bool:
     if unit not in frame.columns:
         return False
@@ -144,9 +150,9 @@ def _is_of(frame: pd.DataFrame, unit: str, fact: str) -> bool:
 def with_slopes(
     model: str | os.PathLike[str] | ModelSpec,
     fact: str,
-    by: Sequence[str | Sequence[str]] | None = None,
+    by: str | Sequence[str | Sequence[str]] | None = None,
     *,
-    varying: Sequence[str | Sequence[str]] = (),
+    varying: str | Sequence[str | Sequence[str]] = (),
     sd: float = SLOPE_SD,
 ) -> ModelSpec:
     r"""Return the model with slopes on a fact added to its mean.
@@ -213,8 +219,8 @@ def with_slopes(
     if fact in spec.facts():
         raise InputError("the model has slopes on this fact already", where=spec.label, found=fact)
     checks.positive(sd, "sd")
-    fixed = [_columns(each, "by") for each in ((spec.results.group,) if by is None else by)]
-    free = [_columns(each, "varying") for each in varying]
+    fixed = [_columns(each, "by") for each in ((spec.results.group,) if by is None else _several(by))]
+    free = [_columns(each, "varying") for each in _several(varying)]
     checks.distinct([" x ".join(each) for each in (*fixed, *free)], "a column", "by and varying")
     stem = "slope_" + re.sub(r"\W", "_", fact)
     added: dict[str, dict[str, Any]] = {}
@@ -236,6 +242,11 @@ def with_slopes(
     document["parameter"] |= added
     text = tomlkit.dumps(document).encode("utf-8")
     return replace(parse_model(text, spec.origin or document["name"]), origin=spec.origin)
+
+
+def _several(given: str | Sequence[str | Sequence[str]]) -> Sequence[str | Sequence[str]]:
+    """Return what slopes differ by; the name of one column is one of them."""
+    return (given,) if isinstance(given, str) else given
 
 
 def _columns(given: str | Sequence[str], where: str) -> tuple[str, ...]:

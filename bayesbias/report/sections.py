@@ -57,14 +57,21 @@ def data_part(
         "Each pair is one observation; nothing was averaged before the model saw it."
     ]
     rows = []
-    for side, label in (("protected", "protected words"), ("attributes", "attributes")):
+    fewer = False  # some were found and make no pair, such as those without a fact
+    for side, label, used in (
+        ("protected", "protected words", words),
+        ("attributes", "attributes", attributes),
+    ):
         for name, group in coverage.get(side, {}).items():
+            n_used = len(used[name]) if name in used.index else 0
+            fewer |= n_used < int(group["found"])
             rows.append(
                 [
                     Cell(str(name)),
                     Cell(label),
                     number_cell(group["listed"], 0),
                     number_cell(group["found"], 0),
+                    number_cell(n_used, 0),
                     Cell(", ".join(map(str, group["missing"])) or "none"),
                 ]
             )
@@ -88,8 +95,10 @@ def data_part(
         )
     ]
     if rows:
-        head = ["class", "side", "#listed", "#found"]
-        tables.append(of_cells("t-coverage", "Words listed and found", [*head, "missing"], rows))
+        head = ["class", "side", "#listed", "#found", "#in pairs", "missing"]
+        if not fewer:
+            head, rows = [*head[:4], head[5]], [[*row[:4], row[5]] for row in rows]
+        tables.append(of_cells("t-coverage", "Words listed and found", head, rows))
     if coverage.get("facts"):
         tables.append(fact_table(coverage["facts"]))
     notes = [as_sentence(str(text)) for text in coverage.get("notes", ())]
@@ -105,7 +114,7 @@ def data_part(
     for name, found in attributes.items():
         kind = "Controls" if name in CONNECTIONS else "Stereotypes"
         groups.append(Words(f"{kind}: {name}", [str(w) for w in found]))
-    return Data(sentences, [*tables, *more_tables], [*notes, *more_notes], groups)
+    return Data(sentences, [*tables, *more_tables], list(dict.fromkeys([*notes, *more_notes])), groups)
 
 
 def fact_table(facts: Mapping[str, Mapping[str, Any]]) -> Table:

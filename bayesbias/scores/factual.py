@@ -292,9 +292,14 @@ def wefat(
         notes.append(f"no score, since their cosines do not vary: {some(still)}")
     if len(rows) < _LEAST:
         raise InputError(
-            f"fewer than {_LEAST} words have a vector and the fact",
+            f"fewer than {_LEAST} words have a vector, the fact and a score"
+            if still
+            else f"fewer than {_LEAST} words have a vector and the fact",
             where=name,
             found=[row[0] for row in rows] or "none",
+            hint=f"of {some(still)} the cosines with the two sets do not vary, by which a score is divided"
+            if still
+            else None,
         )
     # In the order of the alphabet, so that one seed draws the same orders whatever that of the facts.
     scores, values = (np.array([row[i] for row in sorted(rows)]) for i in (4, 5))

@@ -290,6 +290,15 @@ def read_requirements(text: str) -> tuple[Requirement, ...]:
     InputError
         Where one is no requirement or has an unknown name.
     """
+    if comma := re.search(r"\d,\d", text):
+        found = f"{text[: comma.end()].split(',')[-2]},{text[comma.end() - 1 :].split(',')[0]}".strip()
+        raise InputError(
+            "is no requirement",
+            where="requirement",
+            found=found,
+            valid="numbers with a decimal point; commas stand between requirements",
+            hint=f"did you mean {found.replace(',', '.')!r}?",
+        )
     out = []
     for part in text.split(","):
         match = _FORM.fullmatch(part.strip())

@@ -16,7 +16,7 @@ from bayesbias.basics.wording import as_percent, number_of, some
 from bayesbias.inference.estimands import CONTRASTS
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.standard import in_full
-from bayesbias.inference.verdicts import contrast_verdict, disagreement
+from bayesbias.inference.verdicts import LISTS_AGREE, contrast_verdict, disagreement, lists_agree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -243,17 +243,15 @@ def _disagreements(known: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
     """Say so where the mean over the classes of a cell hides that they clearly point different ways."""
     import pandas as pd
 
-    of = {
-        "quantity": "contrast",
-        "term": known["contrast"].iloc[0],
-        "level": "class",
-    }
+    of = {"quantity": "contrast", "term": known["contrast"].iloc[0]}
     own = frame[(frame[list(of)] == pd.Series(of)).fillna(False).all(axis=1)]
     of_cell: dict[Any, str] = {}
     for estimand, lead in (("population", ""), ("these_words", "of the listed words: ")):
         for cell, rows in own[own["estimand"] == estimand].groupby("cell", sort=False):
-            if (how := disagreement(rows)) and cell not in of_cell:
-                of_cell[cell] = f"{lead}{how}"
+            by_level = {level: rows[rows["level"] == level] for level in ("class", "stereotype")}
+            if (how := disagreement(by_level["class"])) and cell not in of_cell:
+                why = f"; {LISTS_AGREE}" if lists_agree(by_level["stereotype"]) else ""
+                of_cell[cell] = f"{lead}{how}{why}"
     said = [
         f"{name} ({of_cell[cell]})" if name else of_cell[cell]
         for cell, name in zip(known["cell"], cell_names(known), strict=True)

@@ -16,7 +16,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import number_of, some
+from bayesbias.basics.wording import some
 from bayesbias.tables.coverage import FACT_NOUNS, fitted_alone, without_silent_classes
 from bayesbias.tables.fact_accounts import (
     joined_once_more,
@@ -39,6 +39,9 @@ _LEAST = 3
 _ROUNDING = 1e-9  # of the largest number: what differs by less differs by nothing that was meant
 _ONE = 1e-15  # 0.3 beside 0.1 + 0.2
 _WHOLE = 2.0**53  # beyond, neighbouring whole numbers are one
+_NO_CONTROL_LEFT = (
+    "no control word is left in the fit: nothing tells nearness to a stereotype from nearness to any word"
+)
 _CONFOUNDED = 0.9  # of a fact's variance between classes, from which on it is said
 
 
@@ -126,6 +129,7 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
         Where no two classes have stereotypes with the fact.
     """
     whole = table.frame
+    without: dict[str, str] = {}  # fact -> what is said of control words that lack it
     for name in names:
         if name not in table.frame.columns:
             continue  # what it lacks is said when the model is laid over it
@@ -144,7 +148,7 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
             if 2 * with_it < listed:
                 frame = frame.assign(**{name: frame[name].mask(control, 0.0)})
                 lack = f"{listed - with_it} of {listed} control words have no {name}, and none has a"
-                notes.append(
+                without[name] = (
                     f"{lack} part in what is told by it"
                     if with_it
                     else f"control words have no {name}, and no part in what is told by it"
@@ -166,9 +170,18 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
             frame = rest.reset_index(drop=True)
         coverage = replace(table.coverage, notes=(*table.coverage.notes, *notes))
         table = replace(table, frame=frame, coverage=coverage)
+    said = [*without.values()]
+    if _has_controls(whole) and not _has_controls(table.frame):
+        said = [_NO_CONTROL_LEFT]
+    if said:
+        table = replace(table, coverage=replace(table.coverage, notes=(*table.coverage.notes, *said)))
     if len(table.frame) < len(whole):
         table = replace(table, coverage=fitted_alone(table.coverage, whole, table.frame))
     return table
+
+
+def _has_controls(frame: pd.DataFrame) -> bool:
+    return "attribute_kind" in frame and bool(frame["attribute_kind"].isin(CONTROLS).any())
 
 
 def columns_of_fact(table: PairTable, name: str) -> list[str]:
@@ -232,8 +245,9 @@ def _with_column(
     words = _words(frame, sides_of(frame)[side])
     noun = FACT_NOUNS[side]
     if len(of_words) < _LEAST:
+        have = f"{len(of_words)} of {len(words)} {noun} {'has' if len(of_words) == 1 else 'have'}"
         raise InputError(
-            f"{number_of(len(of_words), 'word')} of the table {'has' if len(of_words) == 1 else 'have'} the fact {given.name!r}",
+            f"{have if of_words else 'no word of the table has'} the fact {given.name!r}",
             where=given.source,
             found=f"{some(given.values, 6) or 'no words'}",
             valid=f"at least {_LEAST} of the {noun}: {some(words, 6)}",

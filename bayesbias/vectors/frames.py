@@ -74,7 +74,11 @@ def from_frame(x: Any, asked: list[str] | None, name: str | None) -> Embedding:
                 found=", ".join(odd[:6]),
                 valid="words as the index or in a column 'word'; else one column a dimension, or a column 'vector'",
             )
-        check_dimensions([str(column) for column in rest.columns], where, "drop it: frame.drop(columns={})")
+        check_dimensions(
+            [str(column) for column in rest.columns],
+            where,
+            "drop it, frame.drop(columns={}), or where it is a dimension rename it",
+        )
         rows = rest.to_numpy()
     facts = {"source": "a data frame", "format": "data frame"}
     valid = "strings, as the index or in a column 'word'"

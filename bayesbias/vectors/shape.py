@@ -34,6 +34,7 @@ Array = npt.NDArray[np.float64]
 _MOST_COMPARED = 5_000  # words for hubness
 _MOST_IN_BINS = 1_500  # words for the histogram: a million pairs
 _LEAST = 3
+_LEADING, _NEAREST = 3, 10  # dimensions and words that are looked at, where there are as many
 _NEXT_TO_NOTHING = 0.02  # a mean cosine; the default ROPE of a contrast
 EDGES = np.linspace(-1.0, 1.0, 201)
 
@@ -169,8 +170,8 @@ def describe_vectors(
     words: Iterable[str] | None = None,
     *,
     neutral: str = "2022",
-    top: int = 3,
-    neighbours: int = 10,
+    top: int | None = None,
+    neighbours: int | None = None,
 ) -> VectorShape:
     """Describe the shape of a set of vectors.
 
@@ -181,10 +182,10 @@ def describe_vectors(
         The words to look at; by default all that the embedding holds.
     neutral : str
         A control list, whose neutral words are looked at alone too; see `load_wordlist`.
-    top : int, default 3
-        How many leading dimensions to tell the share of.
-    neighbours : int, default 10
-        How many nearest words hubness counts.
+    top : int, optional
+        How many leading dimensions to tell the share of; by default 3, or as many as there are.
+    neighbours : int, optional
+        How many nearest words hubness counts; by default 10, or as many as there are.
 
     Returns
     -------
@@ -215,9 +216,13 @@ def describe_vectors(
     held = embedding if as_it_is else load_embedding(embedding, words=words)
     if len(held) < _LEAST:
         raise InputError(f"fewer than {_LEAST} words", where=f"embedding {held.name!r}", found=len(held))
-    checks.count(top, "top", most=held.vectors.shape[1])
+    dimensions = held.vectors.shape[1]
+    top = min(_LEADING, dimensions) if top is None else checks.count(top, "top", most=dimensions)
     units = _units(held.vectors)
-    checks.count(neighbours, "neighbours", most=min(len(units), _MOST_COMPARED) - 1)
+    others = min(len(units), _MOST_COMPARED) - 1
+    neighbours = (
+        min(_NEAREST, others) if neighbours is None else checks.count(neighbours, "neighbours", most=others)
+    )
     contributions = dimension_shares(units)
     controls = load_controls(neutral)
     aside = [w for w in (controls.neutral if controls else ()) if w in held]

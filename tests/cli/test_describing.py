@@ -100,3 +100,17 @@ def test_compare_takes_the_original_moved(file, tmp_path) -> None:
     assert list(after) == ["center", "abtt"]
     assert before.provenance["embedding"].get("postprocess") is None
     assert after["abtt"].provenance["embedding"]["postprocess"]["method"] == "abtt"
+
+
+@pytest.mark.parametrize("dimensions", [1, 2])
+def test_few_words_of_few_dimensions_are_described_as_they_are(dimensions, tmp_path, recwarn) -> None:
+    path = tmp_path / "v.csv"
+    head = ",".join(["word", "x", "y"][: dimensions + 1])
+    rows = [",".join(row[: dimensions + 1]) for row in (["a", "1", "2"], ["b", "2", "1"], ["c", "1", "1"])]
+    path.write_text("\n".join([head, *rows]) + "\n")
+    printed = json.loads(run("describe", "--embedding", path, "--json"))
+    assert list(printed["shapes"]) == ["as they are"]
+    assert (printed["provenance"]["top"], printed["provenance"]["neighbours"]) == (dimensions, 2)
+    assert [str(each.message).split(":")[0] for each in recwarn] == [
+        f"not after {way}" for way in ("center", "standardize", "abtt")
+    ]

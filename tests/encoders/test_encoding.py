@@ -94,6 +94,17 @@ def test_a_wrong_later_batch_is_named_and_the_earlier_ones_are_kept(own_cache, c
     assert [len(batch) for batch in again.asked] == [1, 7]
 
 
+@pytest.mark.parametrize("dtype", ["Float64", "Float32", "Int64", "float64[pyarrow]"])
+def test_frames_of_numbers_that_may_be_missing_are_read(dtype):
+    def framed(made):
+        return pd.DataFrame(
+            {f"d{i}": pd.array(made[:, i].round(), dtype=dtype) for i in range(made.shape[1])}
+        )
+
+    plain = encode(Fake(lambda made: made.round()), SENTENCES, cache=False)
+    np.testing.assert_array_equal(encode(Fake(framed), SENTENCES, cache=False), plain)
+
+
 def spoiled(row, value):
     def spoil(made):
         made[row] = value

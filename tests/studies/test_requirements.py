@@ -59,6 +59,10 @@ def test_requirements_are_read():
         ("gap<", "is no requirement"),
         ("gap<0.02,", "is no requirement; found: ''"),
         ("gap=0.02", "is no requirement"),
+        (
+            "controls>.9,gap<0,02",
+            "found: 'gap<0,02'; valid: numbers with a decimal point.*did you mean 'gap<0.02'",
+        ),
         ("gap==0.02", "is no requirement"),
         ("0.02>gap", "unknown name; found: '0.02'"),
         ("gap<0.02<1", "the limit of gap is no number; found: '0.02<1'"),

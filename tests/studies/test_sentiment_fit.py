@@ -189,7 +189,7 @@ def test_the_command_takes_earnings_from_the_list(said):
         ("word,pay\nnurse,1\npilot,2\nchef,3\n", ["--slope", "pya"], "--slope: unknown fact; found: 'pya'; valid: pay, earnings"),
         ("word,pay\nnurse,1\npilot,2\nchef,3\n", [], "--facts alone says nothing"),
         ("word,pay\nnurse,1\npilot,high\nchef,3\n", ["--slope", "pay"], "line 3: pay is no number; found: 'high'"),
-        ("word,pay\nnurse,1\npilot,2\n", ["--slope", "pay"], "2 words of the table have the fact 'pay'"),
+        ("word,pay\nnurse,1\npilot,2\n", ["--slope", "pay"], "2 of 20 professions have the fact 'pay'"),
         ("word,kind\nnurse,a\npilot,b\nchef,a\n", ["--slope", "kind"], "a slope needs numbers"),
         ("word,pay\nnurse,1\npilot,2\nchef,3\n", ["--slope", "pay:profession"], "is the same for all words of each profession"),
     ],

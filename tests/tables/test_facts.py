@@ -242,8 +242,8 @@ y1 = "old"
         ("word,f\na1,5\na2,5\nb1,5\n", "the fact 'f' is the same for all 3 attributes; found: 5.0"),
         ("word,f\na1,0.3\na2,0.30000000000000004\nb1,0.3\n", "the fact 'f' is the same for all 3 attributes; found: 0.3"),
         ("word,f\na1,red\na2,red\nb1,red\n", "the fact 'f' is the same for all 3 attributes; found: 'red'"),
-        ("word,f\na1,5\na2,6\nb9,5\n", "2 words of the table have the fact 'f'"),
-        ("word,f\nq,5\nr,6\nt,7\n", "0 words of the table have the fact 'f'; found: 'q, r, t'"),
+        ("word,f\na1,5\na2,6\nb9,5\n", "2 of 10 attributes have the fact 'f'"),
+        ("word,f\nq,5\nr,6\nt,7\n", "no word of the table has the fact 'f'; found: 'q, r, t'"),
         ("name,f\na1,5\n", "no column holds the words"),
         ("word\na1\n", "holds words and no fact"),
         ("word,distance\na1,5\na2,6\nb1,7\n", "the table has a column 'distance' already"),
@@ -386,7 +386,7 @@ def test_the_command_joins_facts(tmp_path) -> None:
         cli, ["fit", "--embedding", "minilm-static", "--wordlist", "weat7", "--facts", str(path)]
     )
     assert isinstance(done.exception, InputError)
-    assert "1 word of the table has the fact 'f'" in str(done.exception)
+    assert "1 of 16 protected words has the fact 'f'" in str(done.exception)
 
 
 @pytest.mark.parametrize(
@@ -532,3 +532,15 @@ def test_cells_of_a_frame_are_read_as_those_of_a_file(tmp_path):
     for source in (frame, tmp_path / "f.csv"):
         (given,) = facts_given(source)
         assert given.values == {"a": 0.5, "b": -1.5, "c": 2.0}
+
+
+def test_where_no_control_word_is_left_nothing_is_said_of_their_part(table) -> None:
+    of = ["a1", "a2", "b1", "b2", "b3"]
+    joined = join_facts(table, {"pay": dict(zip(of, (1.0, 2.0, 4.0, 3.0, 7.0), strict=True))})
+    joined = join_facts(joined, {"sort": dict(zip(of, "uvuvu", strict=True))})
+    numbers = with_facts_known(joined, ["pay"])
+    assert any("no part in what is told by it" in note for note in numbers.coverage.notes)
+    both = with_facts_known(joined, ["pay", "sort"])
+    assert not (both.frame["attribute_kind"].isin(["human", "neutral"])).any()
+    assert any("no control word is left in the fit" in note for note in both.coverage.notes)
+    assert not any("no part in what is told by it" in note for note in both.coverage.notes)

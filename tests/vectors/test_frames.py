@@ -110,10 +110,13 @@ def test_a_matrix_without_words_or_before_them_is_told_what_to_do():
     [
         (
             ["count", 0, 1],
-            r"column 'count' is no dimension beside 0 to 1; drop it: frame\.drop\(columns='count'\)$",
+            r"column 'count' is no dimension beside 0 to 1; drop it, frame\.drop\(columns='count'\), or where it is a dimension rename it$",
         ),
         (["a", "Log Frequency", "b"], "column 'Log Frequency' is no dimension of a vector"),
-        (["rank", "freq", "a"], r"found: 'rank, freq'; drop it: frame\.drop\(columns=\['rank', 'freq'\]\)$"),
+        (
+            ["rank", "freq", "a"],
+            r"found: 'rank, freq'; drop it, frame\.drop\(columns=\['rank', 'freq'\]\), or where",
+        ),
         (["d1", "d2", "year"], "column 'year' is no dimension beside d1 to d2"),
     ],
 )
