@@ -271,7 +271,7 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
 
 def _one_class(table: pd.DataFrame) -> list[str]:
     """Say so where the words of one class alone are held against stereotypes of several."""
-    classes = table["protected_class"].unique() if "protected_class" in table else ()
+    classes = list(table["protected_class"].unique()) if "protected_class" in table else []
     if len(classes) != 1 or "different" not in set(table["connection"].astype(str)):
         return []
     return [

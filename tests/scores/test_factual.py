@@ -228,8 +228,8 @@ def test_words_made_of_pieces_are_named():
 
 def test_words_without_a_score_are_no_words_without_a_vector() -> None:
     """The cosines of a word that is as near to every word of the sets do not vary, and divide nothing."""
-    held = {**dict.fromkeys([*X, *Y], [1.0, 0.0]), **{job: [0.5, 1.0 + i] for i, job in enumerate(JOBS)}}
+    held = {**{word: [1.0, 0.0] for word in (*X, *Y)}, **{job: [0.5, 1.0 + i] for i, job in enumerate(JOBS)}}
     with pytest.raises(
-        InputError, match="fewer than 4 words have a vector, the fact and a score.*job0.*do not vary"
+        InputError, match=r"fewer than 4 words have a vector, the fact and a score.*job0.*do not vary"
     ):
         bb.scores.wefat(held, LIST, {"share": VALUES})

@@ -110,7 +110,7 @@ def test_a_matrix_without_words_or_before_them_is_told_what_to_do():
     [
         (
             ["count", 0, 1],
-            r"column 'count' is no dimension beside 0 to 1; drop it, frame\.drop\(columns='count'\), or where it is a dimension rename it$",
+            r"column 'count' is no dimension beside 0 to 1; drop it, frame\.drop\(columns='count'\), or where it is a dimension",
         ),
         (["a", "Log Frequency", "b"], "column 'Log Frequency' is no dimension of a vector"),
         (
