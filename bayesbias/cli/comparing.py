@@ -116,6 +116,7 @@ def compare(
     )
     before = inputs.with_facts(before, facts)
     spec = inputs.slopes_asked(spec, before, slope)
+    inputs.note_idle_facts(spec, facts, out)
     loaded = time.perf_counter()
     comparison = change.compare(
         before,

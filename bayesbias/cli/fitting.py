@@ -159,6 +159,7 @@ def fit(
     loaded = time.perf_counter()
     _check_contrasts(table)
     spec = inputs.slopes_asked(spec, table, slope)
+    inputs.note_idle_facts(spec, facts, out)
     result = bayesbias.fit(table, spec, seed=seed, draws=draws, tune=tune, chains=chains, engine=engine)
     if known is not None:
         result = with_frequency(result, known, prob=prob)

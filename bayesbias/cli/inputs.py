@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bayesbias.basics.errors import InputError
+from bayesbias.basics.errors import InputError, warn_user
 
 if TYPE_CHECKING:
     from bayesbias.models.spec import ModelSpec
@@ -160,6 +160,14 @@ def slopes_asked(spec: ModelSpec, table: PairTable, asked: Sequence[str]) -> Mod
         for column in columns_of_fact(table, fact):
             spec = slopes_for(spec, table.frame, column, by)
     return spec
+
+
+def note_idle_facts(spec: ModelSpec, facts: Sequence[str], out: object) -> None:
+    """Say so where facts are joined to pairs that are not written, and no model asks for them."""
+    if facts and out is None and not spec.facts():
+        warn_user(
+            "--facts joins facts to the pairs, and nothing here uses them: --slope COLUMN does, and --out DIR writes them"
+        )
 
 
 def slopes_named(asked: Sequence[str], columns: Sequence[str]) -> dict[str, list[str] | None]:

@@ -102,6 +102,7 @@ def _of_options[**P, R](callback: Callable[P, R]) -> Callable[P, R]:
     @functools.wraps(callback)
     def told(*placed: P.args, **named: P.kwargs) -> R:
         try:
+            _refuse_styles_of_nothing()
             return callback(*placed, **named)
         except InputError as error:
             of_option = _of_option(error, click.get_current_context(silent=True))
@@ -110,6 +111,17 @@ def _of_options[**P, R](callback: Callable[P, R]) -> Callable[P, R]:
             raise of_option from None
 
     return told
+
+
+def _refuse_styles_of_nothing() -> None:
+    """Refuse to style files where none is written."""
+    context = click.get_current_context(silent=True)
+    if context is not None and context.params.get("out", ()) is None:
+        refuse_typed(
+            ("figure_width", "figure_style", "spreadsheet_safe"),
+            "is for files, and none is written",
+            "--out DIR",
+        )
 
 
 def _of_option(error: InputError, context: click.Context | None) -> InputError | None:
@@ -349,7 +361,7 @@ def refuse_typed(names: Iterable[str], why: str, valid: str | None = None) -> No
     for parameter in context.command.params:
         name = parameter.name or ""
         if name in names and context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            value = context.params[name]
+            value = context.params.get(name)
             switched = isinstance(value, bool)
             spelt = parameter.secondary_opts if switched and not value else parameter.opts
             shown = value[0] if isinstance(value, tuple) and len(value) == 1 else value

@@ -290,9 +290,15 @@ def _of_tests(analysis: SentimentAnalysis, name: str) -> list[str]:
         f"{_test_in_words(units['profession'], False)}."
     )
     listed = row["noun_pairs"]
-    low, high = listed[0], listed[-1]
-    ends = signed(low["difference"], high["difference"])
-    out.append(f"Noun pairs range from {ends[0]} ({low['noun_pair']}) to {ends[1]} ({high['noun_pair']}).")
+    part = analysis.table[analysis.table["classifier"].astype(str) == name]
+    largest = part["difference"].abs().groupby(part["noun_pair"], sort=False, observed=True).max()
+    same = [str(pair) for pair in largest.index[largest < NO_DIFFERENCE]]
+    if len(same) < len(listed):
+        low, high = listed[0], listed[-1]
+        ends = signed(low["difference"], high["difference"])
+        out.append(
+            f"Noun pairs range from {ends[0]} ({low['noun_pair']}) to {ends[1]} ({high['noun_pair']})."
+        )
     carrying = carrying_pairs(analysis.table, name)
     # In any sample a mean goes where its largest part is left out; worth a sentence where a test calls the mean clear.
     if carrying and row["p_value"] is not None and row["p_value"] < _CLEAR_BELOW:
@@ -302,10 +308,11 @@ def _of_tests(analysis: SentimentAnalysis, name: str) -> list[str]:
             f"{len(carrying)} of {len(listed)} noun pairs {verb} the difference: without {named} it would be gone or "
             f"turned round. {_reference([pair['difference'] for pair in listed], len(carrying))}"
         )
-    part = analysis.table[analysis.table["classifier"].astype(str) == name]
-    largest = part["difference"].abs().groupby(part["noun_pair"], sort=False, observed=True).max()
-    same = [str(pair) for pair in largest.index[largest < NO_DIFFERENCE]]
-    if same:
+    if len(same) == len(listed):
+        out.append(
+            "No noun pair makes any difference, to the last digit: the classifier may not look at who is spoken of."
+        )
+    elif same:
         subject = "pair makes" if len(same) == 1 else "pairs make"
         out.append(
             f"{len(same)} noun {subject} no difference at all, to the last digit ({', '.join(same[:_NAMED])}"

@@ -200,7 +200,10 @@ def scenario_from_fit(fit: BiasFit) -> Scenario:
     checks.instance(fit, BiasFit, "fit", "what bayesbias.fit returns")
     if not os.path.exists(fit.spec.name) and fit.spec.name not in shipped_models():
         raise InputError(
-            "only shipped models can be simulated from a fit", found=fit.spec.name, valid=shipped_models()
+            "only shipped models can be simulated from a fit",
+            found=fit.spec.name,
+            valid=shipped_models(),
+            hint="give a fit of the same pairs without slopes" if fit.spec.facts() else None,
         )
     table = fit.table
     checks.columns(table, ("protected_word", "attribute"), "fit", "a fit of distances of pairs of words")

@@ -20,7 +20,7 @@ from bayesbias.basics.face import public_in
 from bayesbias.basics.files import plain
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
-from bayesbias.basics.wording import conjoined
+from bayesbias.basics.wording import conjoined, some
 from bayesbias.classifiers.prediction_files import Predictions
 from bayesbias.studies.sentiment_tests import (
     UNITS,
@@ -357,8 +357,9 @@ def _what_it_does_not_see(table: pd.DataFrame) -> list[str]:
             alike.setdefault(row.tobytes(), []).append(str(profession))
         for group in alike.values():
             if len(group) > 1:
+                which = f"all {len(group)} professions" if len(alike) == 1 else some(group)
                 out.append(
-                    f"{name}: the predictions are the same for {', '.join(group)}: the classifier does not tell these "
+                    f"{name}: the predictions are the same for {which}: the classifier does not tell these "
                     "professions apart, though every test and model counts them one by one"
                 )
     return out
