@@ -84,7 +84,8 @@ def compare(
     and a number. An upper limit is held against the upper end of the interval, a lower limit against its lower end; of a size
     against the end that lies farther from zero or nearer to it, and a lower limit against zero where the interval holds it;
     what cannot be known or believed is not met, and a gap that the method makes zero whatever the vectors were is said to be met
-    by construction, which is no evidence. Names:
+    by construction, which is no evidence. An upper limit of a gap is not met where the geometry of the control words is
+    destroyed, since noise has no gap either. Names:
 
     \b
     NAMES
@@ -264,7 +265,6 @@ def _print_comparison(comparison: Comparison, prob: float, rope: float) -> None:
     from bayesbias.columns.change import change_columns, gap_columns, geometry_columns, ranking_columns
     from bayesbias.columns.table import screen_table
     from bayesbias.findings.change import findings_of_change
-    from bayesbias.inference.verdicts import within_error
 
     screen.lines([*findings_of_change(comparison, prob, rope).lines(), ""])
     for name, item in comparison.methods.items():
@@ -276,14 +276,13 @@ def _print_comparison(comparison: Comparison, prob: float, rope: float) -> None:
             ),
             ("change of the gaps", comparison.contrasts(prob, rope, "population", name), gap_columns(prob)),
         ):
-            title = f"{name}, {len(item.pairs):,} pairs: {what}, for new words like these (population)"
+            title = f"{name}, {len(item.pairs):,} pairs: {what}, for new words treated likewise (population)"
             rows = frame[frame["level"] == "overall"]
             screen.show(screen_table(title, columns, rows.itertuples()))
-            if within_error(rows):
-                screen.say(
-                    "Nothing is concluded from an end that is nearer to zero than twice its Monte Carlo error, "
-                    "though the interval leaves zero out."
-                )
+    screen.say(
+        f"Verdicts hold intervals against zero and the ROPE of ±{rope:g} (--rope); from an end nearer to these than twice its "
+        "Monte Carlo error nothing is concluded."
+    )
     screen.say("Before, change and after are of three fits, and need not add up.")
     if comparison.has_slopes:
         from bayesbias.columns.slopes import slopes_on_screen

@@ -474,7 +474,7 @@ def plot_ranking(
     headings.add_headings(
         ax,
         "What is left of the gap",
-        f"{comparison.provenance['original']}; {outcomes.ESTIMAND[estimand]}",
+        f"{comparison.provenance['original']}; {outcomes.ESTIMAND_OF_CHANGE[estimand]}",
         handles,
         pd.concat([before, frame], ignore_index=True),
     )

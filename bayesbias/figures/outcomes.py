@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 OUTCOME = {"distance": "cosine distance (0 = same direction, 1 = unrelated, 2 = opposite)"}
 ESTIMAND = {"population": "population: new words like these", "these_words": "these words only"}
+ESTIMAND_OF_CHANGE = {**ESTIMAND, "population": "population: new words treated likewise"}
 
 
 def estimand_said(spec: ModelSpec, level: str, estimand: str) -> str:

@@ -17,8 +17,8 @@ from bayesbias.inference.estimands import CONTRASTS, PROB, ROPE
 from bayesbias.inference.scope import same_for_all_words
 from bayesbias.inference.verdicts import LEFT_OVER, disagreement, hidden_disagreement
 from bayesbias.studies.comparison import Comparison, Method
-from bayesbias.studies.construction import EXACT, Construction, Forced, control_changes
-from bayesbias.studies.geometry import Geometry, Left, Related
+from bayesbias.studies.construction import EXACT, Construction, Forced, control_changes, find_construction
+from bayesbias.studies.geometry import Left, Related
 from bayesbias.tables.coverage import Loss, losses, losses_for_facts, words_of_groups
 from bayesbias.words.wordlist import CONTROLS
 
@@ -50,7 +50,7 @@ def _of_method(result: Comparison, name: str, several: bool, prob: float, rope: 
     about: dict[str, Any] = {
         "subject": name,
         "lead": f"{name}: " if several else "",
-        "doubts": tuple(_geometry_doubts(result.geometry_of(name, prob), prob)),
+        "doubts": (*_exchanged(item.pairs), *_geometry_doubts(result, name, prob)),
         "premises": tuple(f"{text}." for text in construction_sentences(item.construction)),
         "losses": _losses(result, item),
         "notes": tuple(item.account["notes"]),
@@ -66,7 +66,10 @@ def _of_method(result: Comparison, name: str, several: bool, prob: float, rope: 
     geometry = _geometry_sentences(result, name, prob)
     slopes = sentences_of_slopes(item.change, prob) if item.change is not None else []
     by_class = [] if gap is None else _class_sentences(result, item, prob, rope)
-    headline, *rest = [*([gap] if gap else []), *by_class, *controls, *geometry, *slopes] or [_NO_CONTRAST]
+    likewise = [] if gap is None or about["doubts"] else [_LIKEWISE]
+    headline, *rest = [*([gap] if gap else []), *likewise, *by_class, *controls, *geometry, *slopes] or [
+        _NO_CONTRAST
+    ]
     missing = sentence_of_losses(about["losses"], CONTROLS if gap is None else ())
     return Findings(headline=f"{headline}{missing}", sentences=tuple(rest), **about)
 
@@ -118,11 +121,10 @@ _NO_CONTRAST = (
 )
 
 
-_AS_FORCED = {
-    Forced.NO: "",
-    Forced.PARTLY: ", which the method partly forces",
-    Forced.WHOLLY: ", as the method forces it to be",
-}
+_LIKEWISE = (
+    "This is of words that the method treats as it treated these; whether it reaches others, a list that it was not given "
+    "tells."
+)
 _NOTHING = 0.00005  # a change that four decimals do not show
 
 
@@ -134,18 +136,21 @@ def _gap_sentence(result: Comparison, item: Method, prob: float, rope: float) ->
     row: Any = next(iter(frame[frame["level"] == "overall"].itertuples()))
     classes, listed = _by_class(result, item, prob, rope)
     lists = _by_class(result, item, prob, rope, "stereotype")
-    forced = _AS_FORCED[Forced(row.by_construction)]
+    now = {
+        Forced.NO: row.verdict_after,
+        Forced.PARTLY: f"{row.verdict_after}, which the method partly forces",
+        Forced.WHOLLY: "the method forces it to be zero",
+    }[Forced(row.by_construction)]
     if Forced(row.by_construction) is Forced.PARTLY and row.verdict_after.startswith(LEFT_OVER):
-        forced = ", although the method draws some words together"
+        now = f"{row.verdict_after}, although the method draws some words together"
     after = " to ".join(ends_as_known(row, "after_low", "after_high", signed=True))
     hidden = hidden_disagreement(classes, listed, "after_low", "after_high", ", after", (lists[0], lists[1]))
     change = f"{as_known(row, 'mean', signed=True)} ({as_percent(prob)} HPDI {' to '.join(ends_as_known(row, signed=True))}"
     if max(-row.hpdi_low, row.hpdi_high) < min(_NOTHING, rope):
         change = f"less than {_NOTHING:.5f} either way ({as_percent(prob)} HPDI"
     return (
-        f"{row.contrast} was {as_known(row, 'before', signed=True)} and changed by {change}: {row.verdict}); it is now "
-        f"{as_known(row, 'after', signed=True)} ({after}: "
-        f"{row.verdict_after}{forced}).{f' {hidden}' if hidden else ''}"
+        f"of new words treated likewise, {row.contrast} was {as_known(row, 'before', signed=True)} and changed by {change}: "
+        f"{row.verdict}); it is now {as_known(row, 'after', signed=True)} ({after}: {now}).{f' {hidden}' if hidden else ''}"
     )
 
 
@@ -193,12 +198,36 @@ def _at_most(largest: float) -> str:
 _CENTRED = "the nearness of each word to all others is taken out"
 
 
-def _geometry_doubts(geometry: Geometry, prob: float) -> list[Doubt]:
+def _exchanged(pairs: pd.DataFrame) -> list[Doubt]:
+    """Doubt which of two tables came first, where words that were alike are told apart after."""
+    turned = pairs.rename(columns={"original": "debiased", "debiased": "original"})
+    if not find_construction(turned.assign(change=-turned["change"])).found:
+        return []
+    text = (
+        "ARE THE TWO EXCHANGED? The original gives words of several classes the same distances, as equalising does, and what "
+        "is called debiased tells them apart"
+    )
+    return [Doubt("exchanged", text)]
+
+
+def _sources(result: Comparison, name: str) -> list[Any]:
+    """Return the hashes of what the distances before and after were made of, as far as they are known."""
+    tables = result.provenance.get("tables", {})
+    each = (tables.get(which, {}) for which in ("original", name))
+    return [dict(table.get("embedding", table)).get("sha256") for table in each]
+
+
+def _geometry_doubts(result: Comparison, name: str, prob: float) -> list[Doubt]:
     """Say loudly what a reader of the gap alone would miss: that the vectors are gone, the same, or not to be judged."""
+    geometry = result.geometry_of(name, prob)
     if geometry.left is Left.IDENTICAL:
+        first, second = _sources(result, name)
+        lengths = "(vectors that differ in their lengths alone have the same cosine distances)"
         text = (
-            f"IDENTICAL: is it the same file? No distance moved by more than {EXACT:g} (vectors that differ in their "
-            "lengths alone have the same cosine distances)"
+            f"NOTHING MOVED: no distance changed by more than {EXACT:g}, though the two are not the same file: was the method "
+            f"given other words than these? {lengths}"
+            if first and second and first != second
+            else f"IDENTICAL: is it the same file? No distance moved by more than {EXACT:g} {lengths}"
         )
         return [Doubt("identical", text)]
     if geometry.left is Left.NO_CONTROLS:

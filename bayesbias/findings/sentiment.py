@@ -281,6 +281,8 @@ def _of_tests(analysis: SentimentAnalysis, name: str) -> list[str]:
     out.append(
         f"The paired t-test over {row['n']} sentence pairs says {_test_in_words(row)}{corrected}; it takes them for "
         "independent."
+        if row["t"] is not None
+        else f"A paired t-test over {row['n']} sentence pairs cannot be made, since the differences do not vary."
     )
     units = {of["unit"]: of for of in row["units"]}
     pairs = units["noun_pair"]
@@ -400,7 +402,7 @@ def _on_log_odds(table: pd.DataFrame, name: str) -> str:
 
 def _test_in_words(row: Mapping[str, Any], direction: bool = True) -> str:
     if row["t"] is None:
-        return "nothing, since the differences do not vary"
+        return "no test, since the differences do not vary"
     sign = " (male - female)" if direction else ""
     p = f"p = {row['p_value']:.2g}" if row["p_value"] > 0 else "p < 1e-300"
     return f"t({row['df']}) = {row['t']:.2f}{sign}, {p}"

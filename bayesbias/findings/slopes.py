@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import as_known, ends_as_known
-from bayesbias.basics.wording import as_percent
+from bayesbias.basics.wording import as_percent, conjoined
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.spec import ModelSpec
 
@@ -20,7 +20,14 @@ def sentences_of_slopes(fit: BiasFit, prob: float) -> list[str]:
         return []
     facts = fit.provenance.get("table", {}).get("facts", {})
     units = {fact: about.get("unit") or "in its own unit" for fact, about in facts.items()}
-    return _sentences_on(fit.slopes(prob), prob, fit.spec, units)
+    out = _sentences_on(fit.slopes(prob), prob, fit.spec, units)
+    if fit.spec.results.group == "connection":
+        asked = conjoined(fit.spec.facts())
+        out.append(
+            f"All differences above are of words with the {asked} that the listed ones have, not of words of one {asked}; beside "
+            "a slope less is known of them where it goes with the classes."
+        )
+    return out
 
 
 def _sentences_on(frame: pd.DataFrame, prob: float, spec: ModelSpec, units: Mapping[str, str]) -> list[str]:

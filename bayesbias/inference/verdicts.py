@@ -30,7 +30,6 @@ __all__ = [
     "sentiment_verdict",
     "side",
     "sides",
-    "within_error",
 ]
 
 
@@ -73,14 +72,6 @@ def place(low: float, high: float, rope: float = ROPE) -> Verdict:
 def side(low: float, high: float, below: Verdict = Verdict.BELOW, above: Verdict = Verdict.ABOVE) -> Verdict:
     """Say on which side of zero an interval lies, whatever the ROPE; open where it holds zero."""
     return below if high < 0 else above if low > 0 else Verdict.OPEN
-
-
-def within_error(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> bool:
-    """Say whether an interval of some rows leaves out zero by so little that nothing is concluded from it."""
-    return any(
-        side(getattr(row, low), getattr(row, high)) is not side(*sure_ends(row, low, high))
-        for row in rows.itertuples()
-    )
 
 
 def sides(rows: pd.DataFrame, low: str = "hpdi_low", high: str = "hpdi_high") -> tuple[list[str], list[str]]:
@@ -158,17 +149,26 @@ def hidden_disagreement(
     >>> unsure = pd.DataFrame({"name": ["a", "b"], "hpdi_low": [-0.2, -0.1], "hpdi_high": [0.1, 0.2]})
     >>> sure = unsure.assign(hpdi_low=[-0.2, 0.1], hpdi_high=[-0.1, 0.2])
     >>> hidden_disagreement(unsure, sure)
-    'The classes of the listed words disagree: nearer for a, farther for b.'
+    'Of the listed words alone the classes disagree: nearer for a, farther for b.'
     >>> hidden_disagreement(sure, sure, when=", after")
     'The classes disagree, after: nearer for a, farther for b.'
     >>> hidden_disagreement(sure, sure, lists=(unsure, unsure))  # doctest: +ELLIPSIS
-    'The classes disagree: nearer for a, farther for b; list by list they do not: a list that is near to everyone, or far, ...
+    'The classes disagree: nearer for a, farther for b. List by list they do not: a list that is near to everyone, or far, ...
     """
-    for i, (of, rows) in enumerate((("", classes), (" of the listed words", listed))):
+    for i, (of, rows) in enumerate(
+        (
+            ("The classes", classes),
+            ("Of the listed words alone the classes", listed),
+        )
+    ):
         if how := disagreement(rows, low, high):
             agree = lists is not None and lists_agree(lists[i], low, high)
-            why = f"; {LISTS_AGREE}: a list that is near to everyone, or far, may make it" if agree else ""
-            return f"The classes{of} disagree{when}: {how}{why}."
+            why = (
+                f" {LISTS_AGREE[0].upper()}{LISTS_AGREE[1:]}: a list that is near to everyone, or far, may make it."
+                if agree
+                else ""
+            )
+            return f"{of} disagree{when}: {how}.{why}"
     return ""
 
 

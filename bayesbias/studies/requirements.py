@@ -268,6 +268,7 @@ _KNOWN: Mapping[str, _Quantity] = {
 }
 """How each name of `limits.MEANINGS` is told."""
 
+_GAPS = ("gap", "gap_sd", "class_gap")  # which vectors that are destroyed have none of
 _SIGNS: Mapping[str, Callable[[float, float], bool]] = {
     "<": lambda value, limit: value < limit,
     "<=": lambda value, limit: value <= limit,
@@ -362,7 +363,8 @@ def check_requirements(
     size (``gap``, ``gap_sd``, ``class_gap``, ``human``, ``neutral``) the interval is that of the difference itself, as
     tables print it: an upper limit is held against the end that lies farther from zero, a lower one against the nearer
     end, and against zero where the interval holds it. What cannot be known,
-    and what comes from a fit that has not converged, is not met. A limit of ``gap`` or ``gap_sd`` is met *by construction*,
+    and what comes from a fit that has not converged, is not met; nor is an upper limit of a gap where the geometry of the
+    control words is destroyed, since noise has no gap either. A limit of ``gap`` or ``gap_sd`` is met *by construction*,
     and the check says so, where the method makes this gap zero whatever the vectors were, for all protected words or for
     some (`Comparison.contrasts`): that is no evidence.
 
@@ -426,6 +428,8 @@ def _checked(comparison: Comparison, method: str, wanted: Requirement, prob: flo
     why = f"the sampler cannot be believed yet: {problems[0]}" if problems else ""
     if math.isnan(value):
         why = known.unknown
+    elif upper and wanted.name in _GAPS and comparison.geometry_of(method, prob).left.destroyed:
+        why = "noise has no gap either, and the geometry of the control words is destroyed"
     met = not why and not missed
     forced = comparison.methods[method].construction.forced if known.of_gap else Forced.NO
     check = Check(

@@ -156,6 +156,13 @@ def in_words(compared: pd.DataFrame, frame: pd.DataFrame) -> list[str]:
             f"These are not all on one scale: some cells are measured in {units}. "
             "Compare those of one unit, or give all lists neutral controls."
         )
+    if len(known) > 2:
+        prob = float(known["prob"].iloc[0])
+        chance = len(known) * (1 - prob)
+        out.append(
+            f"Each cell is judged by itself: of {len(known)} intervals of {as_percent(prob)} some {max(1, round(chance))} would "
+            "leave zero out where there is nothing, and the lowest and the highest are picked from all."
+        )
     names = pd.Series(cell_names(known), index=known.index)
     for unit, cells in known.groupby("unit", sort=False):
         if len(cells) > 1:

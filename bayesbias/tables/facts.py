@@ -42,7 +42,8 @@ _WHOLE = 2.0**53  # beyond, neighbouring whole numbers are one
 _NO_CONTROL_LEFT = (
     "no control word is left in the fit: nothing tells nearness to a stereotype from nearness to any word"
 )
-_CONFOUNDED = 0.9  # of a fact's variance between classes, from which on it is said
+_MUCH = 0.9
+_CONFOUNDED = 0.5  # of a fact's variance between classes, from which on it is said
 
 
 @tells_kinds
@@ -299,9 +300,10 @@ def _with_column(
                 f"{column} is the same for all words of a class: what it tells cannot be told from the classes"
             )
         elif between >= _CONFOUNDED:
+            how, told = ("much alike", "hardly") if between >= _MUCH else ("alike", "not well")
             notes.append(
-                f"words of one class are much alike in {column}: {between:.0%} of its variance lies between classes, so that "
-                "what goes with it can hardly be told from what goes with the classes"
+                f"words of one class are {how} in {column}: {between:.0%} of its variance lies between classes, so that "
+                f"what goes with it can {told} be told from what goes with the classes"
             )
     else:
         kept = {word: str(value) for word, value in of_words.items()}

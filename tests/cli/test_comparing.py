@@ -36,10 +36,15 @@ def test_limits_give_an_exit_code(fast_compare, tmp_path):
         "--debiased-distances",
         str(tmp_path / "pairs.csv"),
     ]
-    done = run("compare", *inputs, "--require", "gap<1, moved<1")
+    done = run("compare", *inputs, "--require", "slope>-9, moved<1")
     assert (done.exit_code, done.stderr) == (0, ""), done.exception
     assert done.stdout.count(" is met (") == 8
-    done = run("compare", *inputs, "--require", "gap<1, controls>0.6", "--json")
+    done = run("compare", *inputs, "--require", "moved<1, gap<1")
+    assert done.exit_code == 1
+    assert [line.split(" is NOT met (")[1][:24] for line in done.stderr.splitlines()] == [
+        "noise has no gap either,"
+    ] * 2
+    done = run("compare", *inputs, "--require", "moved<1, controls>0.6", "--json")
     assert done.exit_code == 1
     payload = json.loads(done.stdout)["requirements"]
     assert [(each["method"], each["met"]) for each in payload if each["name"] == "controls"] == [

@@ -74,7 +74,7 @@ def test_what_is_left_is_said_by_class_and_of_the_listed_words_where_they_alone_
     assert f"By class, {said}" in by_class
     listed = f"; of the listed words alone x -0.100 (-0.120 to -0.080), y {sign}0.100"
     assert (listed in by_class) is apart
-    hidden = "The classes of the listed words disagree, after: nearer for x, farther for y; list by list they do not: "
+    hidden = "Of the listed words alone the classes disagree, after: nearer for x, farther for y. List by list they do not: "
     assert (hidden in part.headline) is apart
 
 

@@ -285,9 +285,10 @@ def test_a_comparison_says_construction_first_and_keeps_parts_apart():
     assert part.premises == (
         "no distance to a control word changed, so that no drift of the controls could come out.",
     )
-    assert part.headline.startswith("associated - different was -0.40")
+    assert part.headline.startswith("of new words treated likewise, associated - different was -0.40")
     assert ": moved); it is now" in part.headline
-    assert [text.split(":")[0] for text in part.sentences][:4] == [
+    assert part.sentences[0].startswith("This is of words that the method treats as it treated these")
+    assert [text.split(":")[0] for text in part.sentences][1:5] == [
         "By class, own stereotypes less others, after (its listed words, new attributes)",
         "human control words", "neutral control words", "control words, before and after",
     ]  # fmt: skip

@@ -26,7 +26,8 @@ def test_the_first_contrast_is_said_with_its_direction(slope, said):
     spec = with_slopes("crossed", "year")
     values = {"slope_year_connection": lambda connection: slope if connection == "associated" else 0.0}
     scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
-    (sentence,) = sentences_of_slopes(made_up(with_facts(pairs()), spec, scales | values), 0.89)
+    sentence, at = sentences_of_slopes(made_up(with_facts(pairs()), spec, scales | values), 0.89)
+    assert at.startswith("All differences above are of words with the year that the listed ones have")
     found = re.search(r"associated - different changes by ([-+]?[\d.]+) \(", sentence)
     assert found, sentence
     assert abs(float(found[1]) - slope) < 0.005
@@ -105,7 +106,7 @@ def test_a_slope_by_class_alone_says_that_no_contrast_of_a_class_has_one():
     scales = {name: 0.1 for name, about in spec.parameters.items() if about.positive}
     own = {"slope_year_protected_class": lambda name: 0.1 if name == "class0" else -0.1}
     fit = made_up(with_facts(grid()), spec, scales | own, sd=1e-5)
-    sizes, said = sentences_of_slopes(fit, 0.89)
+    sizes, said, _ = sentences_of_slopes(fit, 0.89)
     assert sizes.startswith(
         "With one more of year, in the unit of the table's column, all mean distances of a class differ by: "
     )

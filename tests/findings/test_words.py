@@ -203,9 +203,7 @@ def test_classes_of_the_listed_words_that_disagree_are_named_where_new_words_lea
 
     monkeypatch.setattr(type(result), "contrasts", contrasts)
     found = findings_of(result)
-    hidden = (
-        "The classes of the listed words disagree: nearer for x, farther for y; list by list they do not: "
-    )
+    hidden = "Of the listed words alone the classes disagree: nearer for x, farther for y. List by list they do not: "
     assert (hidden in found.headline) is apart
     each = "By class, of the listed words alone: x -0.100 (-0.120 to -0.080), y +0.100 (+0.080 to +0.120)."
     assert (each in found.sentences) is apart

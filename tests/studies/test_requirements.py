@@ -289,9 +289,16 @@ def test_a_gap_that_is_drawn_together_for_some_words_is_met_without_evidence(fou
 
 
 @pytest.mark.slow
-def test_a_gap_that_nothing_forces_is_met_with_evidence():
-    for check in check_requirements(destroyed_comparison(), "gap<100"):
-        assert (check.met, check.by_construction, check.why) == (True, Forced.NO, "")
+def test_a_gap_that_nothing_forces_is_met_with_evidence_and_by_noise_it_is_not():
+    found = destroyed_comparison()
+    destroyed = [item.geometry.left.destroyed for item in found.methods.values()]
+    assert set(destroyed) == {True, False}
+    for name in ("gap", "gap_sd", "class_gap"):
+        for check, noise in zip(check_requirements(found, f"{name}<100"), destroyed, strict=True):
+            assert (check.met, check.by_construction) == (not noise, Forced.NO)
+            assert check.why.startswith("noise has no gap either") is noise
+    # That a gap is left is no merit of noise.
+    assert all(check.met or "noise" not in check.why for check in check_requirements(found, "gap>0.001"))
 
 
 @pytest.mark.parametrize(

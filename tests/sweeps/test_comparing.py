@@ -70,13 +70,15 @@ def test_what_is_said_counts_verdicts_and_names_both_ends():
     assert said == [
         "associated - different in 3 cells, judged in standard deviations of neutral pairs for new words like these; the "
         "first is nearer in 1; nearer, perhaps by little in 1; unclear in 1.",
+        "Each cell is judged by itself: of 3 intervals of 89% some 1 would leave zero out where there is nothing, and the "
+        "lowest and the highest are picked from all.",
         "The lowest is narrow (-0.90, 89% HPDI -1.20 to -0.60; -0.020 in cosine distance), the highest wide (-0.05, 89% HPDI "
         "-0.35 to +0.25; -0.200 in cosine distance).",
     ]
     other = [*CELLS, {"embedding": "bare", "unit": "sd of associated and different pairs"}]
     assert "These are not all on one scale" in said_of(made_up_sweep(other))[1]
-    assert said_of(made_up_sweep(other))[2:] == [
-        said[1].replace("The lowest", "Of those in standard deviations of neutral pairs, the lowest")
+    assert said_of(made_up_sweep(other))[3:] == [
+        said[2].replace("The lowest", "Of those in standard deviations of neutral pairs, the lowest")
     ]
     two = [{"embedding": "one"}, {"embedding": "bare", "unit": "sd of associated and different pairs"}]
     assert len(said_of(made_up_sweep(two))) == 2  # no two cells of one unit

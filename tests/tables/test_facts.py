@@ -343,7 +343,7 @@ def test_what_is_thin_is_said_of_the_words_that_are_fitted(table) -> None:
     words = {"a": {"protected": X, "attributes": A}, "b": {"protected": Y, "attributes": B}}
     whole = distance_table(vectors(3, [*X, *Y, *A, *B]), words)
     lasting = [note for note in whole.coverage.notes if note not in whole.coverage.thin]
-    kept = with_facts_known(join_facts(whole, {"year": {X[0]: 1, Y[0]: 2, Y[1]: 4}}), ["year"]).coverage
+    kept = with_facts_known(join_facts(whole, {"year": {X[0]: 2, Y[0]: 1, Y[1]: 4}}), ["year"]).coverage
     alone = (
         "only one protected word of a was fitted; its class rests on that word, and one word shows no scatter"
     )
