@@ -16,7 +16,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest, nearest_file
-from bayesbias.basics.files import lies_at
+from bayesbias.basics.files import lies_at, shipped_names
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.progress import ticking
 from bayesbias.basics.wording import Shortened, some
@@ -332,6 +332,8 @@ def _unknown_source(text: str, path: Path) -> InputError:
     beside = names_beside(path)
     looks_like_path = os.sep in text or path.suffix in formats.suffixes()
     known = None if looks_like_path else nearest(text, [*shipped_embeddings(), *GENSIM_DATA])
+    if text in shipped_names("wordlists"):
+        known = "this is a word list: are the two exchanged?"
     return InputError(
         "no such vector file" if looks_like_path else "unknown embedding",
         found=text,
