@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import os
@@ -11,6 +12,8 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
 from typing import Any, NoReturn
 
 import click
@@ -52,7 +55,9 @@ _DATE = "SOURCE_DATE_EPOCH"
 _FORMAT = warnings.formatwarning
 
 
-_POLITE = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_POLITE = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+_TIMED = hasattr(signal, "setitimer")
+_AGAIN = 0.02  # seconds
 
 
 class _AskedToEnd(KeyboardInterrupt):
@@ -64,23 +69,49 @@ class _AskedToEnd(KeyboardInterrupt):
 
 
 @contextlib.contextmanager
-def _ending_well() -> Iterator[None]:
-    """Let the signals of schedulers, `timeout` and closed terminals clean up, unless who started us wants them passed over."""
+def _ending_well() -> Iterator[list[int]]:
+    """Let Ctrl-C and the signals of schedulers, `timeout` and closed terminals clean up, unless who started us passes them over.
 
-    def end(number: int, _: Any) -> NoReturn:
+    What was asked is in the list that is given, also where a library passed over what was thrown at it.
+    """
+    asked: list[int] = []
+
+    def end(number: int, frame: FrameType | None) -> None:
+        asked.append(number)
+        if _TIMED and _imports(
+            frame
+        ):  # where libraries pass over whatever is thrown; ask again when that is done
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+            return
         raise _AskedToEnd(number)
 
+    def again(_: int, frame: FrameType | None) -> None:
+        end(asked.pop(), frame)
+
+    handlers: dict[int, Any] = dict.fromkeys(_POLITE, end)
+    usual = (signal.SIG_DFL, signal.default_int_handler)
+    if _TIMED:
+        handlers[signal.SIGALRM] = again
     before = {}
     if threading.current_thread() is threading.main_thread():
-        before = {number: signal.getsignal(number) for number in _POLITE}
-        before = {number: was for number, was in before.items() if was is signal.SIG_DFL}
+        before = {number: signal.getsignal(number) for number in handlers}
+        before = {number: was for number, was in before.items() if was in usual}
     for number in before:
-        signal.signal(number, end)
+        signal.signal(number, handlers[number])
     try:
-        yield
+        yield asked
     finally:
         for number, was in before.items():
             signal.signal(number, was)
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Say whether a module is being imported."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
 
 
 class ByTask(click.Group):
@@ -119,6 +150,8 @@ def main() -> None:
     os.environ[_BACKEND] = "agg"
     try:
         _run()
+    except KeyboardInterrupt as stopped:  # before the command began, or after it ended
+        _leave(_code_of(stopped))
     finally:
         if before is None:
             del os.environ[_BACKEND]
@@ -135,8 +168,10 @@ def _run() -> NoReturn:
     screen.prepare()
     warnings.formatwarning = _one_line
     try:
-        with _ending_well():
+        with _ending_well() as asked:
             ended = cli(prog_name="bayesbias", standalone_mode=False)
+        if asked:  # and passed over by a library: what was to be done is done, and who asked is not told that all went well
+            _leave(128 + asked[-1])
     except BayesbiasError as error:
         _end(str(error))
     except OSError as error:  # of what is printed, or of a file of a library
@@ -164,10 +199,25 @@ def _run() -> NoReturn:
     except click.Abort as stopped:
         with contextlib.suppress(OSError):  # of a terminal that is gone
             screen.say("Aborted!", err=True)
-        # As shells have it; 1 would say that a limit was not met, or that a test failed.
-        asked = stopped.__cause__
-        sys.exit(128 + (asked.number if isinstance(asked, _AskedToEnd) else signal.SIGINT))
+        # 1 would say that a limit was not met, or that a test failed.
+        _leave(_code_of(stopped.__cause__))
     sys.exit(ended if isinstance(ended, int) else 0)
+
+
+def _code_of(stopped: BaseException | None) -> int:
+    """Return the exit code of a command that was asked to end, as shells have it."""
+    return 128 + (stopped.number if isinstance(stopped, _AskedToEnd) else signal.SIGINT)
+
+
+def _leave(code: int) -> NoReturn:
+    """End at once: libraries that were stopped halfway may crash where the interpreter takes them down one by one."""
+    if Path(sys.argv[0]).stem not in ("bayesbias", "__main__"):  # called by somebody else, who goes on
+        sys.exit(code)
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 def _end(problem: str) -> NoReturn:

@@ -40,6 +40,7 @@ _FIRST_LAYOUT = {
     "fit.nc": "words",
     "results.tsv": "sentences",
     "result.json": "sentiment",
+    "single_category.json": "single_category",
     "sweep.json": "sweep",
 }
 
@@ -149,6 +150,13 @@ def open_run(path: str | os.PathLike[str]) -> Run:
     if path.suffix != ".nc":
         raise InputError("is no run", where=path, found=path.suffix, valid=_VALID_RUNS)
     fit = load_fit(path)
+    if kind_of(fit) is None:
+        raise InputError(
+            "is a fit of no pairs of words, nor of sentiment, which is all that a run is made of",
+            where=path,
+            found=f"a fit by {fit.spec.name}",
+            valid="the folder of its run, if it is that of a single-category test",
+        )
     sealed = seal_of_file(path) is State.INTACT
     return Run(kind_of(fit) or "words", fit, {}, None, _versions(fit), {}, path, sealed)
 
@@ -227,7 +235,7 @@ def _read(folder: Path) -> Run:
 def _of_first_layout(folder: Path) -> Run:
     inside = sorted(item.name for item in folder.iterdir())
     kinds = [kind for name, kind in _FIRST_LAYOUT.items() if name in inside]
-    if "sentiment" in kinds and "words" in kinds:
+    if {"sentiment", "single_category"} & set(kinds) and "words" in kinds:
         kinds.remove("words")  # its fit
     if len(kinds) > 1:
         both = " and ".join(

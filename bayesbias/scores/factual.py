@@ -366,6 +366,18 @@ def _once(wanted: list[str], vectors: Mapping[str, Array], fact: Given) -> tuple
     return [word for word in wanted if word not in vectors or word in kept], notes
 
 
+def again(result: WefatResult, most: int) -> WefatResult:
+    """Return a result whose correlation, interval and p are worked out anew; p only of `most` drawn orders or fewer."""
+    words = sorted(result.scores)
+    scores, values = (np.array([of[word] for word in words]) for of in (result.scores, result.facts))
+    r = correlation(scores, values)
+    low, high = _fisher_interval(r, len(words), result.prob)
+    p = result.p_value
+    if result.samples is None or result.samples <= most:
+        p = _permutation_p(scores, values, result.samples or 1, result.seed)[0]
+    return replace(result, r=r, r_low=low, r_high=high, p_value=p)
+
+
 def at_prob(result: WefatResult, prob: float) -> WefatResult:
     """Return a result with an interval of another probability."""
     low, high = _fisher_interval(result.r, result.n, prob)
