@@ -101,6 +101,8 @@ def _alike(content: bytes, mark: bytes) -> bool:
 
 def state_of_file(path: Path, listed: Mapping[str, Any]) -> State:
     """Hold a file against what was written down of it: ``bytes`` first, which costs nothing, then ``sha256``."""
+    if not isinstance(listed, Mapping) or not listed.keys() >= {"bytes", "sha256"}:
+        return State.DAMAGED
     try:
         if not path.is_file():
             return State.MISSING

@@ -108,7 +108,7 @@ def _ending_well() -> Iterator[list[int]]:
 def _imports(frame: FrameType | None) -> bool:
     """Say whether a module is being imported."""
     while frame is not None:
-        if frame.f_code.co_filename.startswith("<frozen importlib"):
+        if frame.f_globals.get("__name__") == "importlib._bootstrap":
             return True
         frame = frame.f_back
     return False

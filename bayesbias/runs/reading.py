@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.sheets import without_marks
+from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import read_bytes
+from bayesbias.border.texts import decoded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,18 +31,31 @@ def read_table(path: Path, *, texts: Collection[str], whole: Collection[str] = (
 
     import pandas as pd
 
-    content = io.BytesIO(read_bytes(path))
-    try:
-        frame = without_marks(pd.read_csv(content, dtype=str, keep_default_na=False, encoding="utf-8"))
-        for name in frame.columns.difference(list(texts), sort=False):
-            values = frame[name].tolist()
-            if name in whole:
-                frame[name] = [int(value) for value in values]
-            elif {"True", "False"} & set(values):
-                known = {"True": True, "False": False, "": float("nan")}
-                frame[name] = pd.Series([known[value] for value in values], dtype=object).infer_objects()
-            else:
-                frame[name] = [float(value) if value else float("nan") for value in values]
-    except (ValueError, KeyError) as error:
-        raise InputError(f"is damaged ({str(error).splitlines()[0]})", where=path) from None
+    content = io.StringIO(decoded(read_bytes(path), path), newline="")
+    with guarded(path, "is damaged: cannot be read as a table"):
+        frame = without_marks(pd.read_csv(content, dtype=str, keep_default_na=False))
+    known = {"True": True, "False": False, "": float("nan")}
+    for name in frame.columns.difference(list(texts), sort=False):
+        values = frame[name].tolist()
+        if name in whole:
+            frame[name] = _converted(values, int, path, name, "a whole number")
+        elif {"True", "False"} & set(values):
+            truths = _converted(values, known.__getitem__, path, name, "True or False")
+            frame[name] = pd.Series(truths, dtype=object).infer_objects()
+        else:
+            frame[name] = _converted(values, lambda value: float(value or "nan"), path, name, "a number")
     return frame
+
+
+def _converted(
+    values: list[str], convert: Callable[[str], Any], path: Path, name: str, valid: str
+) -> list[Any]:
+    out = []
+    for line, value in enumerate(values, start=2):
+        try:
+            out.append(convert(value))
+        except (ValueError, KeyError):
+            raise InputError(
+                "is damaged", where=f"{path}, line {line}, column {name}", found=value, valid=valid
+            ) from None
+    return out

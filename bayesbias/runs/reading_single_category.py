@@ -12,6 +12,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.texts import parse_json
+from bayesbias.runs.accounts import hold_account
 from bayesbias.runs.reading import read_table
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def read_single_category(folder: Path) -> SingleCategory:
     if prob != published.prob:
         raise _damaged("has two probabilities", path)
     seed = checks.seed(content.get("seed"), f"{path}: seed")
-    about = checks.table(content.get("provenance"), f"{path}: provenance")
+    about = hold_account(content.get("provenance"), f"{path}: provenance")
     return of_fit(published, fitted, list(targets), prob=prob, seed=seed, provenance=about)
 
 
@@ -118,7 +119,8 @@ def _hold(
     ):
         raise _damaged("its words are not those that were fitted", path)
     facts = np.array([published.facts[word] for word in words])
-    standard = (facts - facts.mean()) / facts.std(ddof=1) if np.ptp(facts) > 0 else facts
+    with np.errstate(all="ignore"):  # of what is no such number is told below
+        standard = (facts - facts.mean()) / facts.std(ddof=1)
     fitted_facts = table.groupby("target")["fact"].agg(["min", "max"]).loc[words]
     if not all(np.allclose(fitted_facts[end], standard, rtol=0, atol=_SAME) for end in ("min", "max")):
         raise _damaged("its facts are not those that were fitted", path)

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
+from bayesbias.border.guarding import guarded
 from bayesbias.border.opening import read_bytes
+from bayesbias.border.ranges import NUMBER, SHARE, Range, hold_to_ranges
 from bayesbias.border.texts import parse_json
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.manifest import Manifest
 from bayesbias.runs.reading import read_table
+from bayesbias.tables.sentiment import CLIP, logit_difference
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesbias.studies.sentiment import SentimentAnalysis
 
+_SAME = 1e-9
 _TEXTS = ("classifier", "noun_pair", "profession", "category")
 
 
@@ -186,7 +192,71 @@ def _read(folder: Path, manifest: Manifest | None) -> BiasFit | SentimentAnalysi
     fitted = (folder / "fit.nc").is_file() if manifest is None else "fit.nc" in manifest.files
     if fitted:
         return load_fit(folder / "fit.nc")
-    return analysis_from(read_table(folder / "pairs.csv", texts=_TEXTS, whole=["clipped"]), _origin(folder))
+    path = folder / "pairs.csv"
+    table, origin = read_table(path, texts=_TEXTS, whole=["clipped"]), _origin(folder)
+    with guarded(folder, "its account is no account of an analysis of sentiment"):
+        _hold(table, path, float(origin.get("clip", CLIP)))
+        _hold_origin(origin, folder, set(table["classifier"]))
+        return analysis_from(table, origin)
+
+
+def _hold(table: pd.DataFrame, path: Path, clip: float) -> None:
+    """Refuse pairs of sentences whose numbers do not agree with each other."""
+    import numpy as np
+
+    needed = (*_TEXTS, "p_male", "p_female", "difference", "logit_difference", "clipped")
+    checks.columns(table, needed, path, "pairs of sentences")
+    share = Range(0, 1, missing=False)
+    hold_to_ranges(
+        table,
+        path,
+        {"p_male": share, "p_female": share},
+        texts=("classifier", "noun_pair", "profession"),
+        once=("classifier", "noun_pair", "profession"),
+    )
+    male, female = (table[name].to_numpy(dtype=float) for name in ("p_male", "p_female"))
+    logits, clipped = logit_difference(male, female, clip)
+    for name, expected in (("difference", female - male), ("logit_difference", logits), ("clipped", clipped)):
+        other = np.abs(table[name].to_numpy(dtype=float) - expected) > _SAME
+        if other.any() or table[name].isna().any():
+            row = int(np.argmax(other | table[name].isna().to_numpy()))
+            raise InputError(
+                "is damaged: not what its probabilities make",
+                where=f"{path}, line {row + 2}, column {name}",
+                found=table[name].iloc[row],
+                valid=f"{expected[row]:.6g}",
+            )
+
+
+_OF_CONTROL = {
+    **dict.fromkeys(("p_male", "p_female"), Range(0, 1, missing=False)),
+    "f_minus_m": Range(-1, 1, missing=False),
+    **dict.fromkeys(("n", "df"), Range(0, 1e9, missing=False)),
+    "t": NUMBER,
+    "p_value": SHARE,
+}
+
+
+def _hold_origin(origin: Mapping[str, Any], where: Path, classifiers: set[str]) -> None:
+    """Refuse what is no account of an analysis."""
+    for key in ("classifiers", "occupations"):
+        for name, about in checks.table(origin.get(key, {}), f"{where}: {key}").items():
+            if key == "classifiers":
+                checks.table(about, f"{where}: classifiers: {name}")
+    checks.texts(origin.get("notes", []), f"{where}: notes")
+    if origin.get("hypotheses") is not None:
+        checks.count(origin["hypotheses"], f"{where}: hypotheses")
+    control = origin.get("control") or []
+    if not isinstance(control, list):
+        raise InputError("must be a list", where=f"{where}: control", found=control)
+    for i, row in enumerate(control, start=1):
+        at = f"{where}: control, number {i}"
+        checks.choice(checks.table(row, at).get("classifier"), classifiers, "classifier", at)
+        for name, allowed in _OF_CONTROL.items():
+            if not allowed.takes(row.get(name)):
+                raise InputError("is damaged", where=f"{at}: {name}", found=row.get(name), valid=str(allowed))
+        if (row.get("t") is None) != (row.get("p_value") is None):
+            raise InputError("is damaged: t and its p stand together, or neither does", where=at)
 
 
 def _origin(folder: Path) -> dict[str, Any]:

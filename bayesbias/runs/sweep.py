@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bayesbias.basics import checks
 from bayesbias.runs.layout import Content, Layout
-from bayesbias.runs.manifest import Manifest
+from bayesbias.runs.manifest import MANIFEST, Manifest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,11 @@ def _read(folder: Path, manifest: Manifest | None) -> SweepResult:
     if manifest is None:
         check_tables(folder)
     facts = {} if manifest is None else manifest.facts
-    return load_sweep(folder, reused=int(facts.get("reused", 0)), others=int(facts.get("others", 0)))
+    counts = {
+        name: checks.count(facts.get(name, 0), f"{folder / MANIFEST}: facts: {name}", 0)
+        for name in ("reused", "others")
+    }
+    return load_sweep(folder, **counts)
 
 
 def _compared(of: Content) -> pd.DataFrame | None:

@@ -17,6 +17,7 @@ from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
 from bayesbias.border.opening import read_bytes
 from bayesbias.border.parquet import read_frame
+from bayesbias.border.ranges import SHARE, SIZE, Range
 from bayesbias.border.seals import State
 from bayesbias.sweeps.cells import CellGroup, SweepCell
 from bayesbias.sweeps.comparing import ERRORS, compared_cells
@@ -253,7 +254,7 @@ def find_finished(groups: Sequence[CellGroup], plan: SweepPlan, out: Path) -> Be
     states: dict[str, State] = {}
     for cell in (cell for group in groups for cell in group.cells):
         record, states[cell.key] = read_record(out, cell, plan)
-        if record is not None and states[cell.key] is State.UNVERIFIED and not _usable(cell, record):
+        if record is not None and not _usable(cell, record):
             states[cell.key] = State.DAMAGED
     count = Counter(states.values())
     finished = (key for key, state in states.items() if state in (State.INTACT, State.UNVERIFIED))
@@ -261,14 +262,48 @@ def find_finished(groups: Sequence[CellGroup], plan: SweepPlan, out: Path) -> Be
 
 
 def _usable(cell: SweepCell, record: Mapping[str, Any]) -> bool:
-    """Say whether a record without a seal has the form of one, so that no table fails because of it."""
+    """Say whether a record holds what a cell gives, also where its seal fits: anyone can write one."""
     try:
-        _frame_of(_rows_of(cell, record))
+        rows = _rows_of(cell, record)
         lists = (record["look_again"], record["diagnostics"]["problems"])
-        numbers = all(isinstance(seconds, int | float) for seconds in record["timing"].values())
-        return numbers and all(isinstance(texts, list) for texts in lists)
-    except (ValueError, TypeError, KeyError, AttributeError):
+        return (
+            all(isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in lists)
+            and all(SIZE.takes(seconds) for seconds in record["timing"].values())
+            and bool(rows)
+            and all(_possible(row) for row in rows)
+        )
+    except (ValueError, TypeError, KeyError, AttributeError, IndexError):
         return False
+
+
+_COUNTED = Range(0, 1e15)
+_RANGES = {
+    **dict.fromkeys(("mean", "hpdi_low", "hpdi_high", "prob", "sd"), Range(missing=False)),
+    **dict.fromkeys(("sd", "rope", "ess_bulk", "r_hat", "max_r_hat", "min_ess_bulk"), SIZE),
+    **dict.fromkeys(
+        ("p_below_zero", "p_in_rope", "superiority", "superiority_low", "superiority_high"), SHARE
+    ),
+    **dict.fromkeys(ERRORS, SIZE),
+    **{name: _COUNTED for name, kind in _CELL_COLUMNS.items() if kind == "Int64" and "seed" not in name},
+    "prob": Range(0, 1, missing=False),
+}
+
+
+def _possible(row: Mapping[str, Any]) -> bool:
+    """Say whether a row of results can be what was found; what a quantity always has must be there."""
+    texts = (name for name, kind in {**_CELL_COLUMNS, **_ROW_COLUMNS}.items() if kind == "string")
+    needed = (
+        "term",
+        "estimand",
+        *(("p_below_zero", "p_in_rope", "rope") if row["quantity"] != "mean" else ()),
+    )
+    return (
+        all(row.get(name) is None or isinstance(row[name], str) for name in texts)
+        and all(allowed.takes(row.get(name)) for name, allowed in _RANGES.items())
+        and all(row.get(name) is not None for name in needed)
+        and isinstance(row["trusted"], bool)
+        and row["hpdi_low"] <= row["hpdi_high"]
+    )
 
 
 def _about(cell: SweepCell) -> dict[str, Any]:

@@ -183,7 +183,10 @@ def states_of_sweep(folder: Path) -> dict[str, State]:
         fit = folder / "fits" / f"{path.stem}.nc"
         if "fit" in record or fit.is_file():
             out[f"fits/{fit.name}"] = _state_of_fit(folder, path.stem, record)
-    if state_of_tables := marker.get("files"):
+    state_of_tables = marker.get("files")
+    if state_of_tables and not isinstance(state_of_tables, dict):
+        out[_MARKER] = State.DAMAGED
+    elif state_of_tables:
         out |= {name: state_of_file(folder / name, listed) for name, listed in state_of_tables.items()}
     else:
         out |= {name: State.UNVERIFIED for name in TABLES if (folder / name).is_file()}
@@ -199,7 +202,7 @@ def check_tables(folder: Path) -> State:
         Where one was changed or damaged.
     """
     marker, state = read_json(folder / _MARKER)
-    if state is State.DAMAGED:
+    if state is State.DAMAGED or not isinstance(marker.get("files", {}), dict):
         raise damaged(folder / _MARKER, hint=_RESUME)
     for name, listed in marker.get("files", {}).items():
         if state_of_file(folder / name, listed) is State.DAMAGED:

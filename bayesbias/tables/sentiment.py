@@ -108,16 +108,22 @@ def sentiment_table(
     out = sides["male"][keys].reset_index(drop=True)
     index = pd.MultiIndex.from_frame(out[keys[:3]])
     p_male, p_female = male.to_numpy(dtype=float), female.reindex(index).to_numpy(dtype=float)
-    inner = [np.clip(p, clip, 1 - clip) for p in (p_male, p_female)]
-    logits = [np.log(p) - np.log1p(-p) for p in inner]
+    difference, clipped = logit_difference(p_male, p_female, clip)
     out = out.assign(
         p_male=p_male,
         p_female=p_female,
         difference=p_female - p_male,
-        logit_difference=logits[1] - logits[0],
-        clipped=(inner[0] != p_male).astype(int) + (inner[1] != p_female),
+        logit_difference=difference,
+        clipped=clipped,
     )
     return out if facts is None else with_profession_facts(out, facts)
+
+
+def logit_difference(p_male: np.ndarray, p_female: np.ndarray, clip: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return the difference of log odds of each pair, and how many of its two probabilities were clipped for it."""
+    inner = [np.clip(p, clip, 1 - clip) for p in (p_male, p_female)]
+    logits = [np.log(p) - np.log1p(-p) for p in inner]
+    return logits[1] - logits[0], (inner[0] != p_male).astype(int) + (inner[1] != p_female)
 
 
 def with_profession_facts(table: pd.DataFrame, facts: Any) -> pd.DataFrame:

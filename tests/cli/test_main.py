@@ -259,6 +259,38 @@ def test_a_process_that_is_asked_to_end_takes_back_what_is_half_done(name, tmp_p
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows knows these signals otherwise")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("imported", [True, False])
+def test_a_library_that_passes_over_whatever_is_thrown_keeps_no_signal_from_its_end(name, imported, tmp_path):
+    """Where it is imported the signal waits; else the command goes on, and does not end with 0."""
+    number = getattr(signal, name)
+    swallowing = (
+        "import os, signal, time\n"
+        "try:\n"
+        f"    os.kill(os.getpid(), {int(number)})\n"
+        "    time.sleep(0.2)\n"
+        "except BaseException:\n"
+        "    pass\n"
+    )
+    (tmp_path / "swallowing.py").write_text(swallowing)
+    script = (
+        "import time, click\n"
+        "from bayesbias.cli import main\n"
+        "@click.command()\n"
+        "def command():\n"
+        f"    {'import swallowing' if imported else f'exec({swallowing!r})'}\n"
+        "    time.sleep(0.3)\n"
+        "    print('through')\n"
+        "main.cli = command\n"
+        "main.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert (done.returncode, done.stdout) == (128 + number, "" if imported else "through\n")
+
+
 @pytest.mark.skipif(os.name == "nt", reason="a shell of Windows passes no signal over")
 def test_a_signal_that_is_to_be_passed_over_is(tmp_path):
     script = (

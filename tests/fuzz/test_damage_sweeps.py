@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.damage import cases, files_in
+from helpers.odd_json import odd_json
 from helpers.seeds import shifted
 from helpers.sweeps import made_up_cell, write_inputs, write_plan
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
-from bayesbias.border.seals import SEAL_KEY, State
+from bayesbias.border.seals import SEAL_KEY, State, sealed_json
 
 COUNTS = [9, pytest.param(500, marks=pytest.mark.claim)]
 
@@ -91,6 +92,44 @@ def test_whatever_stands_in_a_record_without_a_seal_resuming_goes_on(swept, coun
         seen += again.damaged
         without_seals(out)
     assert seen > count / 3
+
+
+@pytest.mark.parametrize("n", [40, pytest.param(3000, marks=pytest.mark.claim)])
+@pytest.mark.slow
+def test_a_record_with_a_seal_of_its_own_and_odd_values_is_fitted_again_or_does_no_harm(n, swept):
+    """Anyone can write a seal; no table holds what no fit gives, and no record ends the sweep."""
+    plan, out, first = swept
+    path = out / "cells" / f"{first.cells['cell'][1]}.json"
+    whole = json.loads(path.read_bytes())
+    del whole[SEAL_KEY]
+    damaged = 0
+    for place, value, changed in odd_json(whole, n, np.random.default_rng(shifted(4))):
+        try:
+            path.write_bytes(
+                sealed_json(changed) if isinstance(changed, dict) else json.dumps(changed).encode()
+            )
+        except ValueError:  # what JSON does not hold
+            continue
+        again = bb.run_sweep(plan, out, workers=1, resume=True)
+        damaged += again.damaged
+        assert not len(again.failures), (place, value)
+        numbers = again.frame.select_dtypes("number").astype(float)
+        assert (numbers.abs().max().dropna() < 1e20).all(), (place, value)
+        shares = (
+            again.frame[["p_below_zero", "p_in_rope", "superiority", "prob"]].astype(float).stack().dropna()
+        )
+        assert shares.between(0, 1).all(), (place, value)
+    assert damaged > n / 3
+
+
+@pytest.mark.parametrize("files", [1e308, True, [1], {"results.csv": None}, {"results.csv": {"a": 1}}, "x"])
+def test_an_account_of_tables_that_is_none_is_damage(swept, files):
+    _, out, _ = swept
+    path = out / "sweep.json"
+    content = json.loads(path.read_bytes())
+    del content[SEAL_KEY]
+    path.write_bytes(sealed_json({**content, "files": files}))
+    assert not bb.runs.verify_run(out).ok
 
 
 PARTS = ("summary", "contrasts", "diagnostics", "coverage", "timing", "look_again", "provenance")

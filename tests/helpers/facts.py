@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from bayesbias.scores.factual import WefatResult
+from bayesbias.scores.factual import WefatResult, again
 from bayesbias.studies.single_category import SingleCategory, of_fit
 from helpers.fits import made_up
 
@@ -42,6 +42,7 @@ def made_up_test(
         "made up", ("hers",), ("a note",), pairs, "percent_women", ("female", "male"), r, r - 0.1, r + 0.05, prob, 0.001,
         "montecarlo", 999, 1, targets, ("zzx",), scores, dict(zip(names, fact.tolist(), strict=True)), a, b,
     )  # fmt: skip
+    published = again(published, most=10_000)
     frame = pd.DataFrame(
         {
             "set_word": np.repeat([*a, *b], targets),

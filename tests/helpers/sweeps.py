@@ -135,7 +135,9 @@ def made_up_cell(table: Any, model: str, settings: dict[str, Any]) -> dict[str, 
     rng = np.random.default_rng(settings["fit_seed"])
 
     def numbers(*names: str) -> dict[str, float]:
-        return {name: float(rng.normal()) for name in names}
+        mean, sd = float(rng.normal()), float(rng.uniform(0.1, 1))
+        ends = {"mean": mean, "sd": sd, "hpdi_low": mean - 1.6 * sd, "hpdi_high": mean + 1.6 * sd}
+        return ends | {name: float(rng.uniform()) for name in names}
 
     same = {"prob": 0.89, "level": "overall", "name": "all", "estimand": "population"}
     contrast = {**same, "contrast": "associated - different"}
@@ -143,11 +145,13 @@ def made_up_cell(table: Any, model: str, settings: dict[str, Any]) -> dict[str, 
         "n_pairs": len(table),
         "group": "connection",
         "outcome": "distance",
-        "summary": [
-            {"connection": kind, **same, **numbers("mean", "sd")} for kind in ("associated", "different")
+        "summary": [{"connection": kind, **same, **numbers()} for kind in ("associated", "different")],
+        "contrasts": [contrast | numbers("p_below_zero", "p_in_rope", "rope")],
+        "standardised": [
+            contrast
+            | {"unit": "sd of neutral pairs"}
+            | numbers("p_below_zero", "p_in_rope", "rope", "superiority")
         ],
-        "contrasts": [contrast | numbers("mean", "sd", "p_below_zero")],
-        "standardised": [contrast | {"unit": "sd of neutral pairs"} | numbers("mean", "sd", "superiority")],
         "diagnostics": {
             "ok": True,
             "divergences": 0,

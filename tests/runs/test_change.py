@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from helpers.draws import made_up_comparison
 from helpers.fits import pairs
+from helpers.odd_json import odd_json
 from helpers.pages import without_figures
 from helpers.seeds import shifted
 
@@ -135,44 +136,6 @@ def test_fits_that_were_exchanged_are_refused(folder):
     assert bb.open_run(folder)
 
 
-def _places(value, at=()):
-    """Return where every table, list and value of a JSON text stands."""
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [at, *(place for key, item in inside for place in _places(item, (*at, key)))]
-
-
-def _odd_comparisons(folder, n, rng):
-    content = json.loads((folder / "comparison.json").read_text())
-    places = _places(content)
-    odd = [
-        None,
-        5,
-        -1.5,
-        True,
-        "",
-        "zzz",
-        "../fit_0.nc",
-        "a\nb",
-        [],
-        ["x"],
-        [None],
-        {},
-        {"x": "y"},
-        {"notes": 3},
-    ]
-    for i in rng.permutation(len(places) * len(odd))[:n].tolist():
-        *before, last = places[i // len(odd)] or [None]
-        if last is None:
-            yield places[0], odd[i % len(odd)], odd[i % len(odd)]
-            continue
-        changed = json.loads(json.dumps(content))
-        inner = changed
-        for key in before:
-            inner = inner[key]
-        inner[last] = odd[i % len(odd)]
-        yield (*before, last), odd[i % len(odd)], changed
-
-
 @pytest.mark.parametrize("n", [60, pytest.param(3000, marks=pytest.mark.claim)])
 def test_whatever_stands_in_its_account_is_refused_or_does_no_harm(
     n, folder, comparison, tmp_path, monkeypatch
@@ -181,7 +144,7 @@ def test_whatever_stands_in_its_account_is_refused_or_does_no_harm(
     monkeypatch.setattr(fitting, "load_fit", functools.cache(fitting.load_fit))  # which stay as they are
     rng = np.random.default_rng(shifted(11))
     messages, opened = [], []
-    for place, value, changed in _odd_comparisons(folder, n, rng):
+    for place, value, changed in odd_json(json.loads((folder / "comparison.json").read_text()), n, rng):
         (folder / "comparison.json").write_text(json.dumps(changed))
         try:
             found = bb.open_run(folder).result
