@@ -104,9 +104,11 @@ def finite(value: Any, where: object) -> float:
 
 
 def positive(value: Any, where: object) -> float:
-    """Return a finite number above 0."""
+    """Return a finite number above 0, whose square and inverse are numbers too."""
     if not (is_number(value) and value > 0):
         raise InputError("must be a finite number above 0", where=where, found=Shortened(value))
+    if not 1 / LARGEST <= value <= LARGEST:
+        raise InputError(f"must lie from {1 / LARGEST:g} to {LARGEST:g}", where=where, found=Shortened(value))
     return float(value)
 
 

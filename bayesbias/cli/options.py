@@ -160,6 +160,8 @@ class Positive(click.FloatRange):
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"{number} is not a finite number above 0.", param, ctx)
+        if not 1 / checks.LARGEST <= number <= checks.LARGEST:
+            self.fail(f"{number} does not lie from {1 / checks.LARGEST:g} to {checks.LARGEST:g}.", param, ctx)
         return number
 
 

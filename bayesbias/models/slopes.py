@@ -95,7 +95,8 @@ def slopes_for(
             "a slope needs numbers, and this fact is none",
             where="the table",
             found=f"{fact}: {_first_known(frame[fact])}",
-            valid="numbers; a slope on another fact can differ by this one (--slope AGE:SORT of the command, by= in Python)",
+            valid="numbers (of yes and no, 1 and 0); a slope on another fact can differ by this one (--slope AGE:SORT of the "
+            "command, by= in Python)",
         )
     unit = next((unit for unit in spec.units if _is_of(frame, unit, fact)), None)
     if unit is None:

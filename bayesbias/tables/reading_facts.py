@@ -225,6 +225,31 @@ def _refuse_thousands(
             )
 
 
+def _refuse_two_marks(name: str, cells: list[tuple[int, str, str]], where: str, unit: str) -> None:
+    """Refuse decimal points beside decimal commas: of two people's cells nobody knows what 1,234 means."""
+    first = {
+        mark: next(
+            (
+                (line, cell)
+                for line, _, cell in cells
+                if cell.count(mark) == 1
+                and other not in cell
+                and not _three_after(cell, mark)
+                and _NUMBER.fullmatch(cell.replace(mark, "."))
+            ),
+            None,
+        )
+        for mark, other in ((",", "."), (".", ","))
+    }
+    if (comma := first[","]) and (point := first["."]):
+        raise InputError(
+            f"{name} has decimal commas and decimal points",
+            where=f"{where}, {unit}s {comma[0]} and {point[0]}",
+            found=(comma[1], point[1]),
+            valid="one of the two in all cells",
+        )
+
+
 def _three_after(cell: str, mark: str) -> bool:
     """Say whether a mark may stand between thousands: with one to three digits before it and three after."""
     return re.fullmatch(rf"[+-]?[1-9]\d{{0,2}}{re.escape(mark)}\d{{3}}", cell) is not None
@@ -250,6 +275,7 @@ def _of_cells(
     )
     numeric = meant * 2 >= max(1, len(filled))
     if numeric:
+        _refuse_two_marks(name, filled, where, unit)
         _refuse_thousands(name, filled, where, unit, separator)
     values: dict[str, Value] = {}
     lines: dict[str, int] = {}
@@ -262,6 +288,10 @@ def _of_cells(
         value: Value = float(text) if numeric else cell
         if numeric and not np.isfinite(float(text)):
             raise InputError(f"{name} is not finite", where=here, found=cell)
+        if value == 0 and re.search("[1-9]", re.split("[eE]", text)[0]):
+            raise InputError(
+                f"{name} is too small for a number", where=here, found=cell, hint="take another unit"
+            )
         if values.setdefault(word, value) != value:
             raise InputError(
                 f"the word {word!r} has two values of {name}",

@@ -256,6 +256,8 @@ def dimension_shares(units: Array) -> Array:
 
 def _units(vectors: npt.NDArray[Any]) -> Array:
     array = np.asarray(vectors, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise InputError("holds NaN or infinite numbers", where="embedding", valid="finite numbers")
     return array / np.linalg.norm(array, axis=1, keepdims=True)
 
 

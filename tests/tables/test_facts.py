@@ -405,6 +405,25 @@ def test_commas_between_thousands_are_not_taken_for_decimal_ones(cells, says, tm
         load_counts(path, ["w0", "w1", "w2"])
 
 
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_decimal_points_beside_decimal_commas_are_refused(separator, tmp_path):
+    """Of them nobody knows what 1,234 means."""
+    path = tmp_path / "pay.csv"
+    cells = ["1,234", "5.6", "3,5"]
+    path.write_text(f"word{separator}pay\n" + "".join(f'w{i}{separator}"{c}"\n' for i, c in enumerate(cells)))
+    with pytest.raises(
+        InputError, match=r"pay\.csv, lines 4 and 3: pay has decimal commas and decimal points.*3,5.*5\.6"
+    ):
+        facts_given(path)
+
+
+def test_a_number_that_is_too_small_is_no_zero(tmp_path):
+    path = tmp_path / "pay.csv"
+    path.write_text("word,pay\na,1e-400\nb,2\nc,0e-400\n")
+    with pytest.raises(InputError, match=r"line 2: pay is too small for a number; found: '1e-400'"):
+        facts_given(path)
+
+
 def test_decimal_commas_are_read_where_one_shows_what_they_are(tmp_path):
     path = tmp_path / "pay.csv"
     path.write_text("word;pay\na;1,234\nb;0,5\nc;12,25\n")
