@@ -146,6 +146,7 @@ def main() -> None:
     """Run the command; errors a user can mend are one message and exit code 2."""
     # A command saves figures and shows none: no backend of a screen, that may not even be there, is asked for. Where it is called
     # from Python, what comes after it has its own again.
+    atexit.register(_at_once)  # what is registered later, by libraries, is called before
     before = os.environ.get(_BACKEND)
     os.environ[_BACKEND] = "agg"
     try:
@@ -211,13 +212,21 @@ def _code_of(stopped: BaseException | None) -> int:
 
 def _leave(code: int) -> NoReturn:
     """End at once: libraries that were stopped halfway may crash where the interpreter takes them down one by one."""
-    if Path(sys.argv[0]).stem not in ("bayesbias", "__main__"):  # called by somebody else, who goes on
-        sys.exit(code)
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):
-            stream.flush()
-    os._exit(code)
+    if Path(sys.argv[0]).stem in ("bayesbias", "__main__"):  # else somebody else called, who goes on
+        _left_with.append(code)
+    sys.exit(code)
+
+
+_left_with: list[int] = []
+
+
+def _at_once() -> None:
+    """End before the interpreter takes anything down, when all that was to be done at its end is done."""
+    if _left_with:
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(_left_with[-1])
 
 
 def _end(problem: str) -> NoReturn:

@@ -31,7 +31,7 @@ NAN, INF = math.nan, math.inf
         (lambda v: checks.positive(v, "x"), [1e-100, 1, np.float64(2)]),
         (lambda v: checks.not_negative(v, "x"), [0, 0.0, 1e308]),
         (lambda v: checks.not_negative(v, "x", 100), [0, 100]),
-        (lambda v: checks.between(v, "x", 0, 0.5), [1e-100, 0.25, np.nextafter(0.5, 0)]),
+        (lambda v: checks.between(v, "x", 0, 0.5), [5e-324, 0.25, np.nextafter(0.5, 0)]),
         (checks.probability, [0.95, np.float32(0.5), np.nextafter(1, 0)]),
         (lambda v: checks.choice(v, ("a", 1, None), "kind"), ["a", 1, None]),
         (lambda v: checks.text(v, "x"), ["a", " a "]),

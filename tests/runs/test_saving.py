@@ -68,12 +68,8 @@ def seat():
     key = {"model": "minilm-static", "options": ""}
     frame = result.frame.assign(
         effect_size=[0.1 + 0.2, np.nan],
-        contrast=[-0.1 / 3, np.nan],
-        sd=[0.1, np.nan],
-        hpdi_low=[-0.2, np.nan],
-        hpdi_high=[0.1, np.nan],
-        standardised=[-0.1, np.nan],
-        superiority=[0.5, np.nan],
+        **{name: [0.1 + 0.2, np.nan] for name in ("contrast", "sd", "standardised", "superiority")},
+        **{f"hpdi_{end}": [by, np.nan] for end, by in (("low", -0.2), ("high", 0.9))},
         **{f"share_{of}": [0.25, np.nan] for of in ("word", "template", "sentence", "residual")},
         converged=[True, np.nan],
         prior_shift=[0.1, np.nan],
