@@ -71,8 +71,7 @@ def seat():
         **{name: [0.1 + 0.2, np.nan] for name in ("contrast", "sd", "standardised", "superiority")},
         **{f"hpdi_{end}": [by, np.nan] for end, by in (("low", -0.2), ("high", 0.9))},
         **{f"share_{of}": [0.25, np.nan] for of in ("word", "template", "sentence", "residual")},
-        converged=[True, np.nan],
-        prior_shift=[0.1, np.nan],
+        **{"converged": [True, np.nan], "prior_shift": [0.1, np.nan]},
         prior=["cbar halved", ""],
         test=["null", "NA"],
     )
