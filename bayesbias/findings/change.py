@@ -35,11 +35,12 @@ def findings_of_change(result: Comparison, prob: float = PROB, rope: float = ROP
     """
     several = len(result.methods) > 1
     parts = tuple(_of_method(result, name, several, prob, rope) for name in result.methods)
+    likewise = (_LIKEWISE,) if several and any(map(_has_gap, result.methods.values())) else ()
     return Findings(
         subject=f"{result.provenance['original']}, debiased",
         headline=" ".join(f"{part.lead}{part.headline}" for part in parts),
         parts=parts,
-        sentences=tuple(_neighbours(result, prob, rope)),
+        sentences=(*likewise, *_neighbours(result, prob, rope)),
         problems=tuple(result.diagnostics()["problems"]),
         trust=ALL_AGREED,
     )
@@ -66,7 +67,7 @@ def _of_method(result: Comparison, name: str, several: bool, prob: float, rope: 
     geometry = _geometry_sentences(result, name, prob)
     slopes = sentences_of_slopes(item.change, prob) if item.change is not None else []
     by_class = [] if gap is None else _class_sentences(result, item, prob, rope)
-    likewise = [] if gap is None or about["doubts"] else [_LIKEWISE]
+    likewise = [] if several or gap is None else [_LIKEWISE]
     headline, *rest = [*([gap] if gap else []), *likewise, *by_class, *controls, *geometry, *slopes] or [
         _NO_CONTRAST
     ]
@@ -121,6 +122,7 @@ _NO_CONTRAST = (
 )
 
 
+_TREATED = "of new words treated likewise"
 _LIKEWISE = (
     "This is of words that the method treats as it treated these; whether it reaches others, a list that it was not given "
     "tells."
@@ -128,9 +130,13 @@ _LIKEWISE = (
 _NOTHING = 0.00005  # a change that four decimals do not show
 
 
-def _gap_sentence(result: Comparison, item: Method, prob: float, rope: float) -> str | None:
+def _has_gap(item: Method) -> bool:
     present = set(item.pairs["connection"].astype(str))
-    if not any(a in present and b in present for a, b in CONTRASTS):
+    return any(a in present and b in present for a, b in CONTRASTS)
+
+
+def _gap_sentence(result: Comparison, item: Method, prob: float, rope: float) -> str | None:
+    if not _has_gap(item):
         return None
     frame = result.contrasts(prob, rope, "population", item.name)
     row: Any = next(iter(frame[frame["level"] == "overall"].itertuples()))
@@ -149,7 +155,7 @@ def _gap_sentence(result: Comparison, item: Method, prob: float, rope: float) ->
     if max(-row.hpdi_low, row.hpdi_high) < min(_NOTHING, rope):
         change = f"less than {_NOTHING:.5f} either way ({as_percent(prob)} HPDI"
     return (
-        f"of new words treated likewise, {row.contrast} was {as_known(row, 'before', signed=True)} and changed by {change}: "
+        f"{_TREATED}, {row.contrast} was {as_known(row, 'before', signed=True)} and changed by {change}: "
         f"{row.verdict}); it is now {as_known(row, 'after', signed=True)} ({after}: {now}).{f' {hidden}' if hidden else ''}"
     )
 
