@@ -270,7 +270,7 @@ def test_a_comparison_says_what_the_method_forces_before_its_results(comparison,
     assert not parsed.of("i")
     answer = text.index("The answer")
     forced = text.index("BY CONSTRUCTION", answer)
-    gap = text.index("hard <i>: associated - different was", answer)
+    gap = text.index("hard <i>: of new words treated likewise, associated - different was", answer)
     assert answer < forced < gap < text.index("Data and coverage", gap)
     assert "80% HPDI" in text
     row = comparison.contrasts(0.8, 0.03, "population", "hard <i>").iloc[0]

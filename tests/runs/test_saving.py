@@ -71,8 +71,7 @@ def seat():
         **{name: [0.1 + 0.2, np.nan] for name in ("contrast", "sd", "standardised", "superiority")},
         **{f"hpdi_{end}": [by, np.nan] for end, by in (("low", -0.2), ("high", 0.9))},
         **{f"share_{of}": [0.25, np.nan] for of in ("word", "template", "sentence", "residual")},
-        **{"converged": [True, np.nan], "prior_shift": [0.1, np.nan]},
-        prior=["cbar halved", ""],
+        **{"converged": [True, np.nan], "prior_shift": [0.1, np.nan], "prior": ["cbar halved", ""]},
         test=["null", "NA"],
     )
     slopes = pd.DataFrame(
@@ -151,8 +150,9 @@ def result(request):
 @pytest.fixture(scope="module")
 def one_method(comparison):
     name, method = next(iter(comparison.methods.items()))
-    provenance = {**comparison.provenance, "order": [name]}
-    return dataclasses.replace(comparison, methods={name: method}, provenance=provenance)
+    tables = {which: comparison.provenance["tables"][which] for which in ("original", name)}
+    provenance = {**comparison.provenance, "order": [name], "tables": tables}
+    return dataclasses.replace(comparison, methods={name: method}, between={}, provenance=provenance)
 
 
 def frames(result) -> dict[str, pd.DataFrame]:
