@@ -33,6 +33,8 @@ class Range:
         """Say whether one value, of JSON, is a number of this range."""
         if value is None:
             return self.missing
+        if type(value) in (float, int):  # nearly all, and many
+            return self.least <= value <= self.most  # type: ignore[operator]
         return checks.is_number(value) and self.least <= value <= self.most  # type: ignore[operator]
 
     def __str__(self) -> str:

@@ -289,17 +289,21 @@ _RANGES = {
 }
 
 
+_TEXTS = [name for name, kind in {**_CELL_COLUMNS, **_ROW_COLUMNS}.items() if kind == "string"]
+_ALWAYS = {name for name, allowed in _RANGES.items() if not allowed.missing}
+
+
 def _possible(row: Mapping[str, Any]) -> bool:
     """Say whether a row of results can be what was found; what a quantity always has must be there."""
-    texts = (name for name, kind in {**_CELL_COLUMNS, **_ROW_COLUMNS}.items() if kind == "string")
     needed = (
         "term",
         "estimand",
         *(("p_below_zero", "p_in_rope", "rope") if row["quantity"] != "mean" else ()),
     )
     return (
-        all(row.get(name) is None or isinstance(row[name], str) for name in texts)
-        and all(allowed.takes(row.get(name)) for name, allowed in _RANGES.items())
+        all(row.get(name) is None or isinstance(row[name], str) for name in _TEXTS)
+        and all(allowed.takes(row[name]) for name, allowed in _RANGES.items() if name in row)
+        and row.keys() >= _ALWAYS
         and all(row.get(name) is not None for name in needed)
         and isinstance(row["trusted"], bool)
         and row["hpdi_low"] <= row["hpdi_high"]
