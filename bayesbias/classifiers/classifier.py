@@ -74,7 +74,15 @@ class Classifier(Shown):
             Where there are more or fewer probabilities than sentences, or one is no number in [0, 1].
         """
         sentences = checks.several(sentences, "sentence", "sentences")
-        return checked_probabilities(self.predict(sentences), sentences, f"classifier {self.name!r}")
+        handed = list(sentences)
+        answer = self.predict(handed)
+        if handed != sentences:
+            raise InputError(
+                "changed the list of sentences that it was given: whose probabilities these are, nobody knows",
+                where=f"classifier {self.name!r}",
+                hint="let it work on a copy",
+            )
+        return checked_probabilities(answer, sentences, f"classifier {self.name!r}")
 
     def unknown_words(self, sentences: Iterable[str]) -> tuple[str, ...] | None:
         """Return the words the classifier knows nothing about; None where it cannot tell.

@@ -165,8 +165,9 @@ def _encoded_batch(
         return InputError(problem, where=place, hint="; ".join(filter(None, (hint, kept))) or None, **more)
 
     shape = f"numbers of shape ({len(batch)}, d), one row per sentence"
+    handed = list(batch)
     try:
-        output = encoder.encode(batch)
+        output = encoder.encode(handed)
     except InputError as error:  # says itself which sentence, and what to do
         raise InputError(str(error), where=where, hint=kept) from error
     except Exception as error:  # an encoder may be anybody's code
@@ -174,6 +175,11 @@ def _encoded_batch(
         raise refuse(
             f"the encoder failed: {reason}", hint="where memory ran out, a smaller batch_size may do"
         ) from error
+    if handed != batch:
+        raise refuse(
+            "the encoder changed the list of sentences that it was given: whose vectors these are, nobody knows",
+            hint="let it work on a copy",
+        )
     try:
         if np.ma.is_masked(output):
             raise InputError("holds numbers that are masked", where=where, valid=shape)

@@ -170,31 +170,29 @@ def rnsb(
     trained, asked_of = trained @ axes.T, np.array([vectors[w] for w in words]) @ axes.T
     negative = np.repeat([0.0, 1.0], [len(sets[2]), len(sets[3])])
 
-    def probabilities(counts: Array) -> Array:
-        return _logistic(asked_of, *fit_logistic(trained, negative, shrinkage * counts))
+    def log_probabilities(counts: Array) -> Array:
+        return _log_logistic(asked_of, *fit_logistic(trained, negative, shrinkage * counts))
 
     def divergence(first: Array, second: Array, a: Array, b: Array) -> float:
-        return divergence_from_equal(probabilities(np.concatenate([a, b])), np.concatenate([first, second]))
+        return divergence_from_equal(
+            log_probabilities(np.concatenate([a, b])), np.concatenate([first, second])
+        )
 
     sizes = [len(side) for side in sets]
     interval = percentile_interval(divergence, sizes, prob=prob, resamples=resamples, seed=seed)
-    each = probabilities(np.ones(len(attributes)))
-    total = float(each.sum())
+    logs = log_probabilities(np.ones(len(attributes)))
+    each, shares = np.exp(logs), np.exp(_log_shares(logs, np.ones(len(logs))))
     by_word = [  # of either class, since a word may stand in both
-        dict(zip(words[part], each[part].tolist(), strict=True))
+        dict(zip(words[part], zip(each[part].tolist(), shares[part].tolist(), strict=True), strict=True))
         for part in (slice(sizes[0]), slice(sizes[0], None))
     ]
-    rows = [
-        (w, c.name, p[w], p[w] / total)
-        for c, side, p in zip((x, y), sets[:2], by_word, strict=True)
-        for w in side
-    ]
+    rows = [(w, c.name, *p[w]) for c, side, p in zip((x, y), sets[:2], by_word, strict=True) for w in side]
     return RnsbResult(
         name=f"{listed.name} in {name}",
         dropped=missing,
         notes=(*notes, *interval.notes),
         _pairs=frame_of_rows(rows, ["protected_word", "protected_class", "probability", "share"]),
-        value=divergence_from_equal(each, np.ones(len(each))),
+        value=divergence_from_equal(logs, np.ones(len(logs))),
         **interval.fields(prob, resamples),
         source=SOURCE,
         defects=DEFECTS,
@@ -216,11 +214,18 @@ def rnsb(
     )
 
 
-def divergence_from_equal(probabilities: Array, counts: Array) -> float:
-    """Return the sum of p log(p n) of shares p; each stands as often as it counts."""
-    shares = probabilities / (counts @ probabilities)
-    held = shares > 0
-    return max(0.0, float(counts[held] @ (shares[held] * np.log(shares[held] * counts.sum()))))
+def divergence_from_equal(logs: Array, counts: Array) -> float:
+    """Return the sum of p log(p n) of shares p, from logarithms of probabilities; each stands as often as it counts."""
+    held = counts > 0
+    shares = _log_shares(logs[held], counts[held])
+    return max(0.0, float(counts[held] @ (np.exp(shares) * (shares + np.log(counts.sum())))))
+
+
+def _log_shares(logs: Array, counts: Array) -> Array:
+    """Return the logarithms of shares, also where all probabilities are too small to be told from zero."""
+    highest = logs.max()
+    with np.errstate(under="ignore"):
+        return logs - highest - np.log(counts @ np.exp(logs - highest))
 
 
 def fit_logistic(vectors: Array, labels: Array, weights: Array) -> tuple[Array, float]:
@@ -255,8 +260,9 @@ def fit_logistic(vectors: Array, labels: Array, weights: Array) -> tuple[Array, 
     return at[:-1], float(at[-1])
 
 
-def _logistic(vectors: Array, coefficients: Array, intercept: float) -> Array:
-    return 0.5 * (1 + np.tanh(0.5 * (vectors @ coefficients + intercept)))
+def _log_logistic(vectors: Array, coefficients: Array, intercept: float) -> Array:
+    with np.errstate(under="ignore"):
+        return -np.logaddexp(0.0, -(vectors @ coefficients + intercept))
 
 
 def measured_rnsb(given: Given, **settings: Any) -> RnsbResult:

@@ -236,3 +236,12 @@ def test_unfinished_predictions_that_somebody_changed_are_refused(changed, says,
     kept.write_text("\n".join(changed(kept.read_text().splitlines())) + "\n")
     with pytest.raises(bb.InputError, match=says):
         bb.predict(fails, partial=kept)
+
+
+def test_a_classifier_that_changes_the_list_it_is_given_is_refused():
+    def sorting(sentences):
+        sentences.sort()
+        return [0.5 + 0.001 * (len(sentence) % 7) for sentence in sentences]
+
+    with pytest.raises(bb.InputError, match="changed the list of sentences that it was given"):
+        bb.predict(sorting, name="sorting", check=False)

@@ -272,3 +272,16 @@ def test_a_wrong_key_is_final(remote):
     Service.troubles = []
     with pytest.raises(InputError, match="HTTP Error 401"):
         encode(lambda s: remote(s, key="wrong"), SENTENCES)
+
+
+@pytest.mark.parametrize(
+    "change", [lambda given: given.sort(reverse=True), lambda given: given.append("one more")]
+)
+def test_an_encoder_that_changes_the_list_it_is_given_is_refused(change):
+    class Changing(Fake):
+        def encode(self, sentences):
+            change(sentences)
+            return super().encode(sentences)
+
+    with pytest.raises(InputError, match="the encoder changed the list of sentences that it was given"):
+        encode(Changing(), SENTENCES, cache=False)

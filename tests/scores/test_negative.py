@@ -76,3 +76,22 @@ def test_a_rival_says_its_source_and_its_defects(score) -> None:
     assert score(vectors(9), LIST, **options, resamples=99).seed is not None
     missing = {w: u for w, u in vectors(9).items() if w not in ("x2", "b3")}
     assert set(score(missing, LIST, **options, **FEW).dropped) == {"x2", "b3"}
+
+
+def test_probabilities_too_small_for_numbers_are_no_equal_shares() -> None:
+    """Shares are taken in logarithms; of resamples whose probabilities all vanished a divergence of zero was counted."""
+    held = {word: 400.0 * np.array(vector) for word, vector in vectors(9).items()}
+    result = rnsb(held, LIST, **FEW)
+    shares = result.pairs()["share"].to_numpy()
+    assert shares.sum() == pytest.approx(1)
+    assert result.value == pytest.approx(
+        float(np.sum(shares * np.log(np.maximum(shares, 1e-300) * len(shares))))
+    )
+    far = {"he": (400, 0), "man": (450, 1), "she": (400, 2), "woman": (450, 3)}
+    near = {"strong": (1, 0), "brave": (2, 1), "kind": (-1, 0), "warm": (-2, 1)}
+    of = {"m": {"protected": ["he", "man"], "attributes": ["strong", "brave"]}}
+    of["f"] = {"protected": ["she", "woman"], "attributes": ["kind", "warm"]}
+    vanishing = {word: np.array(vector, dtype=float) for word, vector in {**far, **near}.items()}
+    one = rnsb(vanishing, of, **FEW)
+    assert 0 < one.value <= one.largest
+    assert 0 <= one.low <= one.high <= one.largest + 1e-12
