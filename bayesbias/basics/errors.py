@@ -100,6 +100,23 @@ class InputError(BayesbiasError, ValueError):
                 parts[part] = _cut(parts[part], max(least, len(parts[part]) - excess), ends=part == "where")
         super().__init__("".join(parts.values()))
 
+    def at(self, place: str) -> InputError:
+        """Return this error with a wider place in front of its own.
+
+        Examples
+        --------
+        >>> print(InputError("has no rows", where="data frame").at("method 'hard'"))
+        method 'hard', data frame: has no rows
+        """
+        parts = self.parts
+        return InputError(
+            parts["problem"],
+            where=", ".join(filter(None, (place, parts["where"]))),
+            found=AsWritten(parts["found"]) if parts["found"] else None,
+            valid=parts["valid"] or None,
+            hint=parts["hint"],
+        )
+
 
 def warn_user(message: str) -> None:
     """Warn at the line that called us, however deep below it something was found."""

@@ -6,7 +6,7 @@ import datetime
 import numbers
 import re
 import unicodedata
-from collections.abc import KeysView, Mapping, Sequence, ValuesView
+from collections.abc import Iterable, KeysView, Mapping, Sequence, ValuesView
 from typing import Any
 
 from bayesbias.basics import checks
@@ -107,6 +107,8 @@ def unseen_problem(text: str) -> str | None:
 def checked_label(text: str, where: object, hint: str | None = None) -> str:
     r"""Return text as `checked_text` does; refuse a tab and a line break, too, since a label stands in one cell of one line.
 
+    The hint says what may be behind a line break.
+
     Refused is also what cannot be seen: "she" and "she" with a blank of no width look alike, and are two words.
 
     Examples
@@ -121,8 +123,27 @@ def checked_label(text: str, where: object, hint: str | None = None) -> str:
             "holds a tab or a line break", where=where, found=text, valid="a text of one line", hint=hint
         )
     if (problem := unseen_problem(text)) is not None:
-        raise InputError(problem, where=where, found=text, valid=repr(without_unseen(text)), hint=hint)
+        raise InputError(problem, where=where, found=text, valid=repr(without_unseen(text)))
     return checked_text(text, where)
+
+
+def checked_names(names: Iterable[Any], noun: str) -> list[str]:
+    """Return the names that somebody gave to several things, each a text of one line.
+
+    Examples
+    --------
+    >>> checked_names(["hard", ""], "method")
+    Traceback (most recent call last):
+    ...
+    bayesbias.InputError: method number 2: must be a text that is not empty; found: ''
+    """
+    named = [
+        checked_label(checks.text(name, f"{noun} number {i}").strip(), f"{noun} number {i}")
+        for i, name in enumerate(names, start=1)
+    ]
+    if twice := checks.repeated(named):
+        raise InputError(f"two {noun}s have one name", found=twice)
+    return named
 
 
 def _heaped(text: str) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import Shortened, put_in_words
+from bayesbias.basics.wording import Shortened, number_of, put_in_words
 from bayesbias.border.arrays import checked_texts
 from bayesbias.border.cleaning import checked_text
 from bayesbias.border.guarding import guarded
@@ -219,12 +219,23 @@ def plain_numbers(
             array = _of_objects(array)
     if masked:
         raise InputError("holds numbers that are masked", where=where, valid=valid)
+    if gone := _missing_among(array):
+        raise InputError(f"holds {number_of(gone, 'missing value')}", where=where, valid=valid)
     if truths and array.dtype.kind == "b":
         array = array.astype(np.int8)
     if array.dtype.kind not in "fiu":
         dtype = f"type {str(array.dtype)[:40]}"
         raise InputError("holds no real numbers", where=where, found=dtype, valid=valid)
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _missing_among(array: np.ndarray) -> int:
+    """Return how many of an array of Python's numbers are none: None, and what pandas has for it."""
+    if array.dtype.kind != "O":
+        return 0
+    flat = array.ravel().tolist()
+    gone = sum(one is None or type(one).__name__ in ("NAType", "NaTType") for one in flat)
+    return gone if gone < len(flat) else 0
 
 
 def _of_objects(array: np.ndarray) -> np.ndarray:

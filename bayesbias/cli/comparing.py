@@ -224,7 +224,7 @@ def _tables(
 def _names(paths: tuple[str, ...]) -> list[str]:
     """Name each table after its file, by as much of the path as tells it from the others."""
     stems = [Path(path).name.split(".")[0] or path for path in paths]
-    if len(set(stems)) == len(stems):
+    if len(set(stems)) == len(stems) and "original" not in stems:  # as the table before them is called
         return stems
     if len(set(paths)) < len(paths):
         raise InputError("one debiased input is given twice", found=", ".join(paths))

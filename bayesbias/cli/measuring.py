@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -63,7 +64,7 @@ def measure(
     if asked is None:
         why_not = {name: row.why_not(given, present) for name, row in MEASURES.items()}
         asked = [name for name, reason in why_not.items() if not reason]
-        _refuse_unused(asked, "computed of this input")
+        _refuse_unused(asked, "computed of this input", why_not)
         for name, reason in why_not.items():
             if reason:
                 screen.say(f"note: {name} left out: {reason}", err=True)
@@ -104,8 +105,8 @@ def _asked(measures: str | None) -> list[str] | None:
     return names
 
 
-def _refuse_unused(asked: list[str], how: str) -> None:
-    """Refuse what was typed for measures none of which is among those asked for."""
+def _refuse_unused(asked: list[str], how: str, why_not: Mapping[str, str | None] | None = None) -> None:
+    """Refuse what was typed for measures none of which is among those asked for, with the reasons where there are some."""
     takers: dict[str, list[str]] = {}
     for name, row in MEASURES.items():
         for setting in row.settings:
@@ -113,8 +114,10 @@ def _refuse_unused(asked: list[str], how: str) -> None:
     for setting_name, names in takers.items():
         if not set(names) & set(asked):
             which = "which is not" if len(names) == 1 else "none of which is"
-            valid = f"{' or '.join(names)} among --measure"
-            options.refuse_typed([setting_name], f"is for {conjoined(names)}, {which} {how}", valid)
+            valid = f"{' or '.join(names)} among --measure" if why_not is None else None
+            reasons = dict.fromkeys(filter(None, ((why_not or {}).get(name) for name in names)))
+            why = f"is for {conjoined(names)}, {which} {how}"
+            options.refuse_typed([setting_name], f"{why}: {conjoined(reasons)}" if reasons else why, valid)
 
 
 def _check_input(asked: list[str], given: Given, present: list[str]) -> None:

@@ -172,8 +172,10 @@ def _encoded_batch(
         raise InputError(str(error), where=where, hint=kept) from error
     except Exception as error:  # an encoder may be anybody's code
         reason = f"{type(error).__name__}: {error}"
+        by_size = isinstance(error, MemoryError | RuntimeError | OSError)  # as libraries of tensors say it
         raise refuse(
-            f"the encoder failed: {reason}", hint="where memory ran out, a smaller batch_size may do"
+            f"the encoder failed: {reason}",
+            hint="where memory ran out, a smaller batch_size may do" if by_size else None,
         ) from error
     if handed != batch:
         raise refuse(
@@ -202,7 +204,7 @@ def _encoded_batch(
         raise refuse("cannot be made an array", found=reason, valid=shape) from error
     if array.ndim != 2 or array.dtype.kind not in "fiu" or not array.shape[1]:
         shape_text = f"shape {array.shape}, type {array.dtype}"
-        raise refuse("the encoder returned another shape or type", found=shape_text, valid=shape)
+        raise refuse("the encoder returned no table of numbers", found=shape_text, valid=shape)
     if len(array) != len(batch):
         raise refuse(
             "the encoder returned another number of vectors", found=len(array), valid=str(len(batch))

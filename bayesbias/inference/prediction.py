@@ -10,6 +10,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.border.cleaning import checked_names
 from bayesbias.inference.diagnostics import quiet_about_few_draws, r_hat_and_ess
 from bayesbias.inference.from_arviz import LEAST_TO_SMOOTH, compared_loo, loo_of
 from bayesbias.inference.posterior import BiasFit, kept_with
@@ -174,6 +175,8 @@ def compare_models(fits: Mapping[str, BiasFit] | Sequence[BiasFit]) -> pd.DataFr
                 "two fits of one model need names", found=[fit.spec.name for fit in fits], valid="a dict"
             )
         fits = named
+    else:
+        fits = dict(zip(checked_names(fits, "fit"), listed, strict=True))
     if len(fits) < 2:
         raise InputError("a comparison needs at least two fits", found=list(fits))
     first_name, first = next(iter(fits.items()))

@@ -24,7 +24,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import p_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import number_of, some
 from bayesbias.scores.partitions import error_of_p
 from bayesbias.scores.permutation import (
     Method,
@@ -128,7 +128,7 @@ class WeatResult(ScoreResult):
         return (
             f"<WeatResult {self.name}: {self.n_x} {self.classes[0]}, {self.n_y} {self.classes[1]}, "
             f"{self.n_a} + {self.n_b} attributes; effect size {effect}{limit} ({self.denominator}); "
-            f"p {self._p_text(4)} ({self.p_method}, {self.sides}-sided); {len(self.dropped)} words dropped>"
+            f"p {self._p_text(4)} ({self.p_method}, {self.sides}-sided); {number_of(len(self.dropped), 'word')} dropped>"
         )
 
     def in_words(self) -> list[str]:

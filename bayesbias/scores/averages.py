@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import number_of, some
 from bayesbias.scores.stereotypes import (
     ROUNDING,
     ScoreResult,
@@ -94,15 +94,16 @@ class MacResult(ScoreResult):
         test = "" if self.p_value is None else f"; t({self.df}) = {self.t:.4f}, p {self.p_value:.4g}"
         return (
             f"<MacResult {self.name}: {self.mac:.6f}{second}{test}; {self.n_words} words, "
-            f"{self.n_averages} averages of {self.n_pairs} pairs ({self.convention}); {len(self.dropped)} words dropped>"
+            f"{self.n_averages} averages of {number_of(self.n_pairs, 'pair')} ({self.convention}); "
+            f"{number_of(len(self.dropped), 'word')} dropped>"
         )
 
     def in_words(self) -> list[str]:
         """Say what was found, in lines for the screen."""
         lines = [
             f"MAC, {self.name}",
-            f"  mean average cosine distance {self.mac:.6f} ({self.convention}; {self.n_words} words, "
-            f"{self.n_averages} averages of {self.n_pairs} pairs)",
+            f"  mean average cosine distance {self.mac:.6f} ({self.convention}; {number_of(self.n_words, 'word')}, "
+            f"{number_of(self.n_averages, 'average')} of {number_of(self.n_pairs, 'pair')})",
         ]
         if self.mac_against is not None:
             lines.append(f"  against {self.mac_against:.6f} in {self.name_against}")

@@ -17,7 +17,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import ends_as_known, p_printed
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import as_percent
+from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.scores.partitions import error_of_p
 from bayesbias.scores.resampling import SignFlips, sign_flip_test
 from bayesbias.scores.stereotypes import (
@@ -114,7 +114,8 @@ class ScWeatResult(ScoreResult):
             f"{c} {self.difference[c]:+.3f} of {self.n[c]} words, p {self._p_text(c, 4)}"
             for c in self.classes
         )
-        return f"<ScWeatResult {self.name}: {each} ({self.sides}-sided sign flips); {len(self.dropped)} words dropped>"
+        dropped = number_of(len(self.dropped), "word")
+        return f"<ScWeatResult {self.name}: {each} ({self.sides}-sided sign flips); {dropped} dropped>"
 
     def _p_text(self, c: str, digits: int) -> str:
         error = error_of_p(self.p_lower[c], self.p_upper[c], self.p_method[c])

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.basics.wording import number_of
 from bayesbias.border.guarding import guarded
 from bayesbias.scores.projections import vectors_of_words
 from bayesbias.scores.resampling import RESAMPLES, ResampledScore, percentile_interval
@@ -78,7 +79,7 @@ class RnsbResult(ResampledScore):
         return (
             f"<RnsbResult {self.name}: {self.value:.4f} of at most {self.largest:.3f}, {self.interval_in_words()}; "
             f"{self.n_x} {self.classes[0]}, {self.n_y} {self.classes[1]}, {self.n_a} + {self.n_b} attributes; "
-            f"{len(self.dropped)} words dropped>"
+            f"{number_of(len(self.dropped), 'word')} dropped>"
         )
 
     def in_words(self) -> list[str]:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import number_of, some
 from bayesbias.scores.stereotypes import (
     ROUNDING,
     ScoreResult,
@@ -88,17 +88,17 @@ class DirectBias(ScoreResult):
 
     def __repr__(self) -> str:
         return (
-            f"<DirectBias {self.name}: {self.value:.4f} (strictness {self.strictness:g}) of {self.n_words} words; "
-            f"direction of {self.n_pairs} pairs, towards {self.towards[0]}, explains {self.explained:.0%}; "
-            f"{len(self.dropped)} words dropped>"
+            f"<DirectBias {self.name}: {self.value:.4f} (strictness {self.strictness:g}) of {number_of(self.n_words, 'word')}; "
+            f"direction of {number_of(self.n_pairs, 'pair')}, towards {self.towards[0]}, explains {self.explained:.0%}; "
+            f"{number_of(len(self.dropped), 'word')} dropped>"
         )
 
     def in_words(self) -> list[str]:
         """Say what was found, in lines for the screen."""
         return [
             f"direct bias, {self.name}",
-            f"  {self.value:.6f} (strictness {self.strictness:g}) of {self.n_words} words",
-            f"  direction of {self.n_pairs} pairs, towards {self.towards[0]}, explains {self.explained:.0%}",
+            f"  {self.value:.6f} (strictness {self.strictness:g}) of {number_of(self.n_words, 'word')}",
+            f"  direction of {number_of(self.n_pairs, 'pair')}, towards {self.towards[0]}, explains {self.explained:.0%}",
             *caveats(DIRECT_DEFECTS, DIRECT_SOURCE),
         ]
 
@@ -147,7 +147,7 @@ class RelativeNormDistance(ScoreResult):
     def __repr__(self) -> str:
         return (
             f"<RelativeNormDistance {self.name}: {self.value:.4f}, {self.mean:.4f} per word, {self._nearer()}; "
-            f"{self.n_words} words; {len(self.dropped)} words dropped>"
+            f"{self.n_words} words; {number_of(len(self.dropped), 'word')} dropped>"
         )
 
     def in_words(self) -> list[str]:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import number_of, some
 from bayesbias.scores.projections import defining_pairs, vectors_of_words
 from bayesbias.scores.resampling import RESAMPLES, ResampledScore, percentile_interval
 from bayesbias.scores.stereotypes import ROUNDING, classes_of_list, frame_of_rows, refuse_none_left
@@ -82,8 +82,8 @@ class RipaResult(ResampledScore):
     def __repr__(self) -> str:
         return (
             f"<RipaResult {self.name}: {self.classes[0]} - {self.classes[1]} {self.value:.4f}, {self.interval_in_words()}; "
-            f"{self.n_pairs} pairs towards {self.towards[0]}, {self.n_x} + {self.n_y} attributes; "
-            f"{len(self.dropped)} words dropped>"
+            f"{number_of(self.n_pairs, 'pair')} towards {self.towards[0]}, {self.n_x} + {self.n_y} attributes; "
+            f"{number_of(len(self.dropped), 'word')} dropped>"
         )
 
     def in_words(self) -> list[str]:
@@ -92,7 +92,7 @@ class RipaResult(ResampledScore):
         return [
             f"RIPA, {self.name}",
             f"  attributes of {x} ({self.n_x}) {self.mean[x]:.6f}, of {y} ({self.n_y}) {self.mean[y]:.6f}, "
-            f"absolute {self.mean_absolute:.6f}; {self.n_pairs} pairs, towards {self.towards[0]}",
+            f"absolute {self.mean_absolute:.6f}; {number_of(self.n_pairs, 'pair')}, towards {self.towards[0]}",
             f"  difference {self.value_in_words()}, {self.interval_in_words()} (over pairs and attributes)",
             *self.last_words(),
         ]
@@ -128,7 +128,7 @@ class EctResult(ResampledScore):
         value = "none" if self.value is None else f"{self.value:.4f}"
         return (
             f"<EctResult {self.name}: {value}, {self.interval_in_words()}; {self.n_x} {self.classes[0]}, {self.n_y} "
-            f"{self.classes[1]}, {self.n_words} attributes; {len(self.dropped)} words dropped>"
+            f"{self.classes[1]}, {self.n_words} attributes; {number_of(len(self.dropped), 'word')} dropped>"
         )
 
     def in_words(self) -> list[str]:

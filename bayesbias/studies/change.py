@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesbias.basics.errors import InputError
+from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.basics.wording import some
+from bayesbias.border.cleaning import checked_names
 from bayesbias.inference.contrasts import contrast_draws
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.models.loading import DEFAULT_MODEL, load_model
@@ -96,6 +99,13 @@ def compare(
             valid="change, or a copy of it",
         )
     level_spec = load_model(level_model)
+    if holds_tables(original):
+        raise InputError(
+            "one table is the original",
+            found=f"a mapping of {some(original)}",
+            valid="what distance_table or read_distances returns",
+            hint="tables after debiasing come second, by names",
+        )
     for given in (original, *(debiased.values() if holds_tables(debiased) else (debiased,))):
         if isinstance(given, BiasFit):
             raise InputError(
@@ -104,14 +114,10 @@ def compare(
                 valid="what distance_table or read_distances returns, or a data frame",
                 hint="fits of one table are compared with compare_models",
             )
-    whole = as_pair_table(original)
+    tables = _tables_by_name(debiased)
+    whole = _table(original, "original")
     first = with_facts_known(whole, spec.facts())
     facts = first.provenance.get("facts", {})
-    tables = {str(k): as_pair_table(v) for k, v in debiased.items()} if holds_tables(debiased) else None
-    if tables is None:
-        tables = {"debiased": as_pair_table(debiased)}
-    if not tables:
-        raise InputError("nothing to compare the original with", found="an empty mapping")
     gone = _pairs_of(whole).difference(
         _pairs_of(first), sort=False
     )  # words without the facts, which no table may then have
@@ -130,16 +136,18 @@ def compare(
         "cores": cores,
         "pointwise": False,
     }
-    some = next(iter(pairs.values()))
+    joint = next(iter(pairs.values()))
     with ticking("fitting", 3 * len(pairs), progress) as tick:
-        before = fit_distances(some, "original", first, level_spec, settings)
+        with _said_of("original"):
+            before = fit_distances(joint, "original", first, level_spec, settings)
         tick(1)
         methods = {}
         for name, frame in pairs.items():
-            changes = fit_changes(frame, "change", spec, settings, f"{name} against the original", facts)
-            tick(1)
-            after = fit_distances(frame, "debiased", tables[name], level_spec, settings)
-            tick(1)
+            with _said_of(f"method {name!r}"):
+                changes = fit_changes(frame, "change", spec, settings, f"{name} against the original", facts)
+                tick(1)
+                after = fit_distances(frame, "debiased", tables[name], level_spec, settings)
+                tick(1)
             methods[name] = Method(
                 name, frame, accounts[name], changes.fit, changes.exact, after, find_construction(frame)
             )
@@ -148,7 +156,8 @@ def compare(
         for a, b in itertools.pairwise(order):
             frame = pairs[a].copy()
             frame["change"] = pairs[a]["debiased"].to_numpy() - pairs[b]["debiased"].to_numpy()
-            between[a, b] = fit_changes(frame, "change", spec, settings, f"{a} against {b}", facts)
+            with _said_of(f"methods {a!r} and {b!r}"):
+                between[a, b] = fit_changes(frame, "change", spec, settings, f"{a} against {b}", facts)
             tick(1)
     of_changes = {"name": spec.name, "sha256": spec.sha256}
     provenance = provenance_of_fits(before, methods, order, of_changes)
@@ -170,6 +179,47 @@ def provenance_of_fits(
         "versions": original.provenance["versions"],
         "order": order,
     }
+
+
+def _tables_by_name(debiased: Any) -> dict[str, PairTable]:
+    """Return the debiased tables, checked, by the names of their methods."""
+    if isinstance(debiased, list | tuple) and any(
+        isinstance(one, PairTable) or hasattr(one, "columns") for one in debiased
+    ):
+        raise InputError(
+            "several tables are told apart by names",
+            found=f"a {type(debiased).__name__} of tables",
+            valid="a mapping of names to tables, {'hard': table, 'soft': another}",
+        )
+    if not holds_tables(debiased):
+        return {"debiased": _table(debiased, "debiased")}
+    if not debiased:
+        raise InputError("nothing to compare the original with", found="an empty mapping")
+    names = checked_names(debiased, "method")
+    if "original" in names:
+        raise InputError(
+            "a method cannot be called as the table before it is", found="original", hint="take another name"
+        )
+    return {
+        name: _table(table, f"method {name!r}") for name, table in zip(names, debiased.values(), strict=True)
+    }
+
+
+def _table(source: Any, called: str) -> PairTable:
+    """Return a table of distances, checked; an error says which of the tables it is about."""
+    try:
+        return as_pair_table(source)
+    except InputError as error:
+        raise error.at(called) from None
+
+
+@contextmanager
+def _said_of(which: str) -> Iterator[None]:
+    """Say which of the tables cannot be fitted."""
+    try:
+        yield
+    except FitError as error:
+        raise FitError(f"{which}: {error}") from error
 
 
 def _pairs_of(table: PairTable) -> pd.MultiIndex:

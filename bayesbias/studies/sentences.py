@@ -101,6 +101,8 @@ def _notes_of_test(encoded: EncodedTest) -> list[str]:
     gap = encoded.mean_of("attr1") - encoded.mean_of("attr2")
     if len(set(keys)) > 1 and np.abs(gap).max() < 1e-12:
         out.append("the two sets of attributes have the same mean vector, so that there is nothing to test")
+    elif len(set(keys)) > 1 and effect_size(*encoded.scores()) is None:
+        out.append("all targets lie equally near to the attributes, so that there is no effect size")
     repeats = int(frame.duplicated(["set", "sentence"]).sum())
     if repeats:
         out.append(

@@ -297,8 +297,16 @@ def rows_to_model(table: Any, outcome: str, apart: Sequence[str], hint: str | No
     if not isinstance(table, PairTable):
         frame = as_frame(table)
         columns = {str(column) for column in frame.columns}
-        if len(frame) and not columns & {*COLUMNS, *_PUBLISHED, *apart, outcome} and _only_numbers(frame):
-            raise _are_vectors(f"a frame of {frame.shape[0]:,} rows and {frame.shape[1]:,} columns")
+        if len(frame) and not columns & {*COLUMNS, *_PUBLISHED, *apart, outcome}:
+            if _only_numbers(frame):
+                raise _are_vectors(f"a frame of {frame.shape[0]:,} rows and {frame.shape[1]:,} columns")
+            needed = list(dict.fromkeys([*apart, outcome]))
+            raise InputError(
+                "has none of the columns that the model needs",
+                where="data frame",
+                found=list(columns),
+                valid=needed,
+            )
         if outcome == "distance" and (columns >= set(NEEDED) or columns >= set(_PUBLISHED)):
             source = Source("data frame")
             return _pair_table(frame, source, _repeats_of(frame), "a data frame", apart=apart, hint=hint)

@@ -8,7 +8,7 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
-from bayesbias.border.frames import in_order_of
+from bayesbias.border.frames import in_order_of, plain_numbers
 
 TEXTS = ["b", "a", "c"]
 
@@ -54,3 +54,10 @@ def test_a_classifier_and_an_encoder_may_answer_in_another_order():
         for f in (lambda frame: frame.sort_index(), lambda frame: frame.to_numpy())
     ]
     assert effects[0] == effects[1]
+
+
+def test_missing_values_among_numbers_are_called_so():
+    held = np.array([1.0, pd.NA, 2.0], dtype=object)
+    with pytest.raises(InputError, match="^x: holds 1 missing value; valid: numbers"):
+        plain_numbers(held, "x", "numbers")
+    assert plain_numbers(held[[0, 2]], "x").tolist() == [1.0, 2.0]

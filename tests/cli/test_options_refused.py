@@ -34,7 +34,7 @@ MAC = ["measure", *VECTORS, "--measure", "mac"]
         ([*MAC, "--p", "exact"], "--p is for weat, which is not asked for; found: 'exact'"),
         ([*MAC, "--resamples", "100"], "--resamples is for ripa, ect and rnsb, none of which is asked for"),
         ([*MAC, "--strictness", "3"], "valid: direct_bias among --measure"),
-        (["measure", *TABLE, "--strictness", "3"], "direct_bias, which is not computed of this input"),
+        (["measure", *TABLE, "--strictness", "3"], "direct_bias, which is not computed of this input: it needs vectors"),
         (["seat", "--prob", "0.5"], "--prob is for models; found: 0.5; valid: --bayes"),
         (["seat", "--tune", "5"], "--tune is for models"),
         (["sentiment", "--predictions", "m1", "--draws", "9"], "--draws is for models"),

@@ -121,3 +121,9 @@ def test_the_error_of_elpd_is_how_much_it_moves_with_the_draws():
     ratio = np.mean(errors) / np.std(found, ddof=1)
     # The spread is known to 1 / sqrt(2 * 120) of itself; effective draws by ranks are counted rather too low.
     assert np.exp(-5 / np.sqrt(240)) < ratio < 1.5 * np.exp(5 / np.sqrt(240))
+
+
+@pytest.mark.parametrize("name", ["", "a\tb", 3])
+def test_names_of_compared_fits_are_texts_of_one_line(name, crossed):
+    with pytest.raises(InputError, match="^fit number 2: "):
+        compare_models({"a": crossed, name: crossed})

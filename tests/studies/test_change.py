@@ -8,6 +8,7 @@ from helpers.changes import NONE, changed, table
 from helpers.draws import made_up_comparison
 from helpers.seeds import shifted
 
+from bayesbias.basics.errors import BayesbiasError, InputError
 from bayesbias.studies.change import compare
 from bayesbias.tables.reading import as_pair_table
 
@@ -56,3 +57,32 @@ def test_a_class_that_moved_alone_is_not_drawn_to_the_others():
     assert not low.may_stay_below(0)
     assert moved["verdict"].startswith("moved")
     assert not still["verdict"].startswith("moved")
+
+
+_PAIRS = table()
+
+
+@pytest.mark.parametrize(
+    ("debiased", "says"),
+    [
+        ({"a": _PAIRS, "b": None}, "^method 'b'.*is no table of pairs"),
+        ({"a": _PAIRS, "b": _PAIRS.assign(distance=-1.0)}, "^method 'b', data frame, row 0.*out of range"),
+        ({"a": _PAIRS.iloc[:0]}, "^method 'a', data frame: the table has no rows"),
+        ({"a": _PAIRS, "b": _PAIRS.assign(distance=0.5)}, "^method 'b': every row has the same distance"),
+        ([_PAIRS, _PAIRS], "told apart by names; found: 'a list of tables'; valid: a mapping"),
+        ({}, "nothing to compare the original with"),
+        ({"original": _PAIRS}, "cannot be called as the table before it is; found: 'original'"),
+        ({"": _PAIRS}, "^method number 1: must be a text that is not empty"),
+        ({"a": _PAIRS, 1: _PAIRS}, "^method number 2: must be a text.*found: 1"),
+        ({"a": _PAIRS, "a ": _PAIRS}, "two methods have one name"),
+        ({"a\nb": _PAIRS}, "^method number 1: holds a tab or a line break"),
+    ],
+)
+def test_what_is_wrong_with_one_of_several_tables_names_it(debiased, says):
+    with pytest.raises(BayesbiasError, match=says):
+        compare(_PAIRS, debiased, draws=50, tune=50, chains=2, seed=shifted(1))
+
+
+def test_a_mapping_of_tables_is_no_original():
+    with pytest.raises(InputError, match="one table is the original.*come second, by names"):
+        compare({"a": _PAIRS}, _PAIRS)

@@ -159,6 +159,13 @@ def test_vectors_that_do_not_see_templates_are_told():
     assert "sentences with the same vector" in result.failures["reason"].item()
     equal = seat(own(), lambda texts: np.ones((len(texts), 3)), seed=shifted(1), cache=False)
     assert notes_of(equal) == ["all vectors are the same, so that there is nothing to test"]
+    targets = {text for name in ("targ1", "targ2") for text in own().sentences(name)}
+    level = seat(
+        own(), lambda texts: [[1.0 if t in targets else (-1.0) ** len(t)] for t in texts], seed=1, cache=False
+    )
+    assert "all targets lie equally near to the attributes, so that there is no effect size" in notes_of(
+        level
+    )
 
 
 @pytest.mark.slow

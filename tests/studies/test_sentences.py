@@ -187,7 +187,7 @@ def test_words_that_the_encoder_lacks_are_left_out_and_named():
         (lambda made: [row * np.nan for row in made], "NaN or infinite"),
         (lambda made: [row * 0 for row in made], "only zeros"),
         (lambda made: made[:-1], "another number of vectors"),
-        (lambda made: np.ravel(made), "another shape"),
+        (lambda made: np.ravel(made), "no table of numbers"),
         (lambda made: 1 / 0, "ZeroDivisionError"),
     ],
     ids=["wider", "NaN", "zero", "fewer", "flat", "exception"],
