@@ -58,6 +58,6 @@ def test_a_classifier_and_an_encoder_may_answer_in_another_order():
 
 def test_missing_values_among_numbers_are_called_so():
     held = np.array([1.0, pd.NA, 2.0], dtype=object)
-    with pytest.raises(InputError, match="^x: holds 1 missing value; valid: numbers"):
+    with pytest.raises(InputError, match=r"^x: holds 1 missing value; valid: numbers"):
         plain_numbers(held, "x", "numbers")
     assert plain_numbers(held[[0, 2]], "x").tolist() == [1.0, 2.0]

@@ -125,5 +125,5 @@ def test_the_error_of_elpd_is_how_much_it_moves_with_the_draws():
 
 @pytest.mark.parametrize("name", ["", "a\tb", 3])
 def test_names_of_compared_fits_are_texts_of_one_line(name, crossed):
-    with pytest.raises(InputError, match="^fit number 2: "):
+    with pytest.raises(InputError, match=r"^fit number 2: "):
         compare_models({"a": crossed, name: crossed})

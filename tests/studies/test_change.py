@@ -84,5 +84,5 @@ def test_what_is_wrong_with_one_of_several_tables_names_it(debiased, says):
 
 
 def test_a_mapping_of_tables_is_no_original():
-    with pytest.raises(InputError, match="one table is the original.*come second, by names"):
+    with pytest.raises(InputError, match=r"one table is the original.*come second, by names"):
         compare({"a": _PAIRS}, _PAIRS)
