@@ -100,21 +100,21 @@ class InputError(BayesbiasError, ValueError):
                 parts[part] = _cut(parts[part], max(least, len(parts[part]) - excess), ends=part == "where")
         super().__init__("".join(parts.values()))
 
-    def at(self, place: str) -> InputError:
-        """Return this error with a wider place in front of its own.
+    def retold(self, ahead: str = "", hint: str | None = None) -> InputError:
+        """Return this error with a wider place ahead of its own, or with another hint.
 
         Examples
         --------
-        >>> print(InputError("has no rows", where="data frame").at("method 'hard'"))
+        >>> print(InputError("has no rows", where="data frame").retold("method 'hard'"))
         method 'hard', data frame: has no rows
         """
         parts = self.parts
         return InputError(
             parts["problem"],
-            where=", ".join(filter(None, (place, parts["where"]))),
+            where=", ".join(filter(None, (ahead, parts["where"]))) or None,
             found=AsWritten(parts["found"]) if parts["found"] else None,
             valid=parts["valid"] or None,
-            hint=parts["hint"],
+            hint=hint or parts["hint"],
         )
 
 

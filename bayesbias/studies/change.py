@@ -18,7 +18,7 @@ import numpy as np
 
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import some
+from bayesbias.basics.wording import number_of
 from bayesbias.border.cleaning import checked_names
 from bayesbias.inference.contrasts import contrast_draws
 from bayesbias.inference.posterior import BiasFit
@@ -99,10 +99,10 @@ def compare(
             valid="change, or a copy of it",
         )
     level_spec = load_model(level_model)
-    if holds_tables(original):
+    if isinstance(original, Mapping) and holds_tables(original):
         raise InputError(
             "one table is the original",
-            found=f"a mapping of {some(original)}",
+            found=f"a mapping of {number_of(len(original), 'table')}",
             valid="what distance_table or read_distances returns",
             hint="tables after debiasing come second, by names",
         )
@@ -210,7 +210,7 @@ def _table(source: Any, called: str) -> PairTable:
     try:
         return as_pair_table(source)
     except InputError as error:
-        raise error.at(called) from None
+        raise error.retold(called) from None
 
 
 @contextmanager

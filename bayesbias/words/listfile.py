@@ -12,7 +12,7 @@ from typing import Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.files import data_dir, find_toml, plain, sha256_of, shipped_names
+from bayesbias.basics.files import data_dir, find_toml, lies_at, plain, sha256_of, shipped_names
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import Shortened, conjoined, number_of
 from bayesbias.border.cleaning import breaks_line, checked_tree
@@ -290,7 +290,7 @@ def _read_draft(x: Any, problems: list[InputError]) -> _Draft | None:
             foreign = path.suffix.lower() in FOREIGN_ENDINGS
             data, remarks = foreign_file(path) if foreign else (read_toml(path), ())
         except InputError as error:
-            problems.append(error)
+            problems.append(error.retold(hint=_hint_of_vectors(os.fspath(x))))
             return None
         shipped = path.parent == data_dir("wordlists")
         origin = f"wordlists/{path.name}" if shipped else str(path)
@@ -337,6 +337,17 @@ def _read_draft(x: Any, problems: list[InputError]) -> _Draft | None:
         remarks,
         facts,
     )
+
+
+def _hint_of_vectors(source: str) -> str | None:
+    """Say that vectors may have been given for a list: by the name of an embedding, or by how the file's name ends."""
+    if source in {path.parent.name for path in data_dir("embeddings").glob("*/MODEL.toml")}:
+        return "these are word vectors: are the two exchanged?"
+    endings = (".toml", *FOREIGN_ENDINGS)
+    ending = Path(source).suffix.lower()
+    if not lies_at(source) or os.path.isdir(source) or not ending or ending in endings:
+        return None
+    return f"files of word lists end in {', '.join(endings)}; are these word vectors, and the two exchanged?"
 
 
 def _short_form(data: Mapping[Any, Any], problems: list[InputError]) -> list[Any]:

@@ -15,6 +15,7 @@ import pytest
 from helpers.places import ROOT
 from helpers.wordlists import AGE, GOOD, write
 
+from bayesbias.basics.errors import InputError
 from bayesbias.words.listfile import check_wordlist, load_wordlist, wordlist_template
 from bayesbias.words.pairing import pairs
 
@@ -122,3 +123,14 @@ def test_a_key_of_the_list_under_its_last_table_is_told_where_it_stands(tmp_path
     assert problem.endswith(
         "'definitional_sets' stands before the first [[class]] or [controls]: move it above"
     )
+
+
+def test_vectors_that_stand_where_a_list_belongs_are_told(tmp_path):
+    with pytest.raises(InputError, match=r"these are word vectors: are the two exchanged\?$"):
+        load_wordlist("minilm-static")
+    held = tmp_path / "small.vec"
+    held.write_text("she 1 2\nhe 2 1\n")
+    with pytest.raises(
+        InputError, match=r"is not valid TOML.*are these word vectors, and the two exchanged\?$"
+    ):
+        load_wordlist(held)
