@@ -169,8 +169,10 @@ def whole_file(path: str | os.PathLike[str], *, summed: bool = False) -> Iterato
     path = Path(os.path.realpath(given := checks.path(path, "path")))
     temporary: Path | None = None
     handle: int | None = None
+    made: list[Path] = []  # folders, the innermost first
     try:
         _refuse_in_place(Path(given))
+        made = [folder for folder in path.parents if not folder.exists()]
         path.parent.mkdir(parents=True, exist_ok=True)
         _remove_stale(path)
         handle, temporary = _begun(path)
@@ -180,7 +182,7 @@ def whole_file(path: str | os.PathLike[str], *, summed: bool = False) -> Iterato
             _replace_with_sum(temporary, path)
         else:
             os.replace(temporary, path)
-        temporary = None
+        temporary, made = None, []
     except OSError as error:
         # A file that the block itself looks for and does not find is another matter than one that cannot be written.
         if (
@@ -199,6 +201,9 @@ def whole_file(path: str | os.PathLike[str], *, summed: bool = False) -> Iterato
             temporary.unlink(missing_ok=True)
         if handle is not None:
             os.close(handle)
+        with contextlib.suppress(OSError):  # one that is missing, or that somebody else has put something in
+            for folder in made:
+                folder.rmdir()
 
 
 def sum_beside(path: Path) -> Path:

@@ -266,3 +266,17 @@ def test_rows_for_json_keep_all_digits_and_what_does_not_exist_is_null():
         {"p": None, "n": None, "ok": False, "name": None, "pair": None},
         {"p": None, "n": 3, "ok": True, "name": "b", "pair": ["y", 2]},
     ]
+
+
+def test_folders_made_for_a_file_that_was_not_written_are_gone(tmp_path):
+    (tmp_path / "there").mkdir()
+    with (
+        pytest.raises(ZeroDivisionError),
+        whole_file(tmp_path / "there" / "new" / "deep" / "x.txt") as temporary,
+    ):
+        assert temporary.parent.is_dir()
+        1 / 0  # noqa: B018
+    assert [p.name for p in tmp_path.rglob("*")] == ["there"]
+    with whole_file(tmp_path / "new" / "x.txt") as temporary:
+        temporary.write_text("x")
+    assert (tmp_path / "new" / "x.txt").read_text() == "x"
