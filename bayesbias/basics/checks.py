@@ -28,6 +28,7 @@ LEAST_SHRINKAGE, MOST_SHRINKAGE = (
     1e-6,
     1e6,
 )  # of a logistic regression, whose equations hold in double precision between
+MOST_TABLES = 1_000_000  # of a calibration: some hours
 MOST_PAIRS = 2_000_000  # of a simulated table
 MOST_DRAWS = 1_000_000  # of all chains; of the default model with all its scales they take 128 MB
 _MOST_UNKNOWN = 100  # keys, each of which is told with what may be meant
@@ -107,7 +108,7 @@ def positive(value: Any, where: object) -> float:
     """Return a finite number above 0, whose square and inverse are numbers too."""
     if not (is_number(value) and value > 0):
         raise InputError("must be a finite number above 0", where=where, found=Shortened(value))
-    if not 1 / LARGEST <= value <= LARGEST:
+    if not 1 / LARGEST <= float(value) <= LARGEST:  # single precision holds neither limit
         raise InputError(f"must lie from {1 / LARGEST:g} to {LARGEST:g}", where=where, found=Shortened(value))
     return float(value)
 

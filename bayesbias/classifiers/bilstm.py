@@ -27,6 +27,8 @@ from bayesbias.vectors.loading import load_embedding
 
 __all__ = ["train_bilstm"]
 
+_MOST = 100_000  # of units, sentences and epochs
+
 
 @tells_kinds
 def train_bilstm(
@@ -112,7 +114,7 @@ def train_bilstm(
     >>> train_bilstm("labelled.csv", "minilm-static", seed=1)  # doctest: +SKIP
     """
     for value, what in ((hidden, "hidden"), (batch, "batch"), (epochs, "epochs"), (patience, "patience")):
-        checks.count(value, what)
+        checks.count(value, what, most=_MOST)
     checks.positive(learning_rate, "learning_rate")
     if checks.not_negative(dropout, "dropout") >= 1:
         raise InputError("must be below 1", where="dropout", found=dropout)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import click
 
-from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import check_file
 from bayesbias.cli import options, screen
 from bayesbias.debiasing.methods import METHODS
@@ -73,8 +71,6 @@ def debias(
         foreign = {setting.name for setting in row.settings} - own_names
         options.refuse_typed(foreign, f"is for the {name} method", f"--method {name}")
     form_of_ending(out)  # before the work
-    if os.path.exists(embedding) and os.path.exists(out) and os.path.samefile(embedding, out):
-        raise InputError("is the file of the vectors themselves", where="--out", found=str(out))
     check_file(out)
     listed = load_wordlist(wordlist, controls=controls)
     in_sets = [word for group in listed.definitional_sets for word in group]

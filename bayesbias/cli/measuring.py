@@ -14,6 +14,7 @@ from bayesbias.basics.versions import with_python
 from bayesbias.basics.wording import conjoined
 from bayesbias.cli import inputs, options, screen
 from bayesbias.scores.measures import MEASURES, Given
+from bayesbias.scores.stereotypes import pair_of_classes
 
 
 @click.command()
@@ -61,6 +62,9 @@ def measure(
     table, words, vectors = pairs.table, pairs.words, pairs.vectors
     given = Given(table, words, vectors, classes, lambda text: screen.say(f"note: {text}", err=True))
     present = list(dict.fromkeys(table.frame["protected_class"].astype(str)))
+    if classes is not None:
+        pair_of_classes(present if words is None else [c.name for c in words.classes], classes, "--classes")
+    by_default = asked is None
     if asked is None:
         why_not = {name: row.why_not(given, present) for name, row in MEASURES.items()}
         asked = [name for name, reason in why_not.items() if not reason]
@@ -77,13 +81,24 @@ def measure(
     if classes is not None and whole and len(present) > 2:
         take = f"{conjoined(whole)} {'takes' if len(whole) == 1 else 'take'}"
         screen.say(f"note: {take} all {len(present)} classes, whatever --classes says", err=True)
-    results = {name: MEASURES[name].run(given, **own) for name, own in chosen.items()}
+    results, refused = {}, {}
+    for name, own in chosen.items():
+        try:
+            results[name] = MEASURES[name].run(given, **own)
+        except InputError as error:
+            if not by_default:
+                raise
+            refused[name] = error
+    if refused and not results:
+        raise next(iter(refused.values()))
+    for name, why in refused.items():
+        screen.say(f"note: {name} left out: {why}", err=True)
     if as_json:
         found = {name: result.as_json() for name, result in results.items()}
         said = {name: [line.strip() for line in result.in_words()] for name, result in results.items()}
         about = {
             "table": dict(table.provenance),
-            "settings": chosen,
+            "settings": {name: chosen[name] for name in results},
             "versions": with_python("bayesbias", "numpy"),
         }
         screen.answer("measure", {"measures": found, "findings": said, "provenance": plain(about)})

@@ -103,6 +103,7 @@ def _of_options[**P, R](callback: Callable[P, R]) -> Callable[P, R]:
     def told(*placed: P.args, **named: P.kwargs) -> R:
         try:
             _refuse_styles_of_nothing()
+            _refuse_input_for_output()
             return callback(*placed, **named)
         except InputError as error:
             of_option = _of_option(error, click.get_current_context(silent=True))
@@ -111,6 +112,35 @@ def _of_options[**P, R](callback: Callable[P, R]) -> Callable[P, R]:
             raise of_option from None
 
     return told
+
+
+def _refuse_input_for_output() -> None:
+    """Refuse to write a file in the place of one that the same command reads."""
+    context = click.get_current_context(silent=True)
+    out = None if context is None else context.params.get("out")
+    if context is None or not isinstance(out, str | os.PathLike) or not os.path.isfile(out):
+        return
+    for parameter in context.command.params:
+        value = context.params.get(parameter.name or "")
+        if parameter.name == "out" or value is None:
+            continue
+        for given in value if isinstance(value, list | tuple) else (value,):
+            # a list of files may stand in one text, with commas between them
+            for path in (given, *given.split(",")) if isinstance(given, str) else (given,):
+                if isinstance(path, str | os.PathLike) and _are_one_file(path, out):
+                    raise InputError(
+                        f"is what {parameter.opts[0]} reads",
+                        where="--out",
+                        found=str(out),
+                        hint="name another file",
+                    )
+
+
+def _are_one_file(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except (OSError, ValueError):
+        return False
 
 
 def _refuse_styles_of_nothing() -> None:

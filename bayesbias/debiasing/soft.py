@@ -16,6 +16,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError, InputError
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.basics.progress import ticking
 from bayesbias.debiasing.account import Debiased, with_account
 from bayesbias.debiasing.subspace import prepare
 from bayesbias.words.wordlist import WordList
@@ -24,6 +25,8 @@ __all__ = ["LAM", "soft_debias"]
 
 LAM = 0.2
 """The published weight of leaving B against keeping inner products (Bolukbasi et al., appendix)."""
+_STIFFEST = 1e6
+"""The largest ratio of the two curvatures: what is beyond is nearer to the limit than the solver's accuracy."""
 _HARDLY = 0.95  # of the length in B left: what a reader would call nothing done
 
 
@@ -67,8 +70,9 @@ def soft_debias(
     term needs of the vocabulary only ``S = WW'``, d by d, and with ``X = S^(1/2) A S^(1/2)`` becomes
     ``|X - S|^2``; outside the span of the vocabulary A stays I. The optimum without the bound on A
     has a closed form, one linear system of d times k numbers, since B has k dimensions only. Where that X is
-    positive semidefinite it is the answer; else accelerated projected gradients go on from there until a
-    step changes X by less than 1e-12 of its size.
+    positive semidefinite it is the answer; else accelerated projected gradients go on from there until X is at most
+    1e-12 of its size away from the optimum, or 1e-14 times the ratio of the two curvatures where that is more. That ratio
+    bounds `lam`: beyond a million, rounding would decide.
 
     Examples
     --------
@@ -88,7 +92,7 @@ def soft_debias(
     length = np.linalg.norm(out, axis=1, keepdims=True)
     if length.min() < 1e-8:
         word = job.embedding.words[int(length.argmin())]
-        raise FitError(f"the map leaves nothing of the vector of {word!r}; take a smaller lam")
+        raise FitError(f"lam: the map leaves nothing of the vector of {word!r}; take a smaller one")
     out = out / length
     mine = [job.row[word] for word in job.neutralised]
     was, left = (float(np.linalg.norm(v[mine] @ job.basis.T)) for v in (job.unit, out))
@@ -118,6 +122,14 @@ def _soft_map(
     b = (basis @ axes.T) / sizes
     _, strength, directions = np.linalg.svd(b, full_matrices=False)
     p_matrix, g, e = p.T @ p, strength**2, directions
+    pull = float(np.linalg.norm(p_matrix, 2) * g.max())
+    if lam * pull > _STIFFEST:
+        raise InputError(
+            "is more than double precision weighs against keeping inner products",
+            where="lam",
+            found=lam,
+            valid=f"0 to {_STIFFEST / pull:.2g} of these vectors, beyond which next to nothing changes",
+        )
     x = _unbounded(np.diag(sizes**2), p_matrix, g, e, lam)
     least = float(np.linalg.eigvalsh(x)[0])
     solved: dict[str, Any] = {"solver": "closed form", "steps": 0}
@@ -150,11 +162,13 @@ def _unbounded(s: np.ndarray, p: np.ndarray, g: np.ndarray, e: np.ndarray, lam: 
 
 
 def _bounded(
-    x: np.ndarray, s: np.ndarray, p: np.ndarray, q: np.ndarray, lam: float, most: int = 20_000
+    x: np.ndarray, s: np.ndarray, p: np.ndarray, q: np.ndarray, lam: float, most: int = 50_000
 ) -> tuple[np.ndarray, int]:
     """Minimise the same over positive semidefinite X, by accelerated projected gradients with restarts."""
     curvature = 1 + lam * float(np.linalg.norm(p, 2) * np.linalg.norm(q, 2))
     step, size = 1 / curvature, float(np.linalg.norm(s))
+    # The first term grows with the square of the way from the optimum, so that X is at most twice `off` away from it.
+    accuracy = max(1e-12, 1e-14 * curvature)
 
     def projected(m: np.ndarray) -> np.ndarray:
         values, vectors = np.linalg.eigh((m + m.T) / 2)
@@ -162,17 +176,19 @@ def _bounded(
 
     x = previous = projected(x)
     momentum = 1.0
-    for count in range(1, most + 1):
-        following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
-        ahead = x + (momentum - 1) / following * (x - previous)
-        part = p @ ahead @ q
-        gradient = ahead - s + lam / 2 * (part + part.T)
-        new = projected(ahead - step * gradient)
-        restart = float(np.sum((ahead - new) * (new - x))) > 0
-        moved = float(np.linalg.norm(new - x))
-        previous, x, momentum = (new, new, 1.0) if restart else (x, new, following)
-        if moved < 1e-12 * size:
-            return x, count
+    with ticking("steps of soft debiasing, at most", most) as tick:
+        for count in range(1, most + 1):
+            following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+            ahead = x + (momentum - 1) / following * (x - previous)
+            part = p @ ahead @ q
+            gradient = ahead - s + lam / 2 * (part + part.T)
+            new = projected(ahead - step * gradient)
+            restart = float(np.sum((ahead - new) * (new - x))) > 0
+            off = curvature * float(np.linalg.norm(ahead - new))
+            previous, x, momentum = (new, new, 1.0) if restart else (x, new, following)
+            if off < accuracy * size:
+                return x, count
+            tick(1)
     raise FitError(
-        f"the soft method did not settle in {most} steps; a smaller lam, or a larger vocabulary, is easier"
+        f"lam: the soft method did not settle in {most:,} steps with {lam:g}; a smaller one, or a larger vocabulary, is easier"
     )

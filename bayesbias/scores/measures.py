@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.checks import LEAST_SHRINKAGE, MOST_RESAMPLES, MOST_SAMPLES, MOST_SEED, MOST_SHRINKAGE
 from bayesbias.basics.settings import Setting
+from bayesbias.basics.wording import some
 
 if TYPE_CHECKING:
     from bayesbias.scores.stereotypes import ScoreResult
@@ -55,6 +56,7 @@ class Measure:
     needs_vectors: bool = False
     needs_two_classes: bool = False
     needs_couples: bool = False  # definitional sets of two words each
+    needs_own_attributes: bool = False  # of either class, none of both
     settings: tuple[Setting, ...] = ()
 
     def run(self, given: Given, **settings: Any) -> ScoreResult:
@@ -71,6 +73,11 @@ class Measure:
                 return "the list has no definitional sets"
             if any(len(group) != 2 for group in given.words.definitional_sets):
                 return "the definitional sets of the list are not all pairs"
+        if self.needs_own_attributes and given.words is not None:
+            chosen = [set(c.attributes) for c in given.words.classes if c.name in (given.classes or classes)]
+            both = sorted(set.intersection(*chosen)) if len(chosen) == 2 else []
+            if both:
+                return f"{some(both, 4)} {'is an attribute' if len(both) == 1 else 'are attributes'} of both classes"
         if self.needs_two_classes and given.classes is None and len(classes) != 2:
             if len(classes) == 1:
                 return f"it compares two protected classes, and there is only {classes[0]}"
@@ -157,6 +164,7 @@ MEASURES: Mapping[str, Measure] = {
         "negative:measured_rnsb",
         needs_vectors=True,
         needs_two_classes=True,
+        needs_own_attributes=True,
         settings=(
             Setting("shrinkage", 1.0, "C of RNSB's classifier.", least=LEAST_SHRINKAGE, most=MOST_SHRINKAGE),
             *_BOOTSTRAP,

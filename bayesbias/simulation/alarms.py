@@ -128,7 +128,7 @@ def simulate_grid(
     refuse_large(max(words), n_attributes)
     draws = checks.count(draws, "draws", least=2, most=checks.MOST_DRAWS)
     alpha = checks.probability(alpha, "alpha")
-    checks.finite(difference, "difference")
+    difference = checks.within(difference, "difference", -SPREADS[1], SPREADS[1])
     seed = checks.seed(seed, most=None)
     rows = []
     for n, pair, attribute in itertools.product(words, pair_sds, attribute_sds):

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 _BATCH = 20
 
 
+def _is_a_table(written: bytes) -> bool:
+    try:
+        return isinstance(json.loads(written), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def batch_folder(
     out: str | os.PathLike[str] | None, identity: Mapping[str, Any], resume: bool
 ) -> Path | None:
@@ -51,7 +58,7 @@ def batch_folder(
                 "holds a calibration already", where=folder, hint="resume it, or name another folder"
             )
         written = read_bytes(state)
-        if seal_of_json(written) is State.DAMAGED:
+        if seal_of_json(written) is State.DAMAGED or not _is_a_table(written):
             raise damaged(state)
         if written not in (text, plain.encode()):  # the latter of first versions
             raise InputError(

@@ -115,7 +115,7 @@ def calibrate(
     """
     methods = checked_methods(methods)
     checks.instance(scenario, Scenario, "scenario", "a Scenario", "real vectors are what calibrate_on takes")
-    checks.count(tables, "tables")
+    checks.count(tables, "tables", most=checks.MOST_TABLES)
     checks.sampling(draws, tune, chains)
     hands = Hands(workers, dask)
     checks.seed(seed, most=None)

@@ -144,7 +144,7 @@ def plan_words(
     checks.seed(seed, most=None)
     prob = checks.probability(prob)
     checks.choice(engine, ENGINES, "engine")
-    checks.count(check, "check", 0)
+    checks.count(check, "check", 0, checks.MOST_TABLES)
     words, attributes = _tried(words, "words"), _tried(attributes, "attributes")
     known = true_contrasts(scenario)
     checks.choice(contrast, known, "contrast")

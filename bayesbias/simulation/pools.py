@@ -182,7 +182,7 @@ def calibrate_on(
     ['associated - different', 'associated - human']
     """
     methods = checked_methods(methods)
-    checks.count(tables, "tables")
+    checks.count(tables, "tables", most=checks.MOST_TABLES)
     checks.sampling(draws, tune, chains)
     hands = Hands(workers, dask)
     checks.seed(seed, most=None)

@@ -107,6 +107,8 @@ class Scenario(Shown):
         return content_hash(self)
 
     def __post_init__(self) -> None:
+        for name in ("words", "attributes"):
+            object.__setattr__(self, name, tuple(checks.several(getattr(self, name), "number", name)))
         if len(self.words) != len(self.attributes) or not self.words:
             raise InputError(
                 "words and attributes need one number for each protected class",
@@ -118,8 +120,8 @@ class Scenario(Shown):
             ("human", (self.human,), 0),
             ("neutral", (self.neutral,), 0),
         ):
-            for n in numbers:
-                checks.count(n, name, least)
+            checked = tuple(checks.count(n, name, least) for n in numbers)
+            object.__setattr__(self, name, checked if name in ("words", "attributes") else checked[0])
         pairs = sum(self.words) * (sum(self.attributes) + self.human + self.neutral)
         if pairs > checks.MOST_PAIRS:
             raise InputError(
@@ -127,8 +129,6 @@ class Scenario(Shown):
                 found=f"{pairs:,} pairs",
                 valid=f"at most {checks.MOST_PAIRS:,}, the words of all classes times their stereotypes and controls",
             )
-        object.__setattr__(self, "words", tuple(self.words))
-        object.__setattr__(self, "attributes", tuple(self.attributes))
         object.__setattr__(
             self,
             "values",

@@ -99,7 +99,7 @@ def negative_controls(
     from bayesbias.vectors.loading import load_embedding
     from bayesbias.words.listfile import load_wordlist
 
-    checks.count(tables, "tables")
+    checks.count(tables, "tables", most=checks.MOST_TABLES)
     checks.sampling(draws, tune, chains)
     checks.seed(seed, most=None)
     prob = checks.probability(prob)

@@ -72,7 +72,7 @@ class Requirement:
     limit: float
 
     def __str__(self) -> str:
-        return f"{self.name} {self.sign} {self.limit:g}"
+        return f"{self.name} {self.sign} {float(self.limit)!r}".removesuffix(".0")
 
 
 @public_in("bayesbias.studies")

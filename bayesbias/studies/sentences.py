@@ -261,7 +261,7 @@ def seat(
 
     chosen = chosen_tests(tests, published_cut)
     models = _chosen_encoders(encoders)
-    checks.count(samples, "samples")
+    checks.count(samples, "samples", most=checks.MOST_SAMPLES)
     checks.sampling(draws, tune, chains)
     prob = checks.probability(prob)
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else checks.seed(seed)

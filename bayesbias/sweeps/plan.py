@@ -162,7 +162,7 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
     checks.known_keys(raw, _KEYS, where)
     checks.schema(raw, _SCHEMA, where)
     lists: dict[str, Any] = {
-        key: _checked_entries(raw[key], f"{where}, {key}") for key in _LISTS if key in raw
+        key: _checked_entries(raw[key], folder, f"{where}, {key}") for key in _LISTS if key in raw
     }
     if bool(lists.get("embeddings")) != bool(lists.get("wordlists")):
         lacking = "wordlists" if lists.get("embeddings") else "embeddings"
@@ -192,7 +192,7 @@ def load_plan(plan: str | os.PathLike[str] | Mapping[str, Any] | SweepPlan) -> S
     return SweepPlan(name, folder, **lists, **_checked_settings(settings, f"{where}, settings"))
 
 
-def _checked_entries(value: Any, where: str) -> tuple[str, ...]:
+def _checked_entries(value: Any, folder: Path, where: str) -> tuple[str, ...]:
     entries = (value,) if isinstance(value, str | os.PathLike) else value
     if not isinstance(entries, list | tuple) or not all(
         isinstance(e, str | os.PathLike) and str(e) for e in entries
@@ -200,7 +200,11 @@ def _checked_entries(value: Any, where: str) -> tuple[str, ...]:
         raise InputError("must be a list of names or paths", where=where, found=value)
     out = tuple(os.fspath(entry) for entry in entries)
     # One file, however its path is written, is one cell.
-    checks.distinct([os.path.normpath(entry) for entry in out], "an entry", where)
+    files = [os.path.realpath(folder / e) if os.sep in e or "/" in e or Path(e).suffix else e for e in out]
+    if twice := checks.repeated(files):
+        first, second, *_ = (entry for entry, file in zip(out, files, strict=True) if file == twice[0])
+        found = first if first == second else f"{first} and {second}, which are one file"
+        raise InputError("an entry stands twice", where=where, found=found, valid="each once")
     return out
 
 

@@ -270,6 +270,8 @@ def _usable(cell: SweepCell, record: Mapping[str, Any]) -> bool:
             all(isinstance(texts, list) and all(isinstance(text, str) for text in texts) for texts in lists)
             and all(SIZE.takes(seconds) for seconds in record["timing"].values())
             and bool(rows)
+            and len({(row["quantity"], frozenset(row)) for row in rows})
+            == len({row["quantity"] for row in rows})
             and all(_possible(row) for row in rows)
         )
     except (ValueError, TypeError, KeyError, AttributeError, IndexError):

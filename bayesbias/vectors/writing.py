@@ -22,7 +22,7 @@ _BINARY, _ARRAYS, _TEXT = ".bin", ".npz", ".txt"
 # Endings of forms that are not written here; any other is part of a name, such as that of glove.6B.50d.
 _OTHERS = (
     ".npy", ".safetensors", ".parquet", ".feather", ".h5", ".hdf5", ".csv", ".tsv", ".json", ".pkl", ".pickle", ".kv",
-    ".model", ".pt", ".pth", ".zip", ".bz2", ".xz", ".zst",
+    ".model", ".pt", ".pth", ".zip", ".bz2", ".xz", ".zst", ".toml", ".jsonl", ".nc", ".html", ".md",
 )  # fmt: skip
 
 

@@ -249,7 +249,7 @@ def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool 
     Raises
     ------
     InputError
-        Where it cannot be written.
+        Where it cannot be written, or the path does not end in ``.jsonl`` or ``.json``.
 
     Examples
     --------
@@ -259,6 +259,10 @@ def write_test(test: SentenceTest, path: str | os.PathLike[str], *, parts: bool 
     >>> path.read_text(encoding="utf-8").split()[:6]
     ['{', '"targ1":', '{', '"category":', '"MaleNames",', '"examples":']
     """
+    if Path(path).suffix.lower() not in (".json", ".jsonl"):
+        raise InputError(
+            "a test is written in the form that read_test reads", where=path, valid="a .jsonl or .json file"
+        )
     with whole_file(path) as temporary:
         temporary.write_text(published_json(test, parts), encoding="utf-8", newline="\n")
     return Path(path)

@@ -28,7 +28,7 @@ NAN, INF = math.nan, math.inf
         (checks.seed, [0, 2**32 - 1, np.uint32(2**32 - 1)]),
         (lambda v: checks.seed(v, most=None), [0, 2**64]),
         (lambda v: checks.finite(v, "x"), [-1, 0.0, np.float32(2.5), np.int16(3)]),
-        (lambda v: checks.positive(v, "x"), [1e-100, 1, np.float64(2)]),
+        (lambda v: checks.positive(v, "x"), [1e-100, 1, np.float64(2), np.float32(0.5)]),
         (lambda v: checks.not_negative(v, "x"), [0, 0.0, 1e308]),
         (lambda v: checks.not_negative(v, "x", 100), [0, 100]),
         (lambda v: checks.between(v, "x", 0, 0.5), [5e-324, 0.25, np.nextafter(0.5, 0)]),

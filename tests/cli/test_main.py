@@ -144,13 +144,33 @@ def test_a_machine_that_has_no_memory_left_is_said_in_one_line(error, said, run,
     assert run("list", "models") == (2, "", said)
 
 
-def test_vectors_are_not_replaced_by_what_was_made_of_them(run, tmp_path):
-    path = tmp_path / "v.txt"
-    path.write_text("she 1 2\nhe 2 1\n")
-    (tmp_path / "same.txt").symlink_to(path)
-    code, _, err = run("debias", "--embedding", path, "--wordlist", "gender", "--out", tmp_path / "same.txt")
-    assert (code, path.read_text()) == (2, "she 1 2\nhe 2 1\n")
-    assert "is the file of the vectors themselves" in err
+def test_nothing_that_a_command_reads_is_replaced_by_what_it_writes(run, tmp_path):
+    """A word list of one's own had been replaced by vectors."""
+    vectors, listed = tmp_path / "v.txt", tmp_path / "listed"
+    vectors.write_text("she 1 2\nhe 2 1\n")
+    listed.write_text("schema = 1")
+    (tmp_path / "same.txt").symlink_to(vectors)
+    for given, out in (
+        ("--embedding", tmp_path / "same.txt"),
+        ("--wordlist", listed),
+        ("--controls", listed),
+    ):
+        named = {
+            "--embedding": vectors,
+            "--wordlist": "gender",
+            given: vectors if "e" in given[2:3] else listed,
+        }
+        was = out.read_text()
+        code, _, err = run("debias", *[str(x) for pair in named.items() for x in pair], "--out", out)
+        assert (code, out.read_text()) == (2, was)
+        assert err == f"bayesbias: --out: is what {given} reads; found: '{out}'; name another file\n"
+    test = tmp_path / "weat6.jsonl"
+    assert run("seat", "sentences", "weat6", "--out", test)[0] == 0
+    was = test.read_text()
+    code, _, err = run("seat", "sentences", test, "--parts", "--out", test)
+    assert (code, test.read_text()) == (2, was)
+    code, _, err = run("seat", "sentences", "weat6", "--out", tmp_path / "weat6.toml")
+    assert (code, "valid: a .jsonl or .json file" in err) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -234,3 +234,22 @@ def measured_nearness(given, *, within, kind):
         frame = frame[frame["connection"] == kind]
     return Nearness("pairs", (), (), frame, (frame["distance"] < within).mean(), len(frame))
 """
+
+
+def test_a_score_that_cannot_tell_its_attributes_apart_takes_no_other_with_it(tmp_path) -> None:
+    """RNSB, which nobody had asked for, refused a whole list of which all other scores can be taken."""
+    shared = {c: {**of, "attributes": [*of["attributes"], "both"]} for c, of in LIST.items()}
+    lines = [
+        f"[[class]]\nname = {c!r}\nprotected = {of['protected']!r}\nattributes = {of['attributes']!r}"
+        for c, of in shared.items()
+    ]
+    listed, held = tmp_path / "own.toml", tmp_path / "v.txt"
+    listed.write_text("\n".join(["schema = 1", 'name = "own"', *lines]))
+    words = {**vectors(9), "both": vectors(9)["x1"][::-1]}
+    held.write_text("\n".join(f"{w} {' '.join(map(str, v))}" for w, v in words.items()) + "\n")
+    given = ["measure", "--embedding", held, "--wordlist", listed, "--resamples", 99, "--seed", shifted(1)]
+    result = CliRunner().invoke(cli, [str(a) for a in [*given, "--json"]], catch_exceptions=False)
+    assert {"weat", "ect"} <= set(json.loads(result.stdout)["measures"])
+    assert "note: rnsb left out: both is an attribute of both classes" in result.stderr
+    with pytest.raises(InputError, match=r"cannot be told apart; found: .*both"):
+        run(*given, "--measure", "rnsb")

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from helpers.seeds import shifted
 from scipy import optimize
 
 from bayesbias.basics.errors import InputError
@@ -316,3 +317,36 @@ def shrink(embedding, wordlist=None, *, sets=None, k=None, neutralise="attribute
     out = job.unit - (1 - keep) * (job.unit @ job.basis.T) @ job.basis
     return with_account(job, out, "shrink", (), [], {"keep": keep})
 """
+
+
+def test_a_weight_beyond_double_precision_is_refused_and_one_below_is_solved():
+    """Steps that became too small to move anything had passed for a solution, and the system to solve was singular."""
+    held = {
+        word: vector
+        for word, vector in zip("abcdefghij", np.random.default_rng(5).normal(size=(10, 5)), strict=True)
+    }
+    how = {"sets": [["a", "b"], ["c", "d"]], "neutralise": ["e", "f", "g", "h"]}
+    for lam in (1e7, 1e12, 1e18, 1e300):
+        with pytest.raises(InputError, match=r"^lam: is more than double precision weighs.*valid: 0 to \d"):
+            soft_debias(held, **how, lam=lam)
+    one = soft_debias(held, **how, lam=1e6).embedding
+    other = soft_debias(dict(reversed(held.items())), **how, lam=1e6).embedding
+    a, b = (np.array([e.vectors[e.words.index(word)] for word in held]) for e in (one, other))
+    np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-7)
+
+
+def test_the_solver_stops_at_the_optimum_and_not_where_its_steps_are_small():
+    from bayesbias.debiasing.soft import _bounded
+
+    rng = np.random.default_rng(shifted(4))
+    s, e = np.diag(rng.uniform(0.5, 3, size=4)), np.linalg.qr(rng.normal(size=(4, 1)))[0].T
+    n = rng.normal(size=(6, 4))
+    p, q = n.T @ n, e.T @ e
+    x, steps = _bounded(s, s, p, q, 1e4)
+    part = p @ x @ q
+    most = 1 + 1e4 * np.linalg.norm(p, 2) * np.linalg.norm(q, 2)
+    values, axes = np.linalg.eigh(x - (x - s + 0.5e4 * (part + part.T)) / most)
+    projected = (axes * np.maximum(values, 0)) @ axes.T
+    assert steps > 10
+    # The old rule, steps of less than 1e-12, is met at once where `most` is 1e12 and x is not at the optimum.
+    assert most * np.linalg.norm(x - projected) < 1e-7 * np.linalg.norm(s)

@@ -112,3 +112,11 @@ def test_a_cluster_gives_the_numbers_of_one_process(tmp_path):
             alone, spread = ask(workers=1, progress=False), ask(dask=address, progress=False)
             apart = ["seconds"] if name == "pools" else []
             pd.testing.assert_frame_equal(alone.drop(columns=apart), spread.drop(columns=apart), rtol=1e-9)
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"null", b"\xff\x00"])
+def test_a_file_of_settings_that_holds_none_is_damaged(tmp_path, content):
+    batch_folder(tmp_path, {"a": 1}, resume=False)
+    (tmp_path / "calibration.json").write_bytes(content)
+    with pytest.raises(InputError, match="damaged"):
+        batch_folder(tmp_path, {"a": 1}, resume=True)

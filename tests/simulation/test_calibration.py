@@ -262,6 +262,19 @@ def test_bad_scenarios_are_refused(change, says):
         true_contrasts(Scenario(**change))
 
 
+@pytest.mark.parametrize("numbers", [np.array, list, pd.Series])
+def test_numbers_of_a_scenario_may_stand_in_anything_that_holds_several(numbers):
+    own = Scenario(words=numbers([2, 3]), attributes=numbers([2, 2]))
+    assert own == Scenario(words=(2, 3), attributes=(2, 2))
+    assert all(type(n) is int for n in (*own.words, *own.attributes))
+
+
+@pytest.mark.parametrize("tables", [2**31, 10**90])
+def test_more_tables_than_anyone_waits_for_are_refused(tables):
+    with pytest.raises(InputError, match="^tables: must be a whole number from 1 to 1000000"):
+        calibrate(SMALL, tables=tables, methods=("moments",))
+
+
 @pytest.mark.slow
 def test_commands(monkeypatch):
     from bayesbias.cli.main import cli

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from helpers.sweeps import write_inputs, write_plan
 
@@ -69,5 +71,11 @@ def test_controls_alone_are_refused():
 
 
 def test_one_file_in_two_spellings_is_one_cell():
-    with pytest.raises(InputError, match=r"distances: an entry stands twice; found: 'a\.csv'"):
+    with pytest.raises(
+        InputError,
+        match=r"distances: an entry stands twice; found: 'a\.csv and \./a\.csv, which are one file'",
+    ):
         load_plan({"distances": ["a.csv", "./a.csv"]})
+    here = Path.cwd()
+    with pytest.raises(InputError, match="which are one file"):
+        load_plan({"distances": ["a.csv", str(here.parent / here.name / "a.csv")]})
