@@ -21,6 +21,7 @@ from bayesbias.border.guarding import guarded
 MOST_IN_MEMORY = 1 << 30  # bytes of a file that is read whole
 MOST_PIPED = 1 << 35  # bytes of a pipe that is put aside on the disk
 _CHUNK = 1 << 20
+_MOST_KEPT = 1 << 26  # bytes of a pipe that are kept in memory for those who read it again
 _WAIT_FOR_WRITER_S = 2.0
 _KEPT_FREE = 1 << 29  # bytes of the disk that a pipe may not take
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,6})")
@@ -81,13 +82,17 @@ def state_of(
                 problem = "is a terminal: nothing is piped in"
             raise InputError(problem.format(noun), where=path, valid=valid)
     if stat.S_ISFIFO(state.st_mode) and not pipes:
-        raise InputError(
-            f"is a pipe, and a {noun} is read more than once",
-            where=path,
-            valid=valid,
-            hint="save it as a file first",
-        )
+        raise _read_again(path, noun, valid)
     return state
+
+
+def _read_again(path: Path, noun: str, valid: str | None) -> InputError:
+    return InputError(
+        f"is a pipe, and a {noun} is read more than once",
+        where=path,
+        valid=valid,
+        hint="save it as a file first",
+    )
 
 
 def names_beside(path: Path) -> list[str] | None:
@@ -125,7 +130,8 @@ def opened(
     """Open a file for reading; errors of the system, now or while it is read, name the file.
 
     A pipe is taken where `pipes` says so. One that lies in a folder, and that nobody writes to, is waited for two
-    seconds and then refused.
+    seconds and then refused. One that was handed over by its descriptor, as process substitution does, may be read
+    again where it is small: what it held is kept.
 
     Examples
     --------
@@ -135,10 +141,14 @@ def opened(
     ...
     bayesbias.InputError: nowhere.csv: no such file
     """
-    before = state_of(path, pipes=pipes, noun=noun, valid=valid)
+    handed_over = _descriptor_of(path) is not None
+    before = state_of(path, pipes=pipes or handed_over, noun=noun, valid=valid)
     try:
         with contextlib.ExitStack() as stack:
             if stat.S_ISFIFO(before.st_mode):
+                if handed_over and (not pipes or _key_of(before) in _kept):
+                    yield stack.enter_context(io.BytesIO(_kept_content(path, before, noun, valid)))
+                    return
                 yield stack.enter_context(_opened_pipe(path))
                 return
             # What it is may have changed since it was looked at: a pipe must not be waited for.
@@ -155,6 +165,27 @@ def opened(
             yield file
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=path, valid=valid) from None
+
+
+def _key_of(state: os.stat_result) -> tuple[int, int]:
+    return state.st_dev, state.st_ino
+
+
+_kept: dict[
+    tuple[int, int], bytes
+] = {}  # what pipes held, by device and number of the pipe, which no other bears
+
+
+def _kept_content(path: Path, state: os.stat_result, noun: str, valid: str | None) -> bytes:
+    """Return what a pipe holds or held, which is kept where it is small."""
+    key = _key_of(state)
+    if key not in _kept:
+        with _opened_pipe(path) as pipe:
+            content = pipe.read(_MOST_KEPT + 1)
+        if len(content) > _MOST_KEPT:
+            raise _read_again(path, noun, valid)
+        _kept[key] = content
+    return _kept[key]
 
 
 @contextlib.contextmanager
@@ -220,7 +251,27 @@ def read_bytes(
             size += len(part)
             if size > most:
                 raise too_large(path, most)
-        return b"".join(parts)
+        content = b"".join(parts)
+    if (
+        size <= _MOST_KEPT
+        and _descriptor_of(path) is not None
+        and stat.S_ISFIFO((state := path.stat()).st_mode)
+    ):
+        _kept[_key_of(state)] = content
+    return content
+
+
+def is_piped(path: str | os.PathLike[str]) -> bool:
+    """Say whether a path is a pipe that was handed over by its descriptor, whose name says nothing of its form."""
+    try:
+        return _descriptor_of(Path(path)) is not None and stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def begins_as_json(path: Path, most: int) -> bool:
+    """Say whether the content of a pipe that was handed over is JSON, by its first character."""
+    return is_piped(path) and read_bytes(path, most).lstrip()[:1] in (b"{", b"[")
 
 
 def too_large(path: object, most: int) -> InputError:

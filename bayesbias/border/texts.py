@@ -119,6 +119,12 @@ def parse_json(content: str | bytes, where: object, *, as_written: bool = False)
         return data if as_written else checked_tree(data, where)
 
 
+def read_json(path: Path, *, as_written: bool = False) -> Any:
+    """Read and parse a JSON file, as `parse_json` does; one that is larger than any of its kind is not read."""
+    most = MOST_OWN_JSON if as_written else MOST_JSON
+    return parse_json(read_bytes(path, most), path, as_written=as_written)
+
+
 def _too_long(error: ValueError, where: object) -> InputError | None:
     """Return the error for a whole number that Python does not read for its length; None for any other."""
     if "integer string conversion" not in str(error):

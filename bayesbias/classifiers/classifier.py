@@ -25,8 +25,8 @@ from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import Shortened, number_of
 from bayesbias.border.frames import plain_numbers
 from bayesbias.border.guarding import guarded
-from bayesbias.border.opening import read_bytes, sha256_file
-from bayesbias.border.texts import parse_json
+from bayesbias.border.opening import sha256_file
+from bayesbias.border.texts import read_json
 from bayesbias.classifiers.reference import REFERENCE_KINDS, BagOfWords, BiLstm
 
 __all__ = ["Classifier"]
@@ -231,7 +231,7 @@ def open_folder(folder: Path, name: str | None = None) -> Classifier:
             if os.path.isfile(folder / "config.json")
             else None,
         )
-    description = parse_json(read_bytes(where), where, as_written=True)
+    description = read_json(where, as_written=True)
     needed = ("schema", "name", "kind", "weights_sha256", "settings", "provenance", "vocabulary")
     if (
         not isinstance(description, dict)

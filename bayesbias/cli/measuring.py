@@ -14,7 +14,6 @@ from bayesbias.basics.versions import with_python
 from bayesbias.basics.wording import conjoined
 from bayesbias.cli import inputs, options, screen
 from bayesbias.scores.measures import MEASURES, Given
-from bayesbias.scores.stereotypes import pair_of_classes
 
 
 @click.command()
@@ -63,6 +62,8 @@ def measure(
     given = Given(table, words, vectors, classes, lambda text: screen.say(f"note: {text}", err=True))
     present = list(dict.fromkeys(table.frame["protected_class"].astype(str)))
     if classes is not None:
+        from bayesbias.scores.stereotypes import pair_of_classes
+
         pair_of_classes(present if words is None else [c.name for c in words.classes], classes, "--classes")
     by_default = asked is None
     if asked is None:

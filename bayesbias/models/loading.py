@@ -17,7 +17,7 @@ from bayesbias.basics.files import find_toml, sha256_of, shipped_names
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.border.cleaning import checked_label
 from bayesbias.border.opening import read_bytes
-from bayesbias.border.texts import parse_toml
+from bayesbias.border.texts import MOST_TOML, parse_toml
 from bayesbias.models.distributions import DISTRIBUTIONS, LIKELIHOODS
 from bayesbias.models.spec import RESULTS_OF_PAIRS, Level, ModelSpec, Parameter, Results
 
@@ -75,7 +75,7 @@ def load_model(model: str | os.PathLike[str] | ModelSpec) -> ModelSpec:
     if isinstance(model, ModelSpec):
         return model
     path = find_toml(model, "models", "model")
-    spec = parse_model(read_bytes(path), where=str(path))
+    spec = parse_model(read_bytes(path, MOST_TOML), where=str(path))
     return replace(spec, origin="") if os.fspath(model) in shipped_models() else spec
 
 

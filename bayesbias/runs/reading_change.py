@@ -16,8 +16,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.border.opening import read_bytes
-from bayesbias.border.texts import parse_json
+from bayesbias.border.texts import read_json
 from bayesbias.tables.checking import PAIR, TEMPLATES, source_is_simulated
 from bayesbias.words.pairing import CONNECTIONS
 
@@ -47,7 +46,7 @@ def read_comparison(folder: Path) -> Comparison:
     from bayesbias.studies.comparison import Comparison
 
     path = folder / FILE
-    content = checks.table(parse_json(read_bytes(path), path, as_written=True), path)
+    content = checks.table(read_json(path, as_written=True), path)
     if content.get("bayesbias_comparison") != FORMAT:
         raise InputError(
             "is a comparison in a form that this version does not know",

@@ -10,8 +10,7 @@ import numpy as np
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.border.opening import read_bytes
-from bayesbias.border.texts import parse_json
+from bayesbias.border.texts import read_json
 from bayesbias.runs.accounts import hold_account
 from bayesbias.runs.reading import read_table
 
@@ -48,7 +47,7 @@ def read_single_category(folder: Path) -> SingleCategory:
     from bayesbias.studies.single_category import of_fit
 
     path = folder / FILE
-    content = checks.table(parse_json(read_bytes(path), path, as_written=True), path)
+    content = checks.table(read_json(path, as_written=True), path)
     if content.get("bayesbias_single_category") != FORMAT:
         raise InputError(
             "is a test in a form that this version does not know",

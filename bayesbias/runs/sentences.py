@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
-from bayesbias.border.opening import read_bytes
 from bayesbias.border.ranges import NUMBER, SHARE, SIZE, Range, hold_to_ranges
-from bayesbias.border.texts import parse_json
+from bayesbias.border.texts import read_json
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.manifest import Manifest
 from bayesbias.runs.reading import read_table
@@ -85,7 +84,7 @@ def _read(folder: Path, manifest: Manifest | None) -> SeatResult:
     from bayesbias.studies.seat_result import SeatResult
 
     about = folder / "provenance.json"
-    provenance = dict(checks.table(parse_json(read_bytes(about), about, as_written=True), about))
+    provenance = dict(checks.table(read_json(about, as_written=True), about))
     path = folder / "results.csv"
     frame = _table(path)
     checks.columns(frame, _RESULTS, path, "the results of sentence tests")

@@ -11,9 +11,8 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.files import records
 from bayesbias.border.guarding import guarded
-from bayesbias.border.opening import read_bytes
 from bayesbias.border.ranges import NUMBER, SHARE, Range, hold_to_ranges
-from bayesbias.border.texts import parse_json
+from bayesbias.border.texts import read_json
 from bayesbias.inference.posterior import BiasFit
 from bayesbias.runs.layout import Content, Layout
 from bayesbias.runs.manifest import Manifest
@@ -263,7 +262,7 @@ def _origin(folder: Path) -> dict[str, Any]:
     """Return where an analysis comes from; of a run of the first layout, as far as its result says."""
     name = "provenance.json" if (folder / "provenance.json").is_file() else "result.json"
     try:
-        content = parse_json(read_bytes(folder / name), folder / name, as_written=True)
+        content = read_json(folder / name, as_written=True)
         if name == "provenance.json":
             return dict(content["sentiment"])
         each = content.get("classifiers", [content])

@@ -23,9 +23,9 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError
 from bayesbias.basics.wording import Shortened, closest, conjoined, number_of, some
 from bayesbias.border.guarding import guarded
-from bayesbias.border.opening import read_bytes
+from bayesbias.border.opening import is_piped
 from bayesbias.border.separated import separated
-from bayesbias.border.texts import MOST_JSON, MOST_TABLE, parse_json, read_text
+from bayesbias.border.texts import MOST_TABLE, read_json, read_text
 
 FOREIGN_ENDINGS = (".json", ".jsonl", ".csv", ".tsv")
 FORMS = (
@@ -77,8 +77,8 @@ def foreign_file(path: Path) -> tuple[dict[str, Any], tuple[str, ...]]:
     InputError
         Where the file cannot be read, or its form is not known.
     """
-    if path.suffix.lower() in (".json", ".jsonl"):
-        data = parse_json(read_bytes(path, MOST_JSON), path)
+    if path.suffix.lower() in (".json", ".jsonl") or is_piped(path):
+        data = read_json(path)
         if not isinstance(data, Mapping):
             raise InputError("is no word list", where=path, found=Shortened(data), valid=FORMS)
         sets = foreign_mapping(data, str(path))

@@ -16,8 +16,8 @@ from bayesbias.basics.files import data_dir, find_toml, lies_at, plain, sha256_o
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.wording import Shortened, conjoined, number_of
 from bayesbias.border.cleaning import breaks_line, checked_tree
-from bayesbias.border.opening import sha256_file
-from bayesbias.border.texts import read_toml
+from bayesbias.border.opening import begins_as_json, sha256_file
+from bayesbias.border.texts import MOST_JSON, read_toml
 from bayesbias.words.controls import overlaps, resolved_controls, settled_controls
 from bayesbias.words.foreign import FOREIGN_ENDINGS, foreign_file, foreign_mapping
 from bayesbias.words.listchecks import (
@@ -287,7 +287,7 @@ def _read_draft(x: Any, problems: list[InputError]) -> _Draft | None:
     elif isinstance(x, str | os.PathLike):
         try:
             path = find_toml(os.fspath(x), "wordlists", "word list", others=FOREIGN_ENDINGS)
-            foreign = path.suffix.lower() in FOREIGN_ENDINGS
+            foreign = path.suffix.lower() in FOREIGN_ENDINGS or begins_as_json(path, MOST_JSON)
             data, remarks = foreign_file(path) if foreign else (read_toml(path), ())
         except InputError as error:
             problems.append(error.retold(hint=_hint_of_vectors(os.fspath(x))))

@@ -21,7 +21,7 @@ from bayesbias.basics.values import Shown
 from bayesbias.basics.wording import number_of
 from bayesbias.border.cleaning import checked_tree
 from bayesbias.border.opening import read_bytes
-from bayesbias.border.texts import parse_toml
+from bayesbias.border.texts import MOST_TOML, parse_toml
 from bayesbias.words.grammar import article_of
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def load_occupations(
             if path.parent == data_dir("wordlists/sentiment")
             else str(path)
         )
-        data, name = parse_toml(read_bytes(path), where), path.stem
+        data, name = parse_toml(read_bytes(path, MOST_TOML), where), path.stem
     valid = (
         "schema",
         "name",

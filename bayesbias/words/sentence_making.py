@@ -20,7 +20,8 @@ from bayesbias.basics import checks
 from bayesbias.basics.errors import InputError, nearest
 from bayesbias.basics.files import lies_at
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.border.texts import read_toml
+from bayesbias.border.opening import begins_as_json, is_piped
+from bayesbias.border.texts import MOST_JSON, read_toml
 from bayesbias.words.foreign import FOREIGN_ENDINGS
 from bayesbias.words.grammar import (
     BARE_TEMPLATE,
@@ -132,7 +133,9 @@ def sentence_test(
         source = os.fspath(source)
     elif isinstance(source, WordList) and source.origin == f"wordlists/{source.name}.toml":
         source = source.name
-    if isinstance(source, str) and Path(source).suffix in (".json", ".jsonl"):
+    if isinstance(source, str) and (
+        Path(source).suffix in (".json", ".jsonl") or begins_as_json(Path(source), MOST_JSON)
+    ):
         if level is not None or kinds is not None or templates is not None:
             raise InputError(
                 "a test is taken from its file as it stands",
@@ -231,7 +234,9 @@ def _level_name(base: str, level: str) -> str:
 def _own_list(source: Any) -> tuple[WordList, KindsOfWords]:
     """Load a word list of one's own, and its table [kinds], which other uses of the list do not know."""
     path = Path(source) if isinstance(source, str | os.PathLike) else Path()
-    if path.suffix.lower() not in FOREIGN_ENDINGS and os.path.isfile(path):  # other forms hold no kinds
+    if path.suffix.lower() not in FOREIGN_ENDINGS and (
+        os.path.isfile(path) or is_piped(path)
+    ):  # other forms hold no kinds
         data = read_toml(path)
         if "kinds" in data:
             own = read_kinds(data.pop("kinds"), f"{path}, kinds")

@@ -23,8 +23,7 @@ from bayesbias.basics.face import public_in
 from bayesbias.basics.files import sha256_of, whole_file
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
-from bayesbias.border.opening import read_bytes
-from bayesbias.border.texts import MOST_JSON, parse_json
+from bayesbias.border.texts import read_json
 from bayesbias.words.grammar import BARE_TEMPLATE, check_texts, is_sentence, recognised_sentences
 
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
     <SentenceTest mine: Math 72, Arts 82 | MaleTerms 80, FemaleTerms 80>
     """
     path = Path(checks.path(path, "path", "the path of a sentence test in JSON"))
-    data = parse_json(read_bytes(path, MOST_JSON), path)
+    data = read_json(path)
     checks.known_keys(checks.table(data, path), SETS, path, needed=SETS)
     categories, stated = [], {}
     for name in SETS:

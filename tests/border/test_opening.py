@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import hashlib
+import json
 import os
 import socket
 import subprocess
@@ -15,10 +18,12 @@ import pytest
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
+from bayesbias.basics.files import data_dir
 from bayesbias.border.opening import as_plain_file, opened, path_of, read_bytes, sha256_file
 from bayesbias.classifiers.training import read_labelled
 from bayesbias.sweeps.plan import load_plan
 from bayesbias.tables.reading_facts import facts_given
+from bayesbias.words.sentence_tests import published_json
 
 
 def refused(path: Path | str, **kwargs) -> str:
@@ -94,6 +99,27 @@ def test_a_file_larger_than_its_kind_is_refused(tmp_path):
     assert time.perf_counter() - started < 1
 
 
+@pytest.mark.parametrize(
+    ("read", "name"),
+    [
+        (bb.load_model, "m.toml"),
+        (bb.load_wordlist, "w.toml"),
+        (bb.load_wordlist, "w.json"),
+        (bb.load_occupations, "o.toml"),
+        (load_plan, "p.toml"),
+        (bb.read_test, "t.jsonl"),
+    ],
+)
+def test_no_door_reads_what_is_larger_than_its_kind(read, name, tmp_path):
+    """A model's file was read whole before it was called too large: a gigabyte for a hole of two."""
+    with open(tmp_path / name, "wb") as file:
+        file.truncate(1 << 40)
+    started = time.perf_counter()
+    with pytest.raises(InputError, match="is too large; valid: at most"):
+        read(tmp_path / name)
+    assert time.perf_counter() - started < 1
+
+
 @pytest.mark.slow
 def test_a_named_pipe_without_a_writer_is_refused_soon(tmp_path):
     pipe = tmp_path / "pipe"
@@ -103,6 +129,58 @@ def test_a_named_pipe_without_a_writer_is_refused_soon(tmp_path):
     with pytest.raises(InputError, match="read more than once"), opened(pipe):
         pass
     assert time.perf_counter() - started < 4
+
+
+@pytest.fixture
+def piped():
+    """Return what makes the path of a pipe that holds some bytes, as process substitution hands one over."""
+    handles, writers = [], []
+
+    def make(content: bytes) -> Path:
+        out, into = os.pipe()
+        handles.append(out)
+
+        def write() -> None:
+            with contextlib.suppress(BrokenPipeError), open(into, "wb", buffering=0) as file:
+                file.write(content)
+
+        writers.append(threading.Thread(target=write))
+        writers[-1].start()
+        return Path(f"/dev/fd/{out}")
+
+    yield make
+    for handle in handles:
+        os.close(handle)
+    for writer in writers:
+        writer.join()
+
+
+def test_a_small_pipe_that_was_handed_over_may_be_read_again(piped, tmp_path, monkeypatch):
+    """Word lists, facts, counts, tests and predictions are read twice, once for their hash."""
+    content = os.urandom(300_000)
+    for whole in (True, False):
+        pipe = piped(content)
+        assert not whole or read_bytes(pipe) == content
+        for _ in range(2):
+            with opened(pipe) as file:
+                assert file.read() == content
+        assert sha256_file(pipe) == hashlib.sha256(content).hexdigest()
+    monkeypatch.setattr("bayesbias.border.opening._MOST_KEPT", 1000)
+    with pytest.raises(InputError, match="read more than once"), opened(piped(content)):
+        pass
+
+
+def test_what_is_read_twice_comes_by_a_pipe_too(piped):
+    listed = (data_dir("wordlists") / "weat7.toml").read_bytes()
+    assert bb.load_wordlist(piped(listed)).words == bb.load_wordlist("weat7").words
+    test = published_json(bb.sentence_test("weat7"), True).encode()
+    assert bb.sentence_test(str(piped(test))).sizes == bb.sentence_test("weat7").sizes
+    as_json = json.dumps({"a": {"protected": ["x", "y"], "attributes": ["b", "c"]}, "d": {"protected": ["z", "w"],
+                          "attributes": ["e", "f"]}}).encode()  # fmt: skip
+    assert [c.name for c in bb.load_wordlist(piped(as_json)).classes] == ["a", "d"]
+    sentences = bb.predict(lambda all_of: [0.5] * len(all_of), name="m", check=False).frame
+    numbers = "".join(f"{0.4 + 0.001 * (i % 9):.3f}\n" for i in range(len(sentences))).encode()
+    assert len(bb.read_predictions(piped(numbers)).frame) == len(sentences)
 
 
 def test_a_named_pipe_is_read_to_its_end(tmp_path):

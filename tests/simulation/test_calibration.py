@@ -271,7 +271,7 @@ def test_numbers_of_a_scenario_may_stand_in_anything_that_holds_several(numbers)
 
 @pytest.mark.parametrize("tables", [2**31, 10**90])
 def test_more_tables_than_anyone_waits_for_are_refused(tables):
-    with pytest.raises(InputError, match="^tables: must be a whole number from 1 to 1000000"):
+    with pytest.raises(InputError, match=r"^tables: must be a whole number from 1 to 1000000"):
         calibrate(SMALL, tables=tables, methods=("moments",))
 
 
