@@ -82,12 +82,13 @@ def sweep_folder(out: Path, plan: SweepPlan, resume: bool) -> Iterator[None]:
 
 
 def mark_sweep(out: Path, plan: SweepPlan, tables: Sequence[str] = ()) -> None:
-    """Mark a folder as that of a sweep, with the hashes of its tables once they are written."""
+    """Mark a folder as that of a sweep, with the hashes of its tables and the keys of its cells once they are written."""
     about = {
         "format": SWEEP_FORMAT,
         "bayesbias": own_version(),
         "plan": {**dataclasses.asdict(plan), "folder": str(plan.folder)},
         "files": {name: about_file(out / name) for name in tables},
+        **({"cells": [path.stem for path in records_in(out)]} if tables else {}),
     }
     write_json(out / _MARKER, about, indent=2)
 
@@ -183,6 +184,11 @@ def states_of_sweep(folder: Path) -> dict[str, State]:
         fit = folder / "fits" / f"{path.stem}.nc"
         if "fit" in record or fit.is_file():
             out[f"fits/{fit.name}"] = _state_of_fit(folder, path.stem, record)
+    listed_cells = marker.get("cells", [])
+    if not isinstance(listed_cells, list) or not all(isinstance(key, str) for key in listed_cells):
+        out[_MARKER], listed_cells = State.DAMAGED, []
+    for key in listed_cells:
+        out.setdefault(f"cells/{key}.json", State.MISSING)
     state_of_tables = marker.get("files")
     if state_of_tables and not isinstance(state_of_tables, dict):
         out[_MARKER] = State.DAMAGED

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -101,7 +102,7 @@ class Embedding(Shown):
         return len(self.words)
 
     def __contains__(self, word: object) -> bool:
-        if word in self._row:
+        if self._spelt(word) is not None:
             return True
         return self.lookup is not None and isinstance(word, str) and len(self.lookup([word])) > 0
 
@@ -131,12 +132,12 @@ class Embedding(Shown):
                 "has no order, and rows could not be told apart", where="words", valid="[word, ...]"
             )
         words = checks.several(words, "word", "words")
-        lacking = [word for word in words if word not in self._row]
+        lacking = [word for word in words if self._spelt(word) is None]
         if lacking and self.lookup is not None:
             more = self.lookup(list(dict.fromkeys(lacking)))
             lacking = list(more.missing)
             if not lacking:
-                rows = [(self if word in self._row else more)._vector(word) for word in words]
+                rows = [(more if self._spelt(word) is None else self)._vector(word) for word in words]
                 return np.array(rows, dtype=self.vectors.dtype)
         if lacking:
             raise InputError(
@@ -145,10 +146,29 @@ class Embedding(Shown):
                 found=", ".join(dict.fromkeys(lacking)),
                 hint=nearest(lacking[0], self.words) if len(self.words) < 10_000 else None,
             )
-        return self.vectors[[self._row[word] for word in words]]
+        return self.vectors[[self._row[self._spelt(word) or word] for word in words]]
 
     def _vector(self, word: str) -> np.ndarray:
-        return self.vectors[self._row[word]]
+        return self.vectors[self._row[self._spelt(word) or word]]
+
+    def _spelt(self, word: object) -> str | None:
+        """Return a word as it stands in `words`, where an accent may be a letter's own or a mark of its own; None elsewhere."""
+        if word in self._row:
+            return str(word)
+        if not isinstance(word, str) or word.isascii():
+            return None
+        composed = unicodedata.normalize("NFC", word)
+        return composed if composed in self._row else self._decomposed().get(composed)
+
+    def _decomposed(self) -> dict[str, str]:
+        """Return the words that are not in Unicode's composed form, by that form."""
+        if (
+            "_by_form" not in self.__dict__
+        ):  # looked through once, and only where a word is asked for that may be one
+            found = (w for w in reversed(self.words) if not unicodedata.is_normalized("NFC", w))
+            object.__setattr__(self, "_by_form", {unicodedata.normalize("NFC", w): w for w in found})
+        by_form: dict[str, str] = self.__dict__["_by_form"]
+        return by_form
 
     @property
     def open_vocabulary(self) -> bool:

@@ -105,9 +105,9 @@ def test_a_file_larger_than_its_kind_is_refused(tmp_path):
         (bb.load_model, "m.toml"),
         (bb.load_wordlist, "w.toml"),
         (bb.load_wordlist, "w.json"),
-        (bb.load_occupations, "o.toml"),
+        (bb.words.load_occupations, "o.toml"),
         (load_plan, "p.toml"),
-        (bb.read_test, "t.jsonl"),
+        (bb.sentence_test, "t.jsonl"),
     ],
 )
 def test_no_door_reads_what_is_larger_than_its_kind(read, name, tmp_path):

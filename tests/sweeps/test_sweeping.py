@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -15,9 +16,11 @@ from helpers.sweeps import cell_files, results, write_inputs, write_plan
 
 import bayesbias
 from bayesbias.basics.errors import InputError
+from bayesbias.border.seals import State
 from bayesbias.cli.sweeping import _note
 from bayesbias.inference.fitting import fit
 from bayesbias.models.loading import load_model
+from bayesbias.runs.verifying import verify_run
 from bayesbias.sweeps import cells as cells_room, store as store_room
 from bayesbias.sweeps.plan import load_plan
 from bayesbias.sweeps.sweeping import run_sweep
@@ -361,3 +364,19 @@ def test_large_files_are_hashed_once_while_they_stay_as_they_are(tmp_path, monke
 def test_a_number_of_workers_that_is_none_is_refused(done, tmp_path, workers):
     with pytest.raises(InputError, match="whole number from 1 to 1024"):
         run_sweep(done[0], tmp_path, workers=workers)
+
+
+@pytest.mark.slow
+def test_cells_that_were_removed_from_an_ended_sweep_are_missing(done, tmp_path):
+    """Verifying had counted those that are there."""
+    out = tmp_path / "out"
+    shutil.copytree(done[1], out)
+    assert verify_run(out).ok
+    first, *rest = sorted((out / "cells").glob("*.json"))
+    first.unlink()
+    assert [(f.name, f.state.value) for f in verify_run(out).files][:1] == [
+        (f"cells/{first.name}", "missing")
+    ]
+    shutil.rmtree(out / "cells")
+    found = verify_run(out)
+    assert (found.ok, found.count(State.MISSING)) == (False, 1 + len(rest))

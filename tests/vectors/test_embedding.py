@@ -158,3 +158,15 @@ def test_progress_goes_to_stderr_and_only_on_a_terminal(tmp_path, capsys, monkey
 def test_words_without_an_order_have_no_rows(vectors):
     with pytest.raises(InputError, match="words: has no order"):
         Embedding("mine", tuple(WORDS), vectors).vectors_of({"rabbi", "imam"})
+
+
+@pytest.mark.parametrize("held", ["K\u00f6nig", "Ko\u0308nig"])
+def test_an_accent_may_be_a_mark_of_its_own_on_either_side(held):
+    e = Embedding("e", ("she", held), np.eye(2))
+    for asked in ("K\u00f6nig", "Ko\u0308nig"):
+        assert asked in e
+        assert e[asked].tolist() == e.vectors_of(["she", asked])[1].tolist() == [0, 1]
+    assert "Konig" not in e
+    assert 3 not in e
+    both = Embedding("e", ("K\u00f6nig", "Ko\u0308nig"), np.eye(2))
+    assert [both[w].tolist() for w in both.words] == [[1, 0], [0, 1]]
