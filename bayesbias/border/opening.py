@@ -158,7 +158,10 @@ def opened(
                 | getattr(os, "O_BINARY", 0)
                 | getattr(os, "O_CLOEXEC", 0)
             )
-            handle = os.open(path, flags)
+            try:
+                handle = os.open(path, flags)
+            except FileNotFoundError:  # it was there a moment ago
+                raise absent(path, noun, valid) from None
             file: Any = stack.enter_context(open(handle, "rb", buffering=buffering))
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise InputError("was replaced by something that is no file", where=path, valid=valid)
