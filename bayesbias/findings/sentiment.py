@@ -12,7 +12,7 @@ from bayesbias.basics import checks
 from bayesbias.basics.digits import as_known, ends_as_known, shares_printed
 from bayesbias.basics.files import plain
 from bayesbias.basics.kinds import tells_kinds
-from bayesbias.basics.wording import as_percent, some
+from bayesbias.basics.wording import as_percent, conjoined, some
 from bayesbias.findings.outside import drawn_together, outside_doubts
 from bayesbias.findings.parts import Doubt, Findings
 from bayesbias.findings.priors import prior_doubts, unexamined_priors
@@ -75,12 +75,26 @@ def carrying_pairs(table: pd.DataFrame, classifier: str) -> list[str]:
     return [str(name) for name in ordered.index[: turned[0] + 1]]
 
 
+def _log_odds_help(fit: BiasFit, rows: np.ndarray, excess: float) -> bool:
+    """Say whether log odds leave noise over with lighter tails; a classifier that adds up words leaves none at all."""
+    from scipy.stats import kurtosis
+
+    if fit.spec.outcome != "difference" or "logit_difference" not in fit.table:
+        return False
+    table = fit.table[rows]
+    rest = whole = table["logit_difference"].astype(float)
+    for _ in range(20):  # at once where every noun pair stands with every profession
+        for unit in ("noun_pair", "profession"):
+            rest = rest - rest.groupby(table[unit].astype(str)).transform("mean")
+    return bool(np.std(rest) > 1e-6 * np.ptp(whole) and kurtosis(rest) < excess - 1)
+
+
 def sentiment_doubts(fit: BiasFit, prob: float = PROB) -> list[Doubt]:
     """Return where the model and the differences do not fit together.
 
     Doubted of a classifier where more than 5 % of the differences are exactly zero, and where the residuals have an
-    excess kurtosis above 3: most pairs differ by hardly anything and a few by much, and normal noise describes
-    neither. Means and their intervals are over all pairs, and hold. And where intervals of professions or noun pairs for the
+    excess kurtosis above 3: noun pairs and professions leave hardly anything over of most pairs and much of a few, and normal
+    noise describes neither. Means and their intervals are over all pairs, and hold. And where intervals of professions or noun pairs for the
     listed words alone exclude what was observed far too often (`bayesbias.inference.excluded_observed`). And where a mean or a
     difference of classifiers rests on a prior. Of a classifier that gives labels alone only the last is looked at: what
     labels are says a note of its analysis.
@@ -115,13 +129,16 @@ def sentiment_doubts(fit: BiasFit, prob: float = PROB) -> list[Doubt]:
             )
         excess = float(kurtosis(own))
         if excess > _HEAVY:
-            model = "sentiment_logit" if fit.spec.outcome == "difference" else None
-            look = "" if model is None else f" and the log odds (the model {model})"
+            model = "sentiment_logit" if _log_odds_help(fit, rows, excess) else None
+            look = "" if model is None else f"; of log odds (the model {model}) the tails are lighter"
+            farthest = np.argsort(-np.abs(own))[:3]
+            most = dict.fromkeys(fit.table["profession"].astype(str).to_numpy()[rows][farthest])
             out.append(
                 Doubt(
                     kind="heavy_tails",
-                    text=f"{name}: most sentence pairs differ by little and a few by much (excess kurtosis of the residuals "
-                    f"{excess:.1f}); a mean describes neither, so look at the noun pairs{look}",
+                    text=f"{name}: what noun pairs and professions leave over is little for most sentence pairs and much for a "
+                    f"few, most of all of {conjoined(most)} (excess kurtosis {excess:.1f}); means are over all pairs and hold, "
+                    f"and no one spread of sentence pairs describes both{look}",
                     group=name,
                     model=model,
                 )
@@ -185,9 +202,9 @@ def _of_classifier(analysis: SentimentAnalysis, fit: BiasFit | None, name: str, 
     if fit is None:
         return Findings(subject=name, headline=observed, sentences=tuple(rest))
     if fit.diagnostics()["ok"]:
-        rest += [*_little(fit, name, prob), _shares_sentence(fit, name)]
+        rest += _little(fit, name, prob)
         if name not in only_labels(fit.table):
-            rest += drawn_together(fit, _LEVELS, prob, name)
+            rest += [_shares_sentence(fit, name), *drawn_together(fit, _LEVELS, prob, name)]
     if fit.spec.outcome == "logit_difference":
         rest.append(_on_log_odds(analysis.table, name))
     return Findings(
@@ -226,7 +243,8 @@ def _little(fit: BiasFit, classifier: str, prob: float) -> list[str]:
     if little is None or place(*sure_ends(row), little) in (Verdict.BELOW, Verdict.OPEN, Verdict.ABOVE):
         return []
     return [
-        f"Little is less than {signed(little)[0].lstrip('+')}, {STANDARD_ROPE:g} standard deviations of sentence pairs."
+        f"A difference is called little below {signed(little)[0].lstrip('+')}, {STANDARD_ROPE:g} standard deviations of "
+        "sentence pairs."
     ]
 
 
@@ -263,7 +281,12 @@ def _decimals(values: Sequence[float]) -> int:
 def _of_tests(analysis: SentimentAnalysis, name: str) -> list[str]:
     row = analysis.as_dict(name)
     size = abs(row["f_minus_m"])
-    if size < NO_DIFFERENCE:
+    if name in only_labels(analysis.table):
+        first = (
+            f"{name}: {row['p_female']:.3f} of the female sentences are labelled positive, against {row['p_male']:.3f} of the male "
+            "ones; of labels, which are no probabilities, only means over many pairs are described."
+        )
+    elif size < NO_DIFFERENCE:
         first = f"{name}: female and male sentences are rated alike on average ({row['p_male']:.3f})."
     else:
         way = "higher" if row["f_minus_m"] > 0 else "lower"

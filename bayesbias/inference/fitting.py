@@ -299,12 +299,18 @@ def refuse_no_noise(reduced: Collapsed) -> None:
     if any(not part.effects and part.half[0, 0] ** 2 <= least for part in reduced.components):
         raise FitError(
             "the effects of the model reproduce some rows exactly, so that their noise has no posterior: noise of zero "
-            f"is no noise; {_mend(reduced.design.y)}"
+            f"is no noise; {_mend(reduced.design)}"
         )
 
 
-def _mend(y: np.ndarray) -> str:
+def _mend(design: Design) -> str:
     """Say what may be behind outcomes that leave no noise: differences of labels are -1, 0 or 1."""
+    y = design.y
+    if design.spec.outcome == "logit_difference":
+        return (
+            "a classifier that adds up words, such as a logistic regression on counts, does so: in log odds each difference is "
+            "that of its nouns; take probabilities (the model sentiment), and read the noun pairs"
+        )
     if np.isin(y, (-1.0, 0.0, 1.0)).all():
         return "are these labels, 0 or 1? Hand over probabilities in their place"
     return "are the outcomes rounded, computed from a few numbers, or of sentences with the same vector?"

@@ -107,7 +107,7 @@ def overall_table(fit: BiasFit, prob: float) -> Table:
             )
     head = ["classifier", "holds for", "#mean", "#sd", f"#{as_percent(prob)} HPDI", "#P(below 0)", "verdict"]
     caption = f"Female − male by the crossed model, in {_SCALE[fit.spec.outcome]}"
-    note = f"Little is less than {STANDARD_ROPE:g} standard deviations of sentence pairs."
+    note = f"A difference is called little below {STANDARD_ROPE:g} standard deviations of sentence pairs."
     return of_cells("t-overall", caption, head, rows, note)
 
 

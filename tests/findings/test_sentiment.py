@@ -83,4 +83,7 @@ def test_the_finding_says_what_little_is_where_it_says_so(fit, monkeypatch):
     monkeypatch.setattr(BiasFit, "summary", summary)
     (part,) = findings_of(fit).parts
     assert "; female higher, perhaps by little)" in part.headline
-    assert f"Little is less than {little:.3f}, 0.1 standard deviations of sentence pairs." in part.sentences
+    assert (
+        f"A difference is called little below {little:.3f}, 0.1 standard deviations of sentence pairs."
+        in part.sentences
+    )
