@@ -198,6 +198,7 @@ def seat_json(result: SeatResult) -> dict[str, Any]:
         "tests": _rows(result),
         "failures": records(result.failures),
         **({"slopes": records(result.slopes)} if len(result.slopes) else {}),
+        **({"classes": records(result.classes)} if len(result.classes) else {}),
         "finding": findings.headline,
         "findings": findings.as_dict(),
         "provenance": plain(dict(result.provenance)),

@@ -10,7 +10,7 @@ from bayesbias.basics.digits import as_known, ends_as_known, error_of, p_printed
 from bayesbias.basics.wording import as_percent, number_of
 from bayesbias.findings.parts import Doubt, Findings, sentence_of_losses
 from bayesbias.inference.scope import farther_than, sure_ends
-from bayesbias.inference.verdicts import Verdict, side
+from bayesbias.inference.verdicts import Verdict, disagreement, hidden_disagreement, side
 from bayesbias.tables.coverage import Loss, loss_of
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def findings_of_sentences(result: SeatResult) -> Findings:
         else "No test was run.",
         sentences=(
             *_of_one(result, prob),
+            *_of_classes(result, several),
             *_by_words(result, several),
             *_related(result, several),
             *_footnotes(result, several),
@@ -76,7 +77,7 @@ def _clear(name: str, rows: pd.DataFrame, prob: float | None) -> str:
     sides = [side(*sure_ends(row)) for row in fitted.itertuples()]
     below, above = sides.count(Verdict.BELOW), sides.count(Verdict.ABOVE)
     return (
-        f"{text} (by the fitted model, for new words and templates, the {as_percent(prob)} HPDI of associated - different lies "
+        f"{text} (by the fitted model, {_of_what(fitted)}, the {as_percent(prob)} HPDI of associated - different lies "
         f"below zero, as supposed, in {below} of {len(fitted)}{f', above in {above}' if above else ''})"
     )
 
@@ -104,10 +105,45 @@ def _of_one(result: SeatResult, prob: float | None) -> list[str]:
     if prob is not None and not pd.isna(row["contrast"]) and bool(row["converged"]):
         low, high = ends_as_known(row, signed=True)
         said += (
-            f". In distance, associated - different is {as_known(row, 'contrast', signed=True)} for new words and templates "
+            f". In distance, associated - different is {as_known(row, 'contrast', signed=True)} {_of_what(result.frame)} "
             f"({as_percent(prob)} HPDI {low} to {high})"
         )
     return [f"{said}."]
+
+
+def _of_what(rows: pd.DataFrame) -> str:
+    """Say what an interval of the fitted model holds for."""
+    if rows["p_words"].isna().all():
+        return "for new sentences, each taken for a word of its own"
+    levels = set(rows["level"])
+    if levels <= {"word"}:
+        return "for new words"
+    return f"for new words and{', where there are any,' if 'word' in levels else ''} templates"
+
+
+def _of_classes(result: SeatResult, several: bool) -> list[str]:
+    """Say of which tests a mean over both sets of targets hides that they clearly go different ways."""
+    out = []
+    converged = (
+        result.frame[result.frame["converged"].astype(bool)] if len(result.classes) else result.frame[:0]
+    )
+    for row in converged.itertuples():
+        of = result.classes
+        own = of[(of["model"] == row.model) & (of["options"] == row.options) & (of["test"] == row.test)]
+        ends = [sure_ends(each) for each in own.itertuples()]
+        own = own.assign(sure_low=[low for low, _ in ends], sure_high=[high for _, high in ends])
+        new, listed = (own[own["estimand"] == which] for which in ("population", "these_words"))
+        if said := hidden_disagreement(new, listed, "sure_low", "sure_high"):
+            each = new if disagreement(new, "sure_low", "sure_high") else listed
+            numbers = ", ".join(
+                f"{one.name} {as_known(one, 'mean', signed=True)}" for one in each.itertuples()
+            )
+            lead = f"{named_encoder(row.model, row.options)}, {row.test}" if several else row.test
+            out.append(
+                f"{lead}: {said[:1].lower()}{said[1:].removesuffix('.')} ({numbers}); a set of attributes that is near to "
+                "all targets, or far from them, may make it."
+            )
+    return out
 
 
 def _by_words(result: SeatResult, several: bool) -> list[str]:

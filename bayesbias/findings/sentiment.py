@@ -93,11 +93,11 @@ def sentiment_doubts(fit: BiasFit, prob: float = PROB) -> list[Doubt]:
     """Return where the model and the differences do not fit together.
 
     Doubted of a classifier where more than 5 % of the differences are exactly zero, and where the residuals have an
-    excess kurtosis above 3: noun pairs and professions leave hardly anything over of most pairs and much of a few, and normal
-    noise describes neither. Means and their intervals are over all pairs, and hold. And where intervals of professions or noun pairs for the
-    listed words alone exclude what was observed far too often (`bayesbias.inference.excluded_observed`). And where a mean or a
-    difference of classifiers rests on a prior. Of a classifier that gives labels alone only the last is looked at: what
-    labels are says a note of its analysis.
+    excess kurtosis above 3: noun pairs and professions leave hardly anything over of most pairs and much of a few,
+    and normal noise describes neither. Means and their intervals are over all pairs, and hold. And where intervals
+    of professions or noun pairs for the listed words alone exclude what was observed far too often
+    (`bayesbias.inference.excluded_observed`). And where a mean or a difference of classifiers rests on a prior. Of a
+    classifier that gives labels alone only the last is looked at: what labels are says a note of its analysis.
 
     Returns
     -------
@@ -283,8 +283,8 @@ def _of_tests(analysis: SentimentAnalysis, name: str) -> list[str]:
     size = abs(row["f_minus_m"])
     if name in only_labels(analysis.table):
         first = (
-            f"{name}: {row['p_female']:.3f} of the female sentences are labelled positive, against {row['p_male']:.3f} of the male "
-            "ones; of labels, which are no probabilities, only means over many pairs are described."
+            f"{name}: {row['p_female']:.3f} of the female sentences are labelled positive, against {row['p_male']:.3f} of the "
+            "male ones; of labels, which are no probabilities, only means over many pairs are described."
         )
     elif size < NO_DIFFERENCE:
         first = f"{name}: female and male sentences are rated alike on average ({row['p_male']:.3f})."

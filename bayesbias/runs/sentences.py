@@ -37,6 +37,7 @@ _TEXTS = (
     "fact",
     "name",
     "of",
+    "estimand",
 )
 _RESULTS = (
     *PUBLISHED_COLUMNS, "level", "statistic", "p_lower", "p_upper", "p_method", "p_words", "p_holm", "dropped",
@@ -58,6 +59,7 @@ _COLUMNS = {
     "dropped": ("model", "options", "test", "set", "word", "sentence"),
     "notes": ("model", "options", "test", "note"),
     "slopes": ("model", "options", "test", "fact", "level", "name", "of"),
+    "classes": ("model", "options", "test", "name", "estimand", "mean", "hpdi_low", "hpdi_high"),
 }
 
 
@@ -165,6 +167,7 @@ LAYOUT = Layout(
         "failures.csv": lambda of: _unless_empty(of.result.failures),
         "notes.csv": lambda of: _unless_empty(of.result.notes),
         "slopes.csv": lambda of: _unless_empty(of.result.slopes),
+        "classes.csv": lambda of: _unless_empty(of.result.classes),
         "provenance.json": _provenance,
     },
     figures=("seat", "seat_contrasts", "seat_contrasts_[0-9]*", "slopes"),

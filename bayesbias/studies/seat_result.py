@@ -38,10 +38,20 @@ _LABELS = ("fact", "level", "name", "of")
 _SIGNIFICANT = 0.01
 
 
+_OF_CLASS = ("name", "estimand")
+"""What associated - different of one set of targets is of; see `BiasFit.contrasts`."""
+
+
 def _no_slopes() -> pd.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(columns=["model", "options", "test", *_LABELS])
+
+
+def _no_classes() -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.DataFrame(columns=["model", "options", "test", *_OF_CLASS])
 
 
 @public_in("bayesbias.studies")
@@ -74,6 +84,9 @@ class SeatResult(Shown):
         ``model, options, test, note``: what a reader of a number has to know of it.
     provenance : dict
         Encoders, tests with their SHA-256, seed, samples, versions; with slopes also ``facts`` and ``slopes``.
+    classes : pandas.DataFrame
+        With `bayes`, associated - different of either set of targets, for new words and for those of the test: ``model, options,
+        test, name, estimand`` and the other columns of `BiasFit.contrasts`.
     slopes : pandas.DataFrame
         ``model, options, test`` and the columns of `BiasFit.slopes`: of every test whose words have the facts of which slopes
         were asked; empty without.
@@ -92,6 +105,7 @@ class SeatResult(Shown):
     notes: pd.DataFrame
     provenance: Mapping[str, Any] = field(default_factory=dict)
     slopes: pd.DataFrame = field(default_factory=_no_slopes)
+    classes: pd.DataFrame = field(default_factory=_no_classes)
 
     def published(self) -> pd.DataFrame:
         """Return the nine published columns."""

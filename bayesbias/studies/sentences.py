@@ -268,6 +268,7 @@ def seat(
     asked = slopes_of_tests(facts, slopes, chosen)
     spec = load_model("sentence") if bayes or asked is not None else None
     sloped: list[pd.DataFrame] = []
+    by_class: list[pd.DataFrame] = []
     rows: list[dict[str, Any]] = []
     failures: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
@@ -335,6 +336,15 @@ def seat(
                         }
                         fitted, remarks = _fitted(held, encoder, spec, asked, how)
                         row |= _fitted_row(fitted, prob)
+                        by_class += [
+                            pd.DataFrame(names, index=[0]).merge(
+                                fitted.contrasts(prob, estimand=which, level="class").drop(
+                                    columns=["level", "contrast"]
+                                ),
+                                how="cross",
+                            )
+                            for which in ("population", "these_words")
+                        ]
                         notes += [names | {"note": note} for note in remarks]
                         if fitted.spec.facts():
                             sloped.append(
@@ -364,6 +374,7 @@ def seat(
         dropped=lost[[*key, "set", "word", "sentence"]],
         notes=pd.DataFrame(notes, columns=[*key, "note"]),
         **({"slopes": pd.concat(sloped, ignore_index=True)} if sloped else {}),
+        **({"classes": pd.concat(by_class, ignore_index=True)} if by_class else {}),
         provenance=_provenance(chosen, models, seed, samples, prob, spec, (draws, tune, chains))
         | ({} if asked is None else asked.account()),
     )
