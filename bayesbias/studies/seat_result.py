@@ -51,7 +51,7 @@ def _no_slopes() -> pd.DataFrame:
 def _no_classes() -> pd.DataFrame:
     import pandas as pd
 
-    return pd.DataFrame(columns=["model", "options", "test", *_OF_CLASS])
+    return pd.DataFrame(columns=["model", "options", "test", *_OF_CLASS, "mean", "hpdi_low", "hpdi_high"])
 
 
 @public_in("bayesbias.studies")

@@ -145,24 +145,66 @@ def test_it_is_said_which_p_is_meant_and_a_bound_is_rounded_up(method, says):
     ("size", "contrast", "says"),
     [
         (0.95, -0.0274, "one: the effect size is +0.95, as the test supposes; one-sided p 0.03. In distance, "
-         "associated - different is -0.027 for new words and templates (89% HPDI -0.056 to +0.001)."),
+         "associated - different is -0.027 for new words (89% HPDI -0.056 to +0.001)."),
         (-0.5, 0.0274, "one: the effect size is -0.50, the other way than the test supposes; one-sided p 0.03. In distance, "
-         "associated - different is +0.027 for new words and templates (89% HPDI -0.056 to +0.001)."),
+         "associated - different is +0.027 for new words (89% HPDI -0.056 to +0.001)."),
         (-0.5, float("nan"), "one: the effect size is -0.50, the other way than the test supposes; one-sided p 0.03."),
         (float("nan"), 0.0274, None),
     ],
 )  # fmt: skip
 def test_of_a_single_test_size_and_side_are_said(size, contrast, says):
+    found = findings_of(one_test(effect_size=size, contrast=contrast))
+    assert found.sentences == ((says,) if says else ())
+
+
+def one_test(classes: pd.DataFrame | None = None, **changes: object) -> SeatResult:
+    """Return the result of one test, made up."""
     frame = pd.DataFrame(
         {
             "model": "m", "options": "", "test": ["one"], "level": "word", "p_value": 0.03, "p_upper": 0.03,
-            "p_method": "exact", "p_words": 0.03, "p_holm": 0.03, "effect_size": size, "num_targ1": 8, "num_targ2": 8,
-            "num_attr1": 8, "num_attr2": 8, "contrast": contrast, "hpdi_low": -0.0561, "hpdi_high": 0.0012, "converged": True,
-        }
+            "p_method": "exact", "p_words": 0.03, "p_holm": 0.03, "effect_size": 0.5, "num_targ1": 8, "num_targ2": 8,
+            "num_attr1": 8, "num_attr2": 8, "contrast": -0.0274, "hpdi_low": -0.0561, "hpdi_high": 0.0012, "converged": True,
+        } | changes
     )  # fmt: skip
     nothing = pd.DataFrame(columns=["model", "options", "test", "set", "word", "sentence", "note", "reason"])
-    found = findings_of(SeatResult(frame, nothing, nothing, nothing, {"prob": 0.89}))
-    assert found.sentences == ((says,) if says else ())
+    more = {} if classes is None else {"classes": classes}
+    return SeatResult(frame, nothing, nothing, nothing, {"prob": 0.89}, **more)
+
+
+@pytest.mark.parametrize(
+    ("changes", "holds"),
+    [
+        ({"level": "word"}, "for new words"),
+        ({"level": "sentence"}, "for new words and templates"),
+        (
+            {"level": "sentence", "p_words": float("nan")},
+            "for new sentences, each taken for a word of its own",
+        ),
+    ],
+)
+def test_it_is_said_what_an_interval_of_sentences_holds_for(changes, holds):
+    """It had been new words and templates, also where there are no templates and where nobody stated words."""
+    found = findings_of(one_test(**changes))
+    assert f"{holds}, the 89% HPDI" in found.headline
+    assert f" {holds} (89% HPDI" in found.sentences[0]
+
+
+def test_sets_of_targets_that_go_different_ways_are_told_in_every_output():
+    """Only the finding of a fit had said so; the command and the page said that all is as supposed."""
+    rows = [
+        ("women", "population", -0.03, -0.06, -0.01), ("men", "population", -0.04, -0.07, -0.01),
+        ("women", "these_words", 0.008, 0.006, 0.009), ("men", "these_words", -0.087, -0.088, -0.085),
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["name", "estimand", "mean", "hpdi_low", "hpdi_high"])
+    frame = frame.assign(model="m", options="", test="one", mcse_mean=1e-4, mcse_low=1e-4, mcse_high=1e-4)
+    said = [text for text in findings_of(one_test(frame)).sentences if "disagree" in text]
+    assert said == [
+        "one: of the listed words alone the classes disagree: nearer for men, farther for women (women +0.008, men -0.087); "
+        "a set of attributes that is near to all targets, or far from them, may make it."
+    ]
+    unsure = frame.assign(mcse_low=0.005, mcse_high=0.005)
+    assert not any("disagree" in text for text in findings_of(one_test(unsure)).sentences)
+    assert not any("disagree" in text for text in findings_of(one_test(frame, converged=False)).sentences)
 
 
 def of_sentence_tests(over_words: list[float], method: str) -> tuple[str, ...]:
