@@ -201,6 +201,7 @@ def _at_most(largest: float) -> str:
     return f"at most {size}" if size[0].isdigit() else f"all by {size}"
 
 
+_ROUNDING = 1e-4  # what vectors of four digits move by when they are written
 _CENTRED = "the nearness of each word to all others is taken out"
 
 
@@ -236,6 +237,13 @@ def _geometry_doubts(result: Comparison, name: str, prob: float) -> list[Doubt]:
             else f"IDENTICAL: is it the same file? No distance moved by more than {EXACT:g} {lengths}"
         )
         return [Doubt("identical", text)]
+    most = float(result.methods[name].pairs["change"].abs().max())
+    if most <= _ROUNDING:
+        text = (
+            f"NEXT TO NOTHING MOVED: no distance changed by more than {most:.1g}, as rounding does: was the method given "
+            "too small a weight? Limits that these vectors meet were met before"
+        )
+        return [Doubt("hardly_moved", text)]
     if geometry.left is Left.NO_CONTROLS:
         text = (
             "the tables hold no control words: whether the method took out the association or destroyed the vectors cannot "

@@ -19,9 +19,9 @@ __all__ = ["Doubt", "DoubtKind", "Effect", "Findings", "Unexamined"]
 
 DoubtKind = Literal[
     "class_and_attribute", "word", "exact_zeros", "heavy_tails", "observed_excluded", "prior", "geometry_destroyed",
-    "geometry_unknown", "identical", "exchanged", "frequency", "drawn_together", "wide_rope", "unequal_lists",
+    "geometry_unknown", "identical", "hardly_moved", "exchanged", "frequency", "drawn_together", "wide_rope", "unequal_lists",
 ]  # fmt: skip
-_DECIDES = ("geometry_destroyed", "geometry_unknown", "identical", "exchanged")
+_DECIDES = ("geometry_destroyed", "geometry_unknown", "identical", "hardly_moved", "exchanged")
 
 
 @public_in("bayesbias.findings")
@@ -53,8 +53,8 @@ class Doubt:
         for the listed words exclude what was observed of them far too often. ``prior``: a contrast moves by
         more than half its posterior sd where a prior is half or twice as wide. Of debiased vectors
         ``geometry_destroyed``: distances to control words have little or nothing to do with those before;
-        ``geometry_unknown``: there are none, or too few; ``identical``: no distance changed; ``exchanged``: the
-        original looks like the debiased. ``frequency``: at equal frequency
+        ``geometry_unknown``: there are none, or too few; ``identical``: no distance changed; ``hardly_moved``: none by
+        more than rounding does; ``exchanged``: the original looks like the debiased. ``frequency``: at equal frequency
         of all words a contrast moves by more than its region of practical equivalence.
         ``drawn_together``: the model draws lists, or classes, so far to each other that the listed words say something else
         of one. ``wide_rope``: the region of practical equivalence is more than half a standard deviation of single pairs.

@@ -16,6 +16,7 @@ MEANINGS: Mapping[str, str] = MappingProxyType(
         "without the means of words, whichever is lower",
         "slope": "slope of those distances, after on before",
         "moved": "their root mean square change, as observed",
+        "pairs": "share of the pairs of the original that are compared, as counted",
         "human": "size of the mean change of distances to human control words, for new words (HPDI of the change, as in tables)",
         "neutral": "the same of neutral control words",
     }

@@ -171,7 +171,7 @@ def _shown(check: Check) -> str:
 def _end_said(check: Check) -> str:
     known, upper = _KNOWN[check.requirement.name], check.requirement.sign.startswith("<")
     if not known.interval:
-        return "observed"
+        return "counted" if check.requirement.name == "pairs" else "observed"
     of = f"the {as_percent(check.prob)} interval"
     if not known.size or math.isnan(check.low):
         return f"{'upper' if upper else 'lower'} end of {of}"
@@ -228,6 +228,12 @@ def _moved(comparison: Comparison, method: str, prob: float) -> list[_Ends]:
     return [_Ends(rms, rms)]
 
 
+def _share_of_pairs(comparison: Comparison, method: str, prob: float) -> list[_Ends]:
+    item = comparison.methods[method]
+    share = len(item.pairs) / (item.account["pairs"] + item.account["only_in_original"])
+    return [_Ends(share, share)]
+
+
 @dataclass(frozen=True, eq=False)
 class _Quantity:
     ends: Callable[[Comparison, str, float], list[_Ends]]  # one, or one for each class
@@ -263,6 +269,7 @@ _KNOWN: Mapping[str, _Quantity] = {
         unknown="the tables hold no control words, or too few",
     ),
     "moved": _Quantity(_moved, interval=False, least=0.0),
+    "pairs": _Quantity(_share_of_pairs, interval=False, least=0.0, most=1.0),
     "human": _Quantity(_moved_mean("human"), ("change",), size=True, least=0.0),
     "neutral": _Quantity(_moved_mean("neutral"), ("change",), size=True, least=0.0),
 }
@@ -344,7 +351,7 @@ def _refuse_beyond(name: str, sign: str, limit: float, found: str) -> None:
         return
     low = limit <= least
     raise InputError(
-        f"{name} is {'a size' if least == 0 else 'a correlation'}, so that the limit would "
+        f"{name} is {'a correlation' if least < 0 else 'a share' if most == 1 else 'a size'}, so that the limit would "
         f"{'never' if low == sign.startswith('<') else 'always'} be met",
         where="requirement",
         found=found,
@@ -376,8 +383,8 @@ def check_requirements(
         words), ``gap_sd`` (the same in standard deviations of the distances to control words), ``class_gap`` (of the
         class in which it is met least), ``controls`` (correlation of distances to control words before and after, the
         lower of the two in `Comparison.geometry`), ``slope`` (of those distances), ``moved`` (their root mean square
-        change, as observed), ``human`` and ``neutral`` (size of the mean change of distances to these control words).
-        Intervals of what is modelled are HPDIs.
+        change, as observed), ``pairs`` (share of the pairs of the original that are compared), ``human`` and ``neutral``
+        (size of the mean change of distances to these control words). Intervals of what is modelled are HPDIs.
     prob : float in (0, 1)
         Probability of the intervals.
 

@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from helpers.changes import destroyed_comparison
 from helpers.draws import made_up_comparison
+from helpers.seeds import shifted
 from matplotlib.text import Text
 
 import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.columns.change import ranking_columns
 from bayesbias.figures.change import plot_ranking
+from bayesbias.findings.of_result import findings_of
 from bayesbias.inference.scope import sure_ends
 from bayesbias.inference.verdicts import change_verdict
 from bayesbias.studies.comparison import Comparison
@@ -67,6 +69,8 @@ def test_requirements_are_read():
         ("0.02>gap", "unknown name; found: '0.02'"),
         ("gap<0.02<1", "the limit of gap is no number; found: '0.02<1'"),
         ("gap<controls", "the limit of gap is no number"),
+        ("pairs>1", "pairs is a share, so that the limit would never be met"),
+        ("pairs>=0", "pairs is a share, so that the limit would always be met"),
         ("gap<nan", "the limit of gap is no number"),
         ("gap<inf", "the limit of gap is no number"),
         ("contols>0.9", "unknown name; found: 'contols'.*did you mean 'controls'"),
@@ -196,7 +200,9 @@ def test_a_value_without_an_error_is_printed_on_its_side_of_the_limit_too():
 
 @pytest.mark.slow
 def test_every_name_is_explained_and_can_be_asked_for(found):
-    text = ",".join(f"{name}<{1 if name == 'controls' else 1000}" for name in MEANINGS)
+    text = ",".join(
+        "pairs>=1" if name == "pairs" else f"{name}<{1 if name == 'controls' else 1000}" for name in MEANINGS
+    )
     result = check_requirements(found, text)
     assert [check.requirement.name for check in result] == list(MEANINGS)
     assert all(check.met for check in result)
@@ -313,3 +319,30 @@ def test_a_gap_that_nothing_forces_is_met_with_evidence_and_by_noise_it_is_not()
 def test_a_requirement_made_by_hand_is_looked_at(found, wrong, told):
     with pytest.raises(InputError, match=told):
         check_requirements(found, (wrong,))
+
+
+@pytest.mark.slow
+def test_words_that_are_gone_are_counted_in_a_requirement():
+    """A file that had kept fourteen words met every limit there was."""
+    before = bb.distance_table("minilm-static", "religion", controls="2021")
+    after = before.frame[before.frame["protected_word"] != "rabbi"].assign(
+        distance=lambda rows: rows["distance"] + 0.01
+    )
+    found = made_up_comparison(before, {"fewer": after})
+    share = len(after) / len(before)
+    (check,) = check_requirements(found, "pairs>0.95")
+    assert (check.met, check.value) == (False, pytest.approx(share))
+    assert check.line == f"fewer: pairs > 0.95 is NOT met ({share:.4g}, counted)"
+    assert check_requirements(found, f"pairs>={share!r}")[0].met
+
+
+@pytest.mark.slow
+def test_what_moved_no_farther_than_rounding_does_is_said_first():
+    before = bb.distance_table("minilm-static", "religion", controls="2021")
+    steps = np.random.default_rng(shifted(6)).uniform(-5e-5, 5e-5, size=len(before))
+    found = findings_of(
+        made_up_comparison(before, {"a": before.frame.assign(distance=before.frame["distance"] + steps)})
+    )
+    (doubt,) = (doubt for doubt in found.parts[0].doubts if doubt.decides)
+    assert doubt.kind == "hardly_moved"
+    assert doubt.text.startswith("NEXT TO NOTHING MOVED: no distance changed by more than 5e-05")
