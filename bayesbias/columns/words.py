@@ -15,7 +15,7 @@ from bayesbias.columns.table import (
     interval,
     number,
     probability,
-    share,
+    share_cell,
     text,
 )
 from bayesbias.inference.scope import holds_for, level_said, sure_ends
@@ -146,15 +146,21 @@ def new_word_columns(prob: float) -> list[Column]:
         number("expected", "mean", signed=True),
         interval(f"with {as_percent(prob)} probability", signed=True),
         probability("P(below 0)", "p_below_zero"),
-        share("go the other way", "opposite"),
+        Column("of new words above 0", _share_above, True),
         Column("share, " + f"{as_percent(prob)} HPDI", _share_ends, True),
     ]
 
 
+def _share_above(row: Any) -> Cell:
+    """Write which share of new words lies above zero, whatever the row; `opposite` is of the side that the mean is not on."""
+    return share_cell(row.opposite if row.mean < 0 else 1 - row.opposite, error=error_of(row, "opposite"))
+
+
 def _share_ends(row: Any) -> Cell:
     error = error_of(row, "opposite_low", "opposite_high")
-    low, high = shares_printed([row.opposite_low, row.opposite_high], error)
-    return Cell(f"{low} to {high}", True, repr(float(row.opposite_low)))
+    ends = row.opposite_low, row.opposite_high
+    low, high = ends if row.mean < 0 else (1 - ends[1], 1 - ends[0])
+    return Cell(" to ".join(shares_printed([low, high], error)), True, repr(float(low)))
 
 
 def word_columns(prob: float, rope: float, name: str, class_of: dict[str, str]) -> list[Column]:

@@ -197,8 +197,8 @@ def glossary_of(
     if outcome == "distance" and spec is not None and has_new_words(spec):
         entries["One new word"] = (
             "What a single word that is not on the list may show, on average over new attributes. Words scatter around "
-            "the mean over new words, so that this is wider; the share that goes the other way is that of new words whose "
-            "difference has another sign than the mean."
+            "the mean over new words, so that this is wider; the share above 0 is that of new words that are farther "
+            "from the first of the two than from the second."
         )
     if "stereotype" in results.levels:
         entries["Class, list of stereotypes"] = (

@@ -311,9 +311,12 @@ def test_parts_of_a_whole_have_as_many_digits(shares, said):
 def test_both_ends_of_shares_have_as_many_digits():
     assert digits.shares_printed([0.004, 0.0812], 0.001) == ["0.4%", "8.1%"]
     row = SimpleNamespace(
-        opposite_low=0.004, opposite_high=0.0812, mcse_opposite_low=0.001, mcse_opposite_high=0.0005
-    )
-    assert new_word_columns(0.89)[-1].cell(row).text == "0.4% to 8.1%"
+        mean=-0.1, opposite=0.04, opposite_low=0.004, opposite_high=0.0812, mcse_opposite=0.0004, mcse_opposite_low=0.001,
+        mcse_opposite_high=0.0005,
+    )  # fmt: skip
+    assert [column.cell(row).text for column in new_word_columns(0.89)[-2:]] == ["4%", "0.4% to 8.1%"]
+    row.mean = 0.1  # of all rows it is the share above zero
+    assert [column.cell(row).text for column in new_word_columns(0.89)[-2:]] == ["96%", "91.9% to 99.6%"]
 
 
 @pytest.mark.parametrize(
