@@ -394,6 +394,14 @@ def _by_position(numbers: list[float], rows: list[str], wanted: pd.DataFrame, pa
         raise InputError(
             "the number of predictions is wrong", where=path, found=len(numbers), valid=_valid_counts(wanted)
         )
+    steps = np.diff(numbers)
+    if len(set(numbers)) > len(numbers) / 2 and (np.all(steps >= 0) or np.all(steps <= 0)):
+        raise InputError(
+            f"the predictions {'rise' if numbers[0] < numbers[-1] else 'fall'} from the first row to the last: "
+            "they were sorted, and whose they are nobody knows",
+            where=path,
+            valid="the order of `bayesbias sentiment sentences`, or a column sentence",
+        )
     sentences = wanted["sentence"].tolist()[: len(numbers)]
     values = checked_probabilities(numbers, sentences, str(path), rows)
     return dict(zip(sentences, values.tolist(), strict=True))
@@ -410,13 +418,17 @@ def _by_sentence(
 ) -> dict[str, float]:
     known = {s: i for i, s in enumerate(wanted["sentence"])}
     strange = [text for text in texts if text not in known]
-    if 2 * len(strange) > len(texts):
+    if 10 * len(strange) > len(texts) and len(strange) > 1:
+        folded = {text.casefold() for text in known}
+        cased = all(text.casefold() in folded for text in strange)
         raise InputError(
             f"{len(strange)} of {len(texts)} sentences are of another test bench",
             where=path,
             found=strange[0],
             valid=f"sentences such as {wanted['sentence'].iloc[0]!r}",
-            hint="the words of the bench are those of corpus (--words)",
+            hint="they differ in capitals alone: write them as they were handed out"
+            if cased
+            else "the words of the bench are those of corpus (--words)",
         )
     seen: set[str] = set()
     for text, row in zip(texts, rows, strict=True):
@@ -450,6 +462,9 @@ def _check_labels(
                     where=f"{path}, line {i}",
                     found=row[at[column]],
                     valid=value,
+                    hint=None
+                    if "sentence" in at
+                    else "without a column sentence rows must stand in the order of `bayesbias sentiment sentences`",
                 )
 
 

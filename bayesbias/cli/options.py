@@ -71,7 +71,7 @@ class Text(click.types.StringParamType):
     def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
         """Return the text."""
         if isinstance(value, str) and not value.strip():
-            self.fail("the path or name is empty", parameter, context)
+            self.fail("the value is empty", parameter, context)
         return super().convert(value, parameter, context)
 
 

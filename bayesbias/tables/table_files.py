@@ -99,4 +99,10 @@ def _refuse_format(path: Path, called: object, layouts: str) -> None:
     for mark, its_name in ((b";", "';'"), (b"\t", "a tab"), (b"|", "'|'")):
         # Of other compressed and binary files the header is no text; the reader or the columns say what is wrong.
         if b"protected_word" in header and header.count(mark) > header.count(b","):
-            raise InputError(f"is separated by {its_name}", where=called, hint="save it with commas")
+            raise InputError(
+                f"is separated by {its_name}",
+                where=called,
+                hint=f"save it with commas, or hand over pd.read_csv(path, sep={mark.decode()!r}, decimal=',')"
+                if mark == b";"
+                else "save it with commas",
+            )

@@ -352,6 +352,7 @@ def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: 
         for m, name in zip(named, names, strict=True):
             roles.append((name.casefold(), name) if m is None else ("target" if m[2] else "attribute", m[1]))
     elif len(names) == 4 and all(names):
+        _refuse_other_order(names, path)
         sets.form += ", in the order of two protected classes and their two sets of attributes"
         roles = list(zip(("target", "target", "attribute", "attribute"), names, strict=True))
     else:
@@ -366,6 +367,20 @@ def _sets_of_columns(names: list[str], rows: list[tuple[int, list[str]]], path: 
         into = {"target": sets.targets, "attribute": sets.attributes}.get(role, sets.controls)
         _add(into, name, words, f"{path}, column {names[place]}")
     return sets
+
+
+def _refuse_other_order(names: list[str], path: Path) -> None:
+    """Refuse four columns of which one is named after another that it would not be held beside, such as old and old_attr."""
+    folded = [name.casefold() for name in names]
+    for i, j in itertools.permutations(range(4), 2):
+        rest = folded[j].removeprefix(folded[i])
+        if rest != folded[j] and rest[:1] and not rest[0].isalnum() and (i, j) not in ((0, 2), (1, 3)):
+            raise InputError(
+                f"{names[j]!r} is named after {names[i]!r}, and four columns are two protected classes and then their attributes",
+                where=path,
+                found=names,
+                valid="the order X, Y, A, B, with A that of X; or headings CLASS protected and CLASS attributes",
+            )
 
 
 def _as_mapping(sets: Sets, where: str) -> tuple[dict[str, Any], tuple[str, ...]]:

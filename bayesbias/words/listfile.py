@@ -130,7 +130,9 @@ def load_wordlist(
     if problems:
         first, rest = problems[0], len(problems) - 1
         if rest:
-            raise InputError(f"{first}; and {number_of(rest, 'more problem')}, which check_wordlist lists")
+            raise InputError(
+                f"{first}; and {number_of(rest, 'more problem')}, which `bayesbias check-wordlist` lists"
+            )
         raise first
     assert wordlist is not None  # nothing built means at least one problem
     return wordlist

@@ -76,6 +76,12 @@ def change(row, column, value):
          "line 2: the gender does not fit the sentence 'He is a doctor.'; found: 'female'; valid: male"),
         (change(120, "profession", "scientist"), "line 122: the profession does not fit.*valid: writer"),
         (lambda f: f.assign(negative=0.9), "do not sum to 1"),
+        (lambda f: f.assign(sentence=f["sentence"].str.replace("doctor", "healer").str.replace("writer", "poet")
+                            .str.replace("teacher", "tutor")), "sentences are of another test bench.*--words"),
+        (lambda f: f.assign(sentence=f["sentence"].str.lower()), "another test bench.*differ in capitals alone"),
+        (lambda f: f.drop(columns="sentence").iloc[::-1], "does not fit the sentence.*without a column sentence rows must"),
+        (lambda f: f[["probability"]].assign(probability=sorted(f["probability"])), "rise from the first row to the last"),
+        (lambda f: f[["probability"]].assign(probability=sorted(f["probability"])[::-1]), "fall from the first row"),
         (lambda f: f.rename(columns={"probability": "probabilty"}), "no column of probabilities.*did you mean 'probability'"),
     ],
 )  # fmt: skip

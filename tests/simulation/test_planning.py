@@ -219,7 +219,7 @@ def test_the_command_says_what_is_enough_and_what_limits(run, shared):
         (["--reliability", "0.8", "--fit", "fit.nc", "--check", "3"], "no meaning with --reliability"),
         (["--width", "0.1", "--measure", "weat"], "no meaning with --width"),
         (["--reliability", "80", "--fit", "fit.nc"], "--reliability: must lie between 0 and 1"),
-        (["--width", "0.1", "--fit", ""], "the path or name is empty"),
+        (["--width", "0.1", "--fit", ""], "the value is empty"),
     ],
 )
 def test_the_command_refuses_what_does_not_fit(run, arguments, says):

@@ -257,3 +257,25 @@ def test_a_query_with_one_set_of_a_kind_is_told_how_to_move(targets, attributes,
     if len(targets) > len(attributes):  # what it advises is a list
         moved = load_wordlist({"target_sets": targets, "attribute_sets": attributes * 2})
         assert [c.attributes for c in moved.classes] == [("e", "f"), ("e", "f")]
+
+
+@pytest.mark.parametrize(
+    ("headings", "right"),
+    [
+        ("young;young_attr;old;old_attr", False),
+        ("young;old;old attr;young attr", False),
+        ("young;old;young_attr;old_attr", True),
+        ("young;old;youngsters;olden", True),
+    ],
+)
+def test_columns_that_are_named_after_others_stand_where_these_are_paired(tmp_path, headings, right):
+    """A natural order had made classes of young and young_attr, and was called a list that works."""
+    path = tmp_path / "sets.csv"
+    path.write_text(f"{headings}\na;b;c;d\ne;f;g;h\n")
+    if right:
+        assert [c.name for c in load_wordlist(path).classes] == headings.split(";")[:2]
+    else:
+        with pytest.raises(
+            InputError, match=r"is named after '.*valid: the order X, Y, A, B, with A that of X"
+        ):
+            load_wordlist(path)

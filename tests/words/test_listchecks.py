@@ -134,7 +134,7 @@ def test_all_problems_are_listed_at_once(tmp_path: Path) -> None:
         "attributes",
         "neutral",
     ]
-    with pytest.raises(InputError, match=r"and 2 more problems, which check_wordlist lists$"):
+    with pytest.raises(InputError, match=r"and 2 more problems, which `bayesbias check-wordlist` lists$"):
         load_wordlist(path)
 
 
