@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesbias.basics.digits import interval_known
 from bayesbias.basics.errors import InputError
-from bayesbias.basics.wording import as_percent, conjoined, number_of
+from bayesbias.basics.wording import as_percent, conjoined, ended, number_of
 from bayesbias.columns.sentences import (
     IN_SDS,
     contrast_columns,
@@ -147,7 +147,11 @@ def _answer(study: _Study) -> Answer:
     findings, failures = study.findings, study.result.failures
     doubts = []
     if len(failures):
-        reasons = list(dict.fromkeys(as_sentence(str(reason)) for reason in failures["reason"]))
+        whose = [
+            f"{named_encoder(row.model, row.options)}, {row.test}: {row.reason}"
+            for row in failures.itertuples()
+        ]
+        reasons = list(dict.fromkeys(map(ended, whose)))
         rest = (
             [f"And {number_of(len(reasons) - 3, 'more reason')}; the table below names all."]
             if len(reasons) > 3
@@ -343,10 +347,11 @@ def _data(study: _Study) -> Data:
             )
         )
     notes = [as_sentence(note) for note in study.findings.notes]
-    unknown = [name for name in tests["test"] if name not in asked]
+    sets = _sets_of(result, asked)
+    unknown = [name for name in tests["test"] if name not in sets]
     if unknown:
         notes.append(f"The words of {', '.join(unknown)} are in the files of these tests, not in the result.")
-    words = _words(tests["test"], asked)
+    words = _words([name for name in tests["test"] if name in sets], sets)
     return Data(sentences, tables, notes, words, "All words of the tests", folded)
 
 
@@ -372,7 +377,10 @@ def _sides(categories: Mapping[str, str] | None, first: str, second: str) -> str
     """Name two sets; results of earlier versions do not hold what those of one's own tests are called."""
     if not categories:
         return "not known"
-    return f"{_spaced(categories[first])} against {_spaced(categories[second])}"
+    of = (
+        "those of " if first == "attr1" and categories[first] == categories["targ1"] else ""
+    )  # of a word list
+    return f"{of}{_spaced(categories[first])} against {of}{_spaced(categories[second])}"
 
 
 def _spaced(category: str) -> str:
@@ -380,16 +388,37 @@ def _spaced(category: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", category)
 
 
-def _words(names: Sequence[str], asked: Mapping[str, SentenceTest]) -> list[Words]:
+def _sets_of(
+    result: SeatResult, asked: Mapping[str, SentenceTest]
+) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
+    """Return the sets of words of each test, with what they are called; of one that holds texts as they are there are none."""
+    out: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
+    for about in result.provenance.get("tests", ()):
+        name, own, called = about["name"], about.get("words"), about.get("categories", {})
+        if (test := asked.get(name)) is not None:
+            words = test.frame.groupby("set", observed=True)["word"].unique()
+            stated = level_of_test(test) != "text"
+            out[name] = (
+                [(_set_called(test.categories, side), tuple(words[side])) for side in SETS] if stated else []
+            )
+        elif own:
+            out[name] = [(_set_called(called, side), tuple(own.get(side, ()))) for side in SETS]
+    return out
+
+
+def _set_called(categories: Mapping[str, str], side: str) -> str:
+    """Name a set; of a word list the attributes bear the name of their class."""
+    name = str(categories.get(side, side))
+    of_a_list = side.startswith("attr") and name in (categories.get("targ1"), categories.get("targ2"))
+    return f"stereotypes of {name}" if of_a_list else name
+
+
+def _words(names: Sequence[str], sets_of: Mapping[str, list[tuple[str, tuple[str, ...]]]]) -> list[Words]:
     """List the words of each set; sets that several tests share, such as words and sentences of them, once."""
     sets: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for name in names:
-        test = asked.get(name)
-        if test is None or level_of_test(test) == "text":
-            continue
-        for side in SETS:
-            words = tuple(dict.fromkeys(test.frame.loc[test.frame["set"] == side, "word"]))
-            sets.setdefault((test.categories[side], words), []).append(name)
+        for each in sets_of[name]:
+            sets.setdefault(each, []).append(name)
     return [
         Words(f"{_spaced(category)} ({', '.join(dict.fromkeys(tests))})", words)
         for (category, words), tests in sets.items()

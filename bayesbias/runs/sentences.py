@@ -124,6 +124,8 @@ def _hold_provenance(known: dict[str, Any], path: Path, fitted: bool) -> None:
                 checks.text(item.get("sha256"), f"{where}: sha256")
                 for side, called in checks.table(item.get("categories", {}), f"{where}: categories").items():
                     checks.text(called, f"{where}: categories: {side}")
+                for side, words in checks.table(item.get("words", {}), f"{where}: words").items():
+                    checks.texts(words, f"{where}: words: {side}")
             else:
                 if not isinstance(item.get("options"), str):
                     raise InputError("must be a text", where=f"{where}: options", found=item.get("options"))

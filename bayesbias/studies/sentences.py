@@ -39,7 +39,7 @@ from bayesbias.studies.seat_result import PUBLISHED_COLUMNS, SeatResult
 from bayesbias.studies.seat_slopes import SlopesAsked, slopes_of_tests
 from bayesbias.studies.seat_tests import chosen_tests, level_of_test, refuse_twice
 from bayesbias.tables.sentences import EncodedTest, encode_test, encoder_label, encoding_with, pairs_of_test
-from bayesbias.words.sentence_making import sentence_test
+from bayesbias.words.sentence_making import sentence_test, shipped_tests
 from bayesbias.words.sentence_tests import SETS, SentenceTest
 
 if TYPE_CHECKING:
@@ -426,6 +426,14 @@ def _fitted(
     ]
 
 
+def _words_of_own(test: SentenceTest) -> dict[str, Any]:
+    """Return the words of a test of one's own, set by set; those of a shipped one are told by its name and hash."""
+    if test.name in shipped_tests() and test.origin.startswith("wordlists/"):
+        return {}
+    words = test.frame.groupby("set", observed=True)["word"].unique()
+    return {"words": {name: words[name].tolist() for name in SETS}}
+
+
 def _fitted_row(fitted: BiasFit, prob: float) -> dict[str, Any]:
     """Return what the row of a test says of its fit."""
     gap = fitted.contrasts(prob, estimand="population", level="overall").iloc[0]
@@ -517,6 +525,7 @@ def _provenance(
                 "sha256": test.sha256,
                 "origin": test.origin,
                 "categories": dict(test.categories),
+                **_words_of_own(test),
             }
             for test in tests
         ],

@@ -13,6 +13,7 @@ import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.studies.seat_result import SeatResult
 from bayesbias.words import shipped_tests
+from bayesbias.words.sentence_tests import write_test
 
 EVIL = "<script>alert(1)</script>"
 NAMES = ["model", "options", "test"]
@@ -178,3 +179,37 @@ def test_the_lines_that_make_it_say_whether_tests_stop_where_the_published_files
         result = dataclasses.replace(result, provenance={**result.provenance, "tests": tests})
         text = bb.write_report(result, tmp_path / "page.html").read_text(encoding="utf-8")
         assert ("published_cut=True" in text) == cut
+
+
+@pytest.mark.slow
+def test_words_of_ones_own_test_are_on_the_page_and_failures_have_names(tmp_path):
+    """An auditor's page could not be read without the files of the test."""
+    whole = a_result(fitted=False)
+    assert f"The words of {EVIL} are in the files" in read(whole, tmp_path / "before.html").all_text()
+    *others, own = whole.provenance["tests"]
+    sides = {"targ1": ["she", "<b>her"], "targ2": ["he"], "attr1": ["knitting"], "attr2": ["rugby"]}
+    categories = {"targ1": "women", "targ2": "men", "attr1": "women", "attr2": "men"}
+    about = {**whole.provenance, "tests": [*others, {**own, "words": sides, "categories": categories}]}
+    text = read(dataclasses.replace(whole, provenance=about), tmp_path / "after.html").all_text()
+    for said in (
+        "<b>her",
+        "knitting",
+        "rugby",
+        f"stereotypes of men ({EVIL})",
+        "those of women against those of men",
+    ):
+        assert said in text, said
+    assert "are in the files of these tests" not in text
+    assert "one <b>encoder</b>, weat8: no & vector." in text
+
+
+def test_only_words_of_ones_own_tests_are_kept(tmp_path):
+    path = tmp_path / "mine.jsonl"
+    write_test(bb.sentence_test("weat7"), path, parts=True)
+    result = bb.seat(["weat7", str(path)], "minilm-static", seed=1, cache=False)
+    shipped, own = result.provenance["tests"]
+    assert "words" not in shipped
+    assert (
+        own["words"]["attr1"]
+        == bb.sentence_test("weat7").frame.query("set == 'attr1'")["word"].unique().tolist()
+    )
