@@ -28,7 +28,7 @@ def _check_contrasts(table: PairTable) -> None:
     """Refuse before sampling what could not be reported after it."""
     from bayesbias.inference.estimands import CONTRASTS
 
-    present = set(table.frame["connection"].astype(str))
+    present = set(map(str, table.frame["connection"].unique()))
     if not any({a, b} <= present for a, b in CONTRASTS):
         raise InputError(
             "no two connections that are contrasted with each other",

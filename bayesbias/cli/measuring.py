@@ -60,7 +60,7 @@ def measure(
     )
     table, words, vectors = pairs.table, pairs.words, pairs.vectors
     given = Given(table, words, vectors, classes, lambda text: screen.say(f"note: {text}", err=True))
-    present = list(dict.fromkeys(table.frame["protected_class"].astype(str)))
+    present = list(dict.fromkeys(map(str, table.frame["protected_class"].unique())))
     if classes is not None:
         from bayesbias.scores.stereotypes import pair_of_classes
 

@@ -168,7 +168,7 @@ def plot_contrasts(
 
 def plates(fit: BiasFit, prob: float = PROB, rope: float = ROPE) -> list[Plate]:
     """List the figures of contrasts: none where the table holds no two connections to contrast."""
-    present = set(fit.table["connection"].astype(str))
+    present = set(map(str, fit.table["connection"].unique()))
     if not any(a in present and b in present for a, b in CONTRASTS):
         return []
     overall = fit.contrasts(prob, rope, level="overall", estimand="population")

@@ -286,7 +286,7 @@ def plates(
         Which to draw, by default each in a panel of its own. What is about all of them is then
         left out.
     """
-    every = list(dict.fromkeys(table_of(result)["classifier"].astype(str)))
+    every = list(dict.fromkeys(map(str, table_of(result)["classifier"].unique())))
     names = chosen_classifiers(every, None, classifier)
     scatters = sentiment_scatter.plates(result, names, earnings)
     if not isinstance(result, BiasFit):
@@ -327,7 +327,7 @@ def _forests(fit: BiasFit, prob: float, names: Sequence[str], of: int) -> list[P
 def _classifiers(fit: BiasFit) -> list[str]:
     if fit.spec.results.group != "classifier" or fit.spec.outcome not in _SCALE:
         raise FitError(f"the figure is about sentiment, and {fit.spec.label} is about {fit.spec.outcome}")
-    return list(dict.fromkeys(fit.table["classifier"].astype(str)))
+    return list(dict.fromkeys(map(str, fit.table["classifier"].unique())))
 
 
 def _size_forest(fit: BiasFit, level: str, panels: int) -> tuple[float, float]:

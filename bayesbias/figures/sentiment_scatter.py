@@ -80,7 +80,7 @@ def plot_genders(
     'male sentences: mean probability of the positive class'
     """
     frame = table_of(table)
-    names = chosen_classifiers(list(dict.fromkeys(frame["classifier"].astype(str))), ax, classifier)
+    names = chosen_classifiers(list(dict.fromkeys(map(str, frame["classifier"].unique()))), ax, classifier)
     axes = [ax] if ax is not None else new_panels(_size(len(names), _GENDERS), len(names), sharey=True)
     return _draw_genders(frame, names, axes)
 
@@ -195,7 +195,7 @@ def plot_earnings(
     """
     frame = table_of(table)
     earnings = _earnings_of(table) if earnings is None else dict(earnings)
-    names = chosen_classifiers(list(dict.fromkeys(frame["classifier"].astype(str))), ax, classifier)
+    names = chosen_classifiers(list(dict.fromkeys(map(str, frame["classifier"].unique()))), ax, classifier)
     axes = [ax] if ax is not None else new_panels(_size(len(names), _EARNINGS), len(names), sharey=True)
     return _draw_earnings(frame, earnings, prob, names, axes)
 
@@ -217,7 +217,7 @@ def plates(
             f"{alt}one point per profession, male against female mean probability; the numbers are in the table.",
         )
     ]
-    enough = len(set(frame["profession"].astype(str)) & set(pay)) >= _FEWEST
+    enough = len(set(map(str, frame["profession"].unique())) & set(pay)) >= _FEWEST
     if enough and frame["noun_pair"].nunique() > 1:  # or there is no interval
         listed.append(
             Plate(

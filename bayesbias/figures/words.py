@@ -222,7 +222,7 @@ def plates(
 
 def _shown_words(fit: BiasFit, words: Iterable[str] | None) -> list[str]:
     """Return the words to show, in the order of the table."""
-    known = list(dict.fromkeys(fit.table["protected_word"].astype(str)))
+    known = list(dict.fromkeys(map(str, fit.table["protected_word"].unique())))
     if words is None:
         return known
     wanted = [words] if isinstance(words, str) else checks.several(words, "word", "words")

@@ -131,7 +131,7 @@ _NOTHING = 0.00005  # a change that four decimals do not show
 
 
 def _has_gap(item: Method) -> bool:
-    present = set(item.pairs["connection"].astype(str))
+    present = set(map(str, item.pairs["connection"].unique()))
     return any(a in present and b in present for a, b in CONTRASTS)
 
 

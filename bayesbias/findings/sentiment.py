@@ -110,7 +110,9 @@ def sentiment_doubts(fit: BiasFit, prob: float = PROB) -> list[Doubt]:
     residual = fit.design.y - np.asarray(mean).reshape(fit.design.y.shape)
     out = []
     labels = only_labels(fit.table)
-    classifiers = [name for name in dict.fromkeys(fit.table["classifier"].astype(str)) if name not in labels]
+    classifiers = [
+        name for name in dict.fromkeys(map(str, fit.table["classifier"].unique())) if name not in labels
+    ]
     for name in classifiers:
         rows = (fit.table["classifier"].astype(str) == name).to_numpy()
         own = residual[rows]

@@ -160,7 +160,7 @@ def _outside(fit: BiasFit, prob: float) -> list[Doubt]:
 def _has_contrasts(fit: BiasFit) -> bool:
     if fit.spec.results.group != "connection":
         return True  # what cannot be contrasted is refused by `contrasts`, with a reason
-    present = set(fit.table["connection"].astype(str))
+    present = set(map(str, fit.table["connection"].unique()))
     return any(a in present and b in present for a, b in CONTRASTS)
 
 
@@ -272,7 +272,7 @@ def _sentences(fit: BiasFit, frame: pd.DataFrame, prob: float) -> list[str]:
 def _one_class(table: pd.DataFrame) -> list[str]:
     """Say so where the words of one class alone are held against stereotypes of several."""
     classes = list(table["protected_class"].unique()) if "protected_class" in table else []
-    if len(classes) != 1 or "different" not in set(table["connection"].astype(str)):
+    if len(classes) != 1 or "different" not in set(map(str, table["connection"].unique())):
         return []
     return [
         f"All words are of the class {classes[0]}: whether its stereotypes lie near to these words or near to any word, no other "

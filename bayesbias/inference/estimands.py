@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.basics.errors import FitError
+from bayesbias.inference.cells import combinations
 from bayesbias.inference.linear import Linear, Part, joined
 from bayesbias.inference.mixtures import parts_of_rows
 from bayesbias.models.design import Design, labels_of
@@ -122,9 +123,9 @@ def mean_rows(design: Design, table: pd.DataFrame, estimand: str) -> Rows:
     keys: list[tuple[str, str, str]] = []
     parts = []
     for level, (labels, codes, held) in levels.items():
-        cells, rows, counts = np.unique(codes * len(present) + group, return_inverse=True, return_counts=True)
-        keys += [(level, labels[c // len(present)], present[c % len(present)]) for c in cells]
-        parts.append(averaged(design, held | set(design.spec.results.fixed), rows, counts))
+        cells, rows = combinations([codes, group])
+        keys += [(level, labels[at], present[which]) for at, which in cells.T.tolist()]
+        parts.append(averaged(design, held | set(design.spec.results.fixed), rows, np.bincount(rows)))
     return Rows(keys, joined(parts), np.arange(len(keys)), np.ones(len(keys)))
 
 
@@ -232,7 +233,7 @@ def averaged(design: Design, held: set[str], group: np.ndarray, counts: np.ndarr
         else:
             times = spec.parameters[name].times
             factor = np.zeros(len(group), dtype=np.int64) if times is None else design.index[times]
-            for value in np.unique(factor[group >= 0]):
+            for value in np.flatnonzero(np.bincount(factor[group >= 0])):
                 mine = np.flatnonzero((group >= 0) & (factor == value))
                 weights = sparse.csr_array(
                     (each[mine], (group[mine], idx[mine])),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayesbias.basics.errors import FitError
+from bayesbias.inference.cells import combinations
 from bayesbias.inference.estimands import Rows, averaged, levels_of
 from bayesbias.inference.linear import Fresh, Linear, joined
 from bayesbias.models.design import Design, labels_of
@@ -65,10 +66,8 @@ def new_rows(
         if not _follows(word, codes) or (level != "overall" and spec.results.levels[level].by == _WORD):
             continue
         known = (held - {_WORD}) | set(spec.results.fixed) | set(kinds)
-        cells, group, counts = np.unique(
-            np.stack([codes, kind, connection, which_list]), axis=1, return_inverse=True, return_counts=True
-        )
-        group = group.ravel()
+        cells, group = combinations([codes, kind, connection, which_list])
+        counts = np.bincount(group)
         linear = _with_new(design, averaged(design, known, group, counts), known, group, counts, single)
         for code, label in enumerate(labels):
             for sides in [(name,) for name in connections] if pairs is None else pairs:
@@ -175,10 +174,10 @@ def _cells_of(
         dims = design.spec.parameters[name].dims
         at = np.unravel_index(design.index[name], design.shape(name))
         codes += [at[dims.index(dim)] for dim in rest]
-    cells, cell = np.unique(np.stack(codes), axis=1, return_inverse=True)
+    cells, cell = combinations(codes)
     weights = np.zeros((len(counts), cells.shape[1]))
     lever = None if name is None else design.lever(name)
-    np.add.at(weights, (group, cell.ravel()), (1.0 if lever is None else lever**power) / counts[group])
+    np.add.at(weights, (group, cell), (1.0 if lever is None else lever**power) / counts[group])
     return Fresh(spread, cells[0], times, cells[1], weights)
 
 

@@ -138,7 +138,7 @@ def excluded_observed(fit: BiasFit, level: str, prob: float = PROB, group: str |
     means = fit.means(level, prob, "these_words")
     label = fit.spec.results.group
     if group is not None:
-        checks.choice(group, list(dict.fromkeys(means[label].astype(str))), label.replace("_", " "))
+        checks.choice(group, list(dict.fromkeys(map(str, means[label].unique()))), label.replace("_", " "))
         means = means[means[label].astype(str) == group]
     keys = list(zip(means["name"].astype(str), means[label].astype(str), strict=True))
     observed = observed_means(fit, level)[keys].to_numpy()

@@ -11,11 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from bayesbias.inference.cells import combinations
 from bayesbias.models.design import Design
 
 MOST_DIGITS = 2**62
 """Up to here several codes fit into one number."""
-_CELLS_A_ROW = 4  # up to so many possible numbers a row, those in use are found by counting
 
 
 def factors_of(design: Design) -> list[np.ndarray]:
@@ -181,15 +181,7 @@ def joined(columns: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
 def blocks_of(factors: list[np.ndarray], orbits: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return which orbits meet, shape (factors, blocks), in rising order, and of each row the block."""
     kinds = [orbit[codes] for orbit, codes in zip(orbits, factors, strict=True)]
-    sizes = tuple(int(orbit.max()) + 1 for orbit in orbits)
-    if float(np.prod(sizes, dtype=float)) > _CELLS_A_ROW * len(factors[0]):
-        labels, block = np.unique(np.stack(kinds), axis=1, return_inverse=True)
-        return labels, block.ravel()
-    joint = np.ravel_multi_index(tuple(kinds), sizes)
-    present = np.flatnonzero(np.bincount(joint))
-    place = np.zeros(int(present[-1]) + 1, dtype=np.int32)
-    place[present] = np.arange(len(present))
-    return np.stack(np.unravel_index(present, sizes)), place[joint]
+    return combinations(kinds)
 
 
 def in_blocks(factors: list[np.ndarray], block: np.ndarray) -> np.ndarray:

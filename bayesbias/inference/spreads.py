@@ -14,6 +14,7 @@ import numpy as np
 from bayesbias.basics import checks
 from bayesbias.basics.errors import FitError
 from bayesbias.basics.kinds import tells_kinds
+from bayesbias.inference.cells import combinations
 from bayesbias.models.design import Design
 from bayesbias.models.spec import ModelSpec
 
@@ -146,9 +147,8 @@ def _variance(
     if not isinstance(spread, str):
         return np.array([spread**2])
     flat = draws[spread].reshape(len(draws[spread]), -1)
-    codes = np.stack([entries] if factor is None else [entries, factor[1]])
-    used, which = np.unique(codes, axis=1, return_inverse=True)
-    weights = np.bincount(which.ravel(), None if lever is None else lever**2) / codes.shape[1]
+    used, which = combinations([entries] if factor is None else [entries, factor[1]])
+    weights = np.bincount(which, None if lever is None else lever**2) / len(entries)
     own = flat[:, used[0]]
     if factor is not None:
         own = own * draws[factor[0]].reshape(len(flat), -1)[:, used[1]]

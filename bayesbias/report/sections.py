@@ -241,5 +241,5 @@ def glossary_of(
 
 def present_connections(table: pd.DataFrame) -> list[str]:
     """Return the connections that the table holds, in the order of all tables."""
-    connections = set(table["connection"].astype(str))
+    connections = set(map(str, table["connection"].unique()))
     return [name for name in CONNECTIONS if name in connections]

@@ -200,7 +200,9 @@ _SECTIONS = (_overall, _noun_pairs, _professions, _slopes, _against_each_other, 
 def _data(analysis: SentimentAnalysis, fit: BiasFit) -> Data:
     table, names = fit.table, analysis.classifiers
     n = len(table) // max(1, len(names))
-    pairs, professions = (list(dict.fromkeys(table[c].astype(str))) for c in ("noun_pair", "profession"))
+    pairs, professions = (
+        list(dict.fromkeys(map(str, table[c].unique()))) for c in ("noun_pair", "profession")
+    )
     sentences = [
         f"{n:,} pairs of sentences, each of one noun pair and one profession: {number_of(len(pairs), 'noun pair')} and "
         f"{number_of(len(professions), 'profession')}, predicted by {number_of(len(names), 'classifier')} ({', '.join(names)}). "
@@ -221,7 +223,7 @@ def _data(analysis: SentimentAnalysis, fit: BiasFit) -> Data:
     if facts := fit.provenance.get("coverage", {}).get("facts"):
         tables.append(fact_table(facts))
     words = [Words("Noun pairs", pairs)]
-    for category in dict.fromkeys(table["category"].astype(str)):
+    for category in dict.fromkeys(map(str, table["category"].unique())):
         of_category = dict.fromkeys(
             table.loc[table["category"].astype(str) == category, "profession"].astype(str)
         )

@@ -85,7 +85,7 @@ def classifiers_table(analysis: SentimentAnalysis, fit: BiasFit, prob: float) ->
 def overall_table(fit: BiasFit, prob: float) -> Table:
     """Tabulate the mean difference of each classifier for each estimand."""
     rows, little = [], little_of_ratings(fit)
-    names = list(dict.fromkeys(fit.table["classifier"].astype(str)))
+    names = list(dict.fromkeys(map(str, fit.table["classifier"].unique())))
     for name in names:
         for estimand, holds in SENTIMENT_ESTIMANDS.items():
             frame = fit.summary(prob, estimand)
@@ -114,7 +114,7 @@ def overall_table(fit: BiasFit, prob: float) -> Table:
 def shares_table(fit: BiasFit, prob: float) -> Table:
     """Tabulate how much of the variance lies between noun pairs, professions and single pairs."""
     rows = []
-    for name in dict.fromkeys(fit.table["classifier"].astype(str)):
+    for name in dict.fromkeys(map(str, fit.table["classifier"].unique())):
         frame = fit.shares(prob, group=name)
         printed = shares_printed(list(frame["mean"]), float(frame["mcse_mean"].max()))
         rows += [
@@ -183,7 +183,7 @@ def _how_many_outside(fit: BiasFit, level: str, prob: float) -> str:
     """Say of how many labels it does, where they are far too many."""
     outside = [
         excluded_observed(fit, level, prob, name)
-        for name in dict.fromkeys(fit.table["classifier"].astype(str))
+        for name in dict.fromkeys(map(str, fit.table["classifier"].unique()))
     ]
     return "".join(
         f" Of {of.group} it does in {of.excluded} of {of.rows}, where by the model about {of.expected:.0f} would"

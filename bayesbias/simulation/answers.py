@@ -56,7 +56,7 @@ def analyse_table(
                 for key, answer in contrasts
             ]
     result = fit_of(table, method, seed, settings)
-    if not any({a, b} <= set(table["connection"].astype(str)) for a, b in CONTRASTS):
+    if not any({a, b} <= set(map(str, table["connection"].unique())) for a, b in CONTRASTS):
         return []
     return [
         {"contrast": key[2], **answer, "quick": float(result.engine.name == "quick")}

@@ -167,7 +167,7 @@ def grid_of(frame: pd.DataFrame, where: str) -> Grid:
     if about.empty:
         raise InputError("no attribute has a pair with every word", where=where)
     classes = tuple(dict.fromkeys(words))
-    lists = tuple(dict.fromkeys(about["attribute_class"].astype(str)))
+    lists = tuple(dict.fromkeys(map(str, about["attribute_class"].unique())))
     blocks = (
         frame.astype({"connection": str})
         .drop_duplicates(["protected_class", "attribute_class"])

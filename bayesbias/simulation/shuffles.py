@@ -111,7 +111,7 @@ def negative_controls(
     words = load_wordlist(wordlist, controls=controls)
     vectors = load_embedding(embedding, words=words.words)
     real = distance_table(vectors, words).frame
-    if not {"associated", "different"} <= set(real["connection"].astype(str)):
+    if not {"associated", "different"} <= set(map(str, real["connection"].unique())):
         raise InputError(
             "negative controls need stereotypes of two classes or more",
             where=words.name,
@@ -160,7 +160,7 @@ def _ways_of(real: pd.DataFrame, words: WordList) -> dict[str, int]:
     """Return how many deals there are, of classes and of stereotypes."""
     each = real.drop_duplicates("protected_word")
     owners: dict[str, list[str]] = {}
-    held = set(real["attribute"].astype(str))
+    held = set(map(str, real["attribute"].unique()))
     for group in words.classes:
         for attribute in group.attributes:
             if attribute in held:

@@ -366,7 +366,7 @@ def _with_columns(rows: pd.DataFrame, known: WordCounts) -> tuple[pd.DataFrame, 
     scale: dict[str, float] = {}
     columns = {}
     for side, (word, _) in SIDES.items():
-        own = np.array([known.log_frequency[each] for each in dict.fromkeys(rows[word].astype(str))])
+        own = np.array([known.log_frequency[each] for each in dict.fromkeys(map(str, rows[word].unique()))])
         if len(own) < _LEAST or np.ptp(own) == 0:
             continue
         scale[side] = float(own.std(ddof=1))

@@ -188,7 +188,9 @@ def _interval(row: Any, low: str, high: str, protected_class: str = "") -> _Ends
 
 
 def _gap(comparison: Comparison, method: str, prob: float, level: str = "overall") -> list[_Ends]:
-    if not {"associated", "different"} <= set(comparison.methods[method].pairs["connection"].astype(str)):
+    if not {"associated", "different"} <= set(
+        map(str, comparison.methods[method].pairs["connection"].unique())
+    ):
         return []
     rows = [
         row

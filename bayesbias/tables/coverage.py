@@ -433,10 +433,10 @@ def without_silent_classes(
     if not {"connection", "protected_class"} <= set(before.columns) or "protected_template" in before.columns:
         return left, []
     own = [
-        dict.fromkeys(rows.loc[rows["connection"] == "associated", "protected_class"].astype(str))
+        dict.fromkeys(map(str, rows.loc[rows["connection"] == "associated", "protected_class"].unique()))
         for rows in (before, left)
     ]
-    there = set(left["protected_class"].astype(str))
+    there = set(map(str, left["protected_class"].unique()))
     silent = [name for name in own[0] if name not in own[1] and name in there]
     if silent and len(own[1]) < 2:
         raise InputError(

@@ -160,7 +160,7 @@ def with_facts_known(table: PairTable, names: Sequence[str]) -> PairTable:
             words = [
                 word
                 for column in sides_of(frame).values()
-                for word in dict.fromkeys(frame.loc[gone, column].astype(str))
+                for word in dict.fromkeys(map(str, frame.loc[gone, column].unique()))
                 if not (rest[column] == word).any()
             ]
             notes.append(f"left out of the fit, since they have no {name}: {some(words)}")
