@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -51,18 +50,17 @@ from bayesbias.report.parts import (
     Model,
     Page,
     Part,
-    Words,
     about_spec,
     labelled,
     look_again,
     not_trusted,
 )
 from bayesbias.report.pictures import Gallery, in_order
+from bayesbias.report.sentence_words import sets_of, spaced, words_of
 from bayesbias.report.texts import as_sentence
 from bayesbias.studies.seat_result import SeatResult
-from bayesbias.studies.seat_tests import level_of_test
 from bayesbias.words.sentence_making import sentence_test, shipped_tests
-from bayesbias.words.sentence_tests import SETS, SentenceTest
+from bayesbias.words.sentence_tests import SentenceTest
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -347,11 +345,11 @@ def _data(study: _Study) -> Data:
             )
         )
     notes = [as_sentence(note) for note in study.findings.notes]
-    sets = _sets_of(result, asked)
+    sets = sets_of(result, asked)
     unknown = [name for name in tests["test"] if name not in sets]
     if unknown:
         notes.append(f"The words of {', '.join(unknown)} are in the files of these tests, not in the result.")
-    words = _words([name for name in tests["test"] if name in sets], sets)
+    words = words_of([name for name in tests["test"] if name in sets], sets)
     return Data(sentences, tables, notes, words, "All words of the tests", folded)
 
 
@@ -380,49 +378,7 @@ def _sides(categories: Mapping[str, str] | None, first: str, second: str) -> str
     of = (
         "those of " if first == "attr1" and categories[first] == categories["targ1"] else ""
     )  # of a word list
-    return f"{of}{_spaced(categories[first])} against {of}{_spaced(categories[second])}"
-
-
-def _spaced(category: str) -> str:
-    """Put blanks between the words of a published category, such as MaleTerms."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", category)
-
-
-def _sets_of(
-    result: SeatResult, asked: Mapping[str, SentenceTest]
-) -> dict[str, list[tuple[str, tuple[str, ...]]]]:
-    """Return the sets of words of each test, with what they are called; of one that holds texts as they are there are none."""
-    out: dict[str, list[tuple[str, tuple[str, ...]]]] = {}
-    for about in result.provenance.get("tests", ()):
-        name, own, called = about["name"], about.get("words"), about.get("categories", {})
-        if (test := asked.get(name)) is not None:
-            words = test.frame.groupby("set", observed=True)["word"].unique()
-            stated = level_of_test(test) != "text"
-            out[name] = (
-                [(_set_called(test.categories, side), tuple(words[side])) for side in SETS] if stated else []
-            )
-        elif own:
-            out[name] = [(_set_called(called, side), tuple(own.get(side, ()))) for side in SETS]
-    return out
-
-
-def _set_called(categories: Mapping[str, str], side: str) -> str:
-    """Name a set; of a word list the attributes bear the name of their class."""
-    name = str(categories.get(side, side))
-    of_a_list = side.startswith("attr") and name in (categories.get("targ1"), categories.get("targ2"))
-    return f"stereotypes of {name}" if of_a_list else name
-
-
-def _words(names: Sequence[str], sets_of: Mapping[str, list[tuple[str, tuple[str, ...]]]]) -> list[Words]:
-    """List the words of each set; sets that several tests share, such as words and sentences of them, once."""
-    sets: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for name in names:
-        for each in sets_of[name]:
-            sets.setdefault(each, []).append(name)
-    return [
-        Words(f"{_spaced(category)} ({', '.join(dict.fromkeys(tests))})", words)
-        for (category, words), tests in sets.items()
-    ]
+    return f"{of}{spaced(categories[first])} against {of}{spaced(categories[second])}"
 
 
 def _origins(result: SeatResult) -> Table:

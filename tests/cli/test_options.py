@@ -142,7 +142,7 @@ def test_an_empty_text_is_no_path(path, parameter, empty, run):
     words = [empty] if isinstance(parameter, click.Argument) else [parameter.opts[0], empty]
     code, out, err = run(*path, *words)
     assert (code, out) == (2, "")
-    assert re.search(r"Invalid value for '.*': the path( or name)? is empty", err)
+    assert re.search(r"Invalid value for '.*': the (path|value) is empty", err)
 
 
 def test_numbers_with_commas():
