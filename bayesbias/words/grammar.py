@@ -28,9 +28,7 @@ _ENDS_A_SENTENCE = re.compile(r"\s\S*[.!?…]\W*$|[。！？]\W*$")
 _COUNT_NOUNS = ("person", "thing")
 _FORMS = ("word", "article", "singular", "plural")
 _HOW_TO_STATE_KINDS = (
-    "state it in a table [kinds] of the word list, or as an argument, such as "
-    "kinds = {{'person': [{word!r}]}}; of a count noun the forms may be stated as well: "
-    "{{'word': 'knives', 'singular': 'knife', 'plural': 'knives', 'article': 'a'}}"
+    "state it in a table [kinds] of the word list, person = [{word!r}], or as kinds={{'person': [{word!r}]}}"
 )
 
 

@@ -23,6 +23,7 @@ from bayesbias.basics.face import public_in
 from bayesbias.basics.files import sha256_of, whole_file
 from bayesbias.basics.kinds import tells_kinds
 from bayesbias.basics.values import Shown
+from bayesbias.border.cleaning import checked_label
 from bayesbias.border.texts import read_json
 from bayesbias.words.grammar import BARE_TEMPLATE, check_texts, is_sentence, recognised_sentences
 
@@ -157,6 +158,8 @@ def read_test(path: str | os.PathLike[str]) -> SentenceTest:
         count = len(part["examples"]) if isinstance(part["examples"], list) else 1
         for key in sorted(set(part) - {"category"}):
             check_texts(part[key], count, f"{where}, {key}")
+            for i, text in enumerate(part[key], start=1):
+                checked_label(text, f"{where}, {key}, number {i}")
         if ("words" in part) != ("templates" in part):
             raise InputError("words and templates are stated both or neither", where=where)
         categories.append(part["category"])

@@ -561,3 +561,15 @@ def test_a_sentence_may_hold_its_word_in_another_form_and_others_beside_it(tmp_p
     path = tmp_path / "own.json"
     path.write_text(json.dumps({name: set_ for name in ("targ1", "targ2", "attr1", "attr2")}))
     assert read_test(path).frame["word"].tolist()[:4] == set_["words"]
+
+
+@pytest.mark.parametrize("odd", ["\u200b", "\ufeff", "\u00ad", "\u2028"])
+def test_what_cannot_be_seen_is_refused_in_a_test_as_in_a_list(odd, tmp_path):
+    path = tmp_path / "mine.jsonl"
+    write_test(sentence_test("weat7"), path, parts=True)
+    content = json.loads(path.read_text())
+    for key in ("examples", "words"):
+        content["targ1"][key][1] = f"al{odd}gebra"
+    path.write_text(json.dumps(content))
+    with pytest.raises(InputError, match="targ1, examples, number 2: holds"):
+        read_test(path)
