@@ -14,7 +14,7 @@ from bayesbias.border.seals import State, seal_bytes, seal_of_file, seal_of_json
 from bayesbias.runs.kinds import LAYOUTS
 from bayesbias.runs.manifest import MANIFEST, matching
 
-COUNTS = [20, pytest.param(1000, marks=pytest.mark.claim)]
+COUNTS = [100, pytest.param(1000, marks=pytest.mark.claim)]
 
 
 def one_line(error: InputError) -> bool:

@@ -16,7 +16,7 @@ from bayesbias.basics.errors import InputError
 from bayesbias.encoders.encoder import function_encoder
 
 SENTENCES = [f"This is number {i}." for i in range(40)]
-COUNTS = [30, pytest.param(3000, marks=pytest.mark.claim)]
+COUNTS = [100, pytest.param(3000, marks=pytest.mark.claim)]
 
 
 def vectors_of(texts):

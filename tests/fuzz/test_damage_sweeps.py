@@ -16,7 +16,7 @@ import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.border.seals import SEAL_KEY, State, sealed_json
 
-COUNTS = [9, pytest.param(500, marks=pytest.mark.claim)]
+COUNTS = [100, pytest.param(2000, marks=pytest.mark.claim)]
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_whatever_stands_in_a_record_without_a_seal_resuming_goes_on(swept, coun
     assert seen > count / 3
 
 
-@pytest.mark.parametrize("n", [40, pytest.param(3000, marks=pytest.mark.claim)])
+@pytest.mark.parametrize("n", [100, pytest.param(3000, marks=pytest.mark.claim)])
 @pytest.mark.slow
 def test_a_record_with_a_seal_of_its_own_and_odd_values_is_fitted_again_or_does_no_harm(n, swept):
     """Anyone can write a seal; no table holds what no fit gives, and no record ends the sweep."""

@@ -14,7 +14,7 @@ from bayesbias.vectors.embedding import Embedding
 from bayesbias.vectors.file_index import index_path, read_indexed
 from bayesbias.vectors.readers import formats
 
-COUNTS = [20, pytest.param(2000, marks=pytest.mark.claim)]
+COUNTS = [100, pytest.param(2000, marks=pytest.mark.claim)]
 WORDS = tuple(f"word{i}" for i in range(30))
 
 

@@ -23,7 +23,7 @@ from bayesbias.basics.errors import BayesbiasError
 from bayesbias.tables import join_facts, load_counts
 from bayesbias.words.controls import load_controls
 
-COUNTS = [60, pytest.param(3000, marks=pytest.mark.claim)]
+COUNTS = [100, pytest.param(3000, marks=pytest.mark.claim)]
 WORDS = ["she", "he", "her", "him", "nurse", "cook", "boss", "a"]
 PAIRS = pairs().head(24)
 TABLE = bb.read_distances(pairs())

@@ -72,7 +72,7 @@ def test_terminals(count, encoding, width, monkeypatch):
                 assert "".join(literal(word).split()) in seen
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(1000, marks=pytest.mark.claim)])
+@pytest.mark.parametrize("count", [100, pytest.param(1000, marks=pytest.mark.claim)])
 def test_figures(count):
     for batch in batches(count, 52, size=40):
 

@@ -24,7 +24,7 @@ from bayesbias.words.controls import load_controls
 from bayesbias.words.occupations import load_occupations
 from bayesbias.words.sentence_tests import SETS, read_test
 
-COUNTS = [13, pytest.param(1000, marks=pytest.mark.claim)]
+COUNTS = [100, pytest.param(1000, marks=pytest.mark.claim)]
 OCCUPATIONS = {"noun_pairs": [{"male": "He", "female": "She"}], "professions": ["nurse", "cook, chef"]}
 SENTENCES = [f"{noun} is a {job}." for noun in ("He", "She") for job in ("nurse", "cook, chef")]
 
