@@ -34,7 +34,7 @@ test-fast: $(READY)
 # The fast lane against the built wheel, outside the checkout: with the newest versions, and with the lowest that
 # pyproject.toml allows. Old libraries warn of what newer ones dropped; that is no error here.
 ELSEWHERE = tools/test_elsewhere.py $(1)/bin/python -n 2 --dist worksteal -m "not slow and not claim"
-TOOLS_OF_TESTS := pytest pytest-xdist ipykernel nbclient nbformat
+TOOLS_OF_TESTS := hypothesis pytest pytest-xdist ipykernel nbclient nbformat
 define installed
 	@$(PYTHON) tools/set_up.py $(1) $(2) "$$(ls dist/*.whl)[classifiers,dask,gensim]" $(TOOLS_OF_TESTS)
 	@$(1)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall dist/*.whl

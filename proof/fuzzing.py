@@ -13,6 +13,7 @@ CLAIMS = {
     "test_binary_files": f"A damaged binary file of any kind {_READ}.",
     "test_texts": f"A damaged text file of any kind {_READ}.",
     "test_trees": f"A file of keys and lists that is whole and means nothing {_READ}.",
+    "test_structures": f"A structure that is built from nothing, of known keys and any text, {_READ}.",
     "test_in_memory": f"An odd frame, array, list or number handed over in Python {_READ}.",
     "test_shown": "Words that would act (escape sequences, markup, formulas) do nothing on terminals, pages, figures and sheets.",
     "test_damage": "A changed bit in a file of a run or in a fit is seen, and the run is not read as if whole.",

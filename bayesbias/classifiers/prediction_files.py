@@ -207,6 +207,7 @@ def read_predictions(
 
 
 # From the last of several such words, since from each of them the same number would be looked for again.
+_SORTED_BY_CHANCE_NEVER = 20  # rows: two orders of 20!
 _ACCURACY = re.compile(r"accuracy(?:(?!accuracy)\D)*([01](?:\.\d+)?)")
 _RENAME = "name what holds the probability that a sentence is positive, from 0 to 1, so; labels alone say too little"
 _Lines = list[tuple[int, list[str]]]
@@ -394,16 +395,17 @@ def _by_position(numbers: list[float], rows: list[str], wanted: pd.DataFrame, pa
         raise InputError(
             "the number of predictions is wrong", where=path, found=len(numbers), valid=_valid_counts(wanted)
         )
-    steps = np.diff(numbers)
-    if len(set(numbers)) > len(numbers) / 2 and (np.all(steps >= 0) or np.all(steps <= 0)):
+    sentences = wanted["sentence"].tolist()[: len(numbers)]
+    values = checked_probabilities(numbers, sentences, str(path), rows)
+    steps = np.diff(values)
+    many = len(numbers) >= _SORTED_BY_CHANCE_NEVER and len(set(numbers)) > len(numbers) / 2
+    if many and (np.all(steps >= 0) or np.all(steps <= 0)):
         raise InputError(
             f"the predictions {'rise' if numbers[0] < numbers[-1] else 'fall'} from the first row to the last: "
             "they were sorted, and whose they are nobody knows",
             where=path,
             valid="the order of `bayesbias sentiment sentences`, or a column sentence",
         )
-    sentences = wanted["sentence"].tolist()[: len(numbers)]
-    values = checked_probabilities(numbers, sentences, str(path), rows)
     return dict(zip(sentences, values.tolist(), strict=True))
 
 
