@@ -4,6 +4,7 @@ BIN := .venv/bin
 READY := .venv/.ready
 READY_DEMO := .venv/.ready-demo
 READY_DOCS := .venv/.ready-docs
+READY_PROOF := .venv/.ready-proof
 READY_RELEASE := .venv/.ready-release
 ENCODERS := .venv-encoders
 WHEEL := .venv-wheel
@@ -56,7 +57,7 @@ claims: $(READY) $(READY_DOCS) $(ENCODERS)/.ready
 
 # All the evidence that can be had, in hours: docs/proof.json and its page. SHARE=.05 tries a twentieth of the cases.
 SHARE ?= 1
-proof: $(READY) $(ENCODERS)/.ready
+proof: $(READY) $(READY_PROOF) $(ENCODERS)/.ready
 	PYTHONPATH=tests $(BIN)/python -m proof --share $(SHARE)
 	PYTHONPATH=tests $(ENCODERS)/bin/python -m proof --share $(SHARE) --parts encoders
 
@@ -93,6 +94,10 @@ $(READY): $(READY_DEMO)
 
 $(READY_DOCS): $(READY_DEMO)
 	@$(PYTHON) tools/set_up.py .venv constraints.txt -e ".[docs]"
+	@touch $@
+
+$(READY_PROOF): $(READY_DEMO)
+	@$(PYTHON) tools/set_up.py .venv constraints.txt -e ".[proof]"
 	@touch $@
 
 $(READY_RELEASE): $(READY_DEMO)

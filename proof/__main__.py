@@ -22,6 +22,7 @@ PARTS = {
     "real vectors": "real_vectors",
     "reference posteriors": "reference",
     "damaged input": "fuzzing",
+    "guided input": "guided",
     "interruptions": "interruptions",
     "encoders": "encoders",
 }

@@ -27,6 +27,7 @@ ABOUT = {
     "reference posteriors": "The plain PyMC model samples every effect, pair by pair; the reduction must have its posterior. "
     "A published table stands here once it was run, by each of two models.",
     "damaged input": "Files are damaged in many ways. Only an error in words may come of it, soon and with little memory.",
+    "guided input": "The same readers under a fuzzer that keeps what reaches new branches of their code (atheris, libFuzzer).",
     "interruptions": "Processes are killed and disks filled at random moments. What stays is the old or the new, never a part.",
     "encoders": "Sentence encoders pad sentences of a batch to one length, which must not change an effect size.",
 }
