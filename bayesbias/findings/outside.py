@@ -54,7 +54,8 @@ def outside_doubts(
                     text=f"{_lead(group)}the model takes {called} for more alike than they are: "
                     f"{observed.excluded} of {observed.rows} of its {as_percent(prob)} intervals for the listed words alone "
                     f"(these_words) exclude the mean that was observed, where about {observed.expected:.0f} would if the model "
-                    "held (it draws means together, which moves intervals away from them); of the listed words read the observed means",
+                    "held (it draws means together, which moves intervals away from them); "
+                    "of the listed words read the observed means",
                     level=level,
                     group=group,
                 )
