@@ -30,6 +30,7 @@ _ANSWER_S = 10  # how long a scheduler may take to answer
 _ADDRESS = re.compile(
     r"((?P<scheme>[a-z]+)://)?(?P<host>\[[0-9a-fA-F:]+\]|[^\s/:]+)(:(?P<port>\d{1,5}))?(/\S*)?"
 )
+_IN_PROCESS = re.compile(r"inproc://[^\s/]+/\d+/\d+")  # as dask names a scheduler of the same process
 # A worker is one of many: libraries that would each take all cores for themselves get one.
 _ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -242,7 +243,8 @@ class Cluster:
     def _look(self) -> None:
         """Refuse an address that is none, and one at which nobody answers, before a client waits for it at length."""
         match = _ADDRESS.fullmatch(self.address)
-        if match is None:
+        in_process = self.address.startswith("inproc:")
+        if match is None or (in_process and not _IN_PROCESS.fullmatch(self.address)):
             raise InputError(
                 "is no address", where="dask", found=self.address, valid="such as tcp://host:8786"
             )
@@ -251,7 +253,10 @@ class Cluster:
         import socket
 
         try:
-            socket.create_connection((match["host"].strip("[]"), int(match["port"])), _ANSWER_S).close()
+            with socket.create_connection((match["host"].strip("[]"), int(match["port"])), _ANSWER_S) as line:
+                # A scheduler speaks first; what accepts and says nothing would be waited for without end.
+                if match["scheme"] != "tls" and not line.recv(1):
+                    raise OSError("it closes the connection")
         except (OSError, OverflowError, UnicodeError) as error:
             raise self._silent(error) from None
 

@@ -73,6 +73,7 @@ def test_what_would_do_nothing_is_refused(words, said, files, run, monkeypatch):
         (["measure", *VECTORS, "--measure", "ect", "--resamples", "1000000000"], "--resamples"),
         (["measure", *VECTORS, "--measure", "rnsb", "--shrinkage", "1e100"], "--shrinkage"),
         (["calibrate", "--tables", "2", "--dask", "non sense"], "is no address; found: 'non sense'"),
+        (["calibrate", "--tables", "2", "--dask", "inproc://x"], "is no address; found: 'inproc://x'"),
         (["calibrate", "--tables", "2", "--dask", "tcp://127.0.0.1:1"], "no Dask scheduler answers"),
     ],
     ids=lambda given: " ".join(given) if isinstance(given, list) else "",

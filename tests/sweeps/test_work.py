@@ -6,6 +6,7 @@ import json
 import multiprocessing
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -153,6 +154,11 @@ def test_an_address_where_no_scheduler_listens_is_refused(done, tmp_path, monkey
     monkeypatch.setattr("bayesbias.basics.workers._ANSWER_S", 1)
     with pytest.raises(InputError, match="no Dask scheduler answers"):
         run_sweep(done[0], tmp_path / "out", dask="tcp://127.0.0.1:1")
+    with (
+        socket.create_server(("127.0.0.1", 0)) as mute,  # it accepts, and never says a word
+        pytest.raises(InputError, match="no Dask scheduler answers"),
+    ):
+        run_sweep(done[0], tmp_path / "out", dask=f"tcp://127.0.0.1:{mute.getsockname()[1]}")
     # Nothing was fitted in the folder, so that it is as good as new: another try need not say that it resumes.
     assert (tmp_path / "out" / "sweep.json").is_file()
     monkeypatch.setitem(sys.modules, "distributed", None)

@@ -54,6 +54,7 @@ def test_blanks_other_than_those_of_a_keyboard_are_words(mark, ending, tmp_path)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
+        (b"word\r\r,\n", "line 1: the heading names no numbers"),
         (b"word,a,b\nx,1,2\ny,1\n", "line 3: wrong number of cells; found: 2; valid: 3, as in the header"),
         (b"word,a,b\nx,1,2\ny,1,z\n", "line 3: is not a number; found: 'z'"),
         (b"word,a,b\nx,1,2\ny,1,1_0\n", "line 3: is not a number; found: '1_0'"),

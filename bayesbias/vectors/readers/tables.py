@@ -117,6 +117,9 @@ def _series(names: Sequence[str]) -> list[str]:
 def read_table(asked: Reading) -> Rows:
     """Read a table with the words in its first column and a number in each of the others."""
     path, kind, wanted = asked.path, asked.kind, asked.wanted
+    if kind.dim < 1:
+        valid = "a column of words, and one of numbers for each dimension"
+        raise InputError("the heading names no numbers", where=f"{path}, line 1", valid=valid)
     gathered = Gathered(kind.dim, "<f8", "line", room_for_rows(path, kind, wanted, 2))
     count, skipped = 0, []
     with opened(path, kind.compressed) as (stream, position):
