@@ -54,7 +54,6 @@ def test_blanks_other_than_those_of_a_keyboard_are_words(mark, ending, tmp_path)
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (b"word\r\r,\n", "line 1: the heading names no numbers"),
         (b"word,a,b\nx,1,2\ny,1\n", "line 3: wrong number of cells; found: 2; valid: 3, as in the header"),
         (b"word,a,b\nx,1,2\ny,1,z\n", "line 3: is not a number; found: 'z'"),
         (b"word,a,b\nx,1,2\ny,1,1_0\n", "line 3: is not a number; found: '1_0'"),
@@ -88,3 +87,14 @@ def test_glove_text_that_begins_with_a_comma_is_no_table(tmp_path):
     path.write_text(", 0.5\nthe 0.25\n")
     found = load_embedding(path)
     assert (found.words, found.provenance["format"]) == ((",", "the"), "GloVe text")
+
+
+@pytest.mark.parametrize(
+    "content", [b"word\r\r,\n", b"word\r\r,\nx,1\n", b"\r>, 6\n\x8e\xca ]", b"\r\r,\nword,1\n"]
+)
+def test_lone_carriage_returns_make_no_table(content, tmp_path):
+    """A guided fuzzer came to them: a division by zero, and a list that was empty."""
+    for name in ("v.csv", "v.bin", "v.txt"):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError):
+            load_embedding(tmp_path / name)

@@ -117,9 +117,6 @@ def _series(names: Sequence[str]) -> list[str]:
 def read_table(asked: Reading) -> Rows:
     """Read a table with the words in its first column and a number in each of the others."""
     path, kind, wanted = asked.path, asked.kind, asked.wanted
-    if kind.dim < 1:
-        valid = "a column of words, and one of numbers for each dimension"
-        raise InputError("the heading names no numbers", where=f"{path}, line 1", valid=valid)
     gathered = Gathered(kind.dim, "<f8", "line", room_for_rows(path, kind, wanted, 2))
     count, skipped = 0, []
     with opened(path, kind.compressed) as (stream, position):
@@ -192,7 +189,8 @@ def _tells(head: Head) -> Kind | None:
             header, *rest = itertools.islice(rows, 2)
         except (csv.Error, ValueError):
             continue
-        if not rest or not is_word_column(header[0]):
+        # A lone carriage return ends a row, too: one of nothing, or of the word alone.
+        if not rest or len(header) < 2 or not is_word_column(header[0]):
             continue
         names, cells = header[1:], rest[0][1:]
         # A header as of a table of vectors is one: what is wrong with the first row is said when that is read.
