@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,10 @@ def pytest_configure(config: pytest.Config) -> None:
     What is compiled when a file is first imported (assertions, the kernels) is kept on disk: each worker then finds
     half of it made by the other.
     """
+    # Who runs tests in the background passes ignored signals on, to the processes that tests start as well.
+    for name in ("SIGINT", "SIGHUP"):
+        if (number := getattr(signal, name, None)) is not None and signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if name == "SIGINT" else signal.SIG_DFL)
     if int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % 2:
         config.args.reverse()
 
