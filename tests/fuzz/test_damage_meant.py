@@ -48,7 +48,7 @@ def run(request, tmp_path_factory):
     return request.param, folder
 
 
-@pytest.mark.parametrize("n", [60, pytest.param(1000, marks=pytest.mark.claim)])
+@pytest.mark.parametrize("n", [60, pytest.param(700, marks=pytest.mark.claim)])
 def test_a_value_that_is_another_is_refused_or_does_no_harm(n, run, tmp_path, monkeypatch):
     kind, whole = run
     folder = shutil.copytree(whole, tmp_path / "run")

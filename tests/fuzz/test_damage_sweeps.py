@@ -16,7 +16,7 @@ import bayesbias as bb
 from bayesbias.basics.errors import InputError
 from bayesbias.border.seals import SEAL_KEY, State, sealed_json
 
-COUNTS = [100, pytest.param(2000, marks=pytest.mark.claim)]
+COUNTS = [100, pytest.param(1000, marks=pytest.mark.claim)]
 
 
 @pytest.fixture

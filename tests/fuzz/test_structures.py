@@ -28,7 +28,7 @@ from bayesbias.tables.facts import join_facts
 from bayesbias.words.occupations import load_occupations
 from bayesbias.words.sentence_tests import SETS, read_test
 
-COUNTS = [100, pytest.param(3000, marks=pytest.mark.claim)]
+COUNTS = [100, pytest.param(2000, marks=pytest.mark.claim)]
 MOST_SECONDS = 5.0
 
 ODD = st.one_of(
