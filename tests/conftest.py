@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,10 @@ from helpers.places import ROOT
 
 import bayesbias as bb
 
+# Hypothesis would keep what it reads of our sources in the folder that tests run in.
+os.environ.setdefault(
+    "HYPOTHESIS_STORAGE_DIRECTORY", str(Path(tempfile.gettempdir()) / "bayesbias-hypothesis")
+)
 _UNTESTED = pytest.StashKey[Counter[str]]()  # claims that are no part of this run, under their one reason
 
 

@@ -116,7 +116,9 @@ def adapted(before: Proposal, draws: np.ndarray, weights: np.ndarray, trust: tup
     levels = np.array([np.interp(wanted, *each) for each in zip(below, ordered, strict=True)])
     effective = effective_weights(weights)
     levels = _blend(levels, before.shapes @ _bends(_PLACES).T, effective, trust[0])
-    seen = _correlation((scores * weights) @ scores.T)
+    covariance = (scores * weights) @ scores.T
+    # One draw that holds all the weight lies in the middle of every margin, and shows no correlation.
+    seen = _correlation(covariance) if np.diag(covariance).min() > 1e-12 else before.correlation
     correlation = _correlation(_blend(seen, before.correlation, effective, trust[1]))
     return Proposal(fitted_shapes(levels), correlation, before.degrees)
 

@@ -19,6 +19,7 @@ from bayesbias.inference.answers import asked_rows
 from bayesbias.inference.collapsed import Collapsed, collapse
 from bayesbias.inference.estimands import times_of
 from bayesbias.inference.importance import best_proposal, pareto_smoothed, weigh_scales
+from bayesbias.inference.proposals import adapted, at_mode
 from bayesbias.inference.sampling import sample_collapsed, sample_theta, starting_point
 from bayesbias.inference.straight import Straight
 from bayesbias.models.design import Design
@@ -208,3 +209,14 @@ def test_threads_of_linear_algebra_change_no_draw():
         with threadpool_limits(threads, user_api="blas"):
             drawn.append(sample_theta(collapse(design), settings, 1))
     np.testing.assert_array_equal(*drawn)
+
+
+def test_one_draw_with_all_the_weight_shows_no_correlation():
+    """Its scores are all zero, and a division by zero got out of it."""
+    before = at_mode(
+        lambda x: -0.5 * (x**2).sum(axis=1), np.zeros(2), np.array([[1.0, 0.5], [0.5, 1.0]]), 7.0
+    )
+    weights = np.zeros(50)
+    weights[7] = 1.0
+    after = adapted(before, np.random.default_rng(3).normal(size=(50, 2)), weights, (10.0, 10.0))
+    np.testing.assert_allclose(after.correlation, before.correlation)
